@@ -1,0 +1,73 @@
+# `make run` and `make test` do all the set-up, each on its own and in any order.
+# The environment lives in .venv and is rebuilt when pyproject.toml changes.
+
+PYTHON ?= python3
+# Test processes; the machine this was tuned on has two cores.
+JOBS ?= 2
+# Further arguments for pytest: make test ARGS="-k disclosure"
+ARGS ?=
+
+BIN := .venv/bin
+export PYTHON
+export UV_PYTHON_DOWNLOADS := never
+# Finds or fetches the installer, then runs it; a failure of either fails the recipe.
+UV := uv=$$(sh scripts/get_uv.sh .uv) && "$$uv"
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
+WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test lint types format tests disclosure-matrix crash bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: .venv/.run-ready ## set up and tell the story of the three rooms
+	@$(BIN)/tacit demo
+	@printf '\nNext:\n  %s\n  %s\n  %s\n' \
+		'$(BIN)/tacit --help            every command' \
+		'$(BIN)/python                  then paste the first example of README.md' \
+		'make test                         everything, on SQLite and PostgreSQL'
+
+test: lint types tests ## set up, bring up PostgreSQL, and run everything
+
+lint: .venv/.test-ready ## ruff: rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.test-ready ## mypy, strict
+	$(BIN)/mypy
+
+tests: .venv/.test-ready ## only the tests
+	$(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+format: .venv/.test-ready ## let ruff fix and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
+	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
+
+crash: .venv/.test-ready ## kill -9 in the middle of writes, many times
+	$(WITH_POSTGRES) $(BIN)/python bench/crash.py
+
+bench: .venv/.test-ready ## measure, and print ratios
+	$(WITH_POSTGRES) $(BIN)/python bench/run.py
+
+clean: ## remove the environment and everything that was generated
+	rm -rf .venv .uv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.created: pyproject.toml
+	@echo "tacit: building the environment in .venv"
+	@$(UV) venv --quiet --clear --python "$$(command -v $(PYTHON))" .venv
+	@touch $@
+
+# Two stamps on one environment: users get the core, `make test` adds the tools on top.
+.venv/.run-ready: .venv/.created
+	@$(INSTALL) --editable .
+	@touch $@
+
+.venv/.test-ready: .venv/.created
+	@$(INSTALL) --editable '.[postgres]' --group dev
+	@touch .venv/.run-ready $@

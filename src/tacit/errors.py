@@ -1,0 +1,68 @@
+"""Every error a caller can meet, as one tree. None reveals what the requester may not see.
+
+TacitError
+├── InvalidInput        what was handed in cannot be used; says which part, and what to do
+├── NotFound            absent, or not for this requester: the two are never told apart
+├── Conflict            the memory moved on since the caller read it, or its key is taken
+├── SettingsError       a settings file or environment variable is wrong; names the fix
+├── MissingExtra        an optional dependency is not installed; names the command
+└── StoreError          the database could not do its part
+    ├── StoreBusy       other writers held the database for longer than the caller may wait
+    ├── StoreUnavailable  the database cannot be reached or opened
+    ├── SchemaMismatch  the database was written by another version of Tacit
+    └── DisclosureBreach  a row came back that the rules forbid: nothing of it is returned
+"""
+
+from __future__ import annotations
+
+
+class TacitError(Exception):
+    """The root: catch this to catch everything that Tacit raises on purpose."""
+
+
+class InvalidInput(TacitError, ValueError):
+    """`field` names the part that was wrong; the message says what to do about it."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class NotFound(TacitError, LookupError):
+    def __init__(self, what: str = "memory") -> None:
+        super().__init__(f"no such {what} here")
+
+
+class Conflict(TacitError):
+    pass
+
+
+class SettingsError(TacitError):
+    pass
+
+
+class MissingExtra(TacitError, ImportError):
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs an extra: pip install 'tacit[{extra}]'")
+        self.extra = extra
+
+
+class StoreError(TacitError):
+    pass
+
+
+class StoreBusy(StoreError):
+    pass
+
+
+class StoreUnavailable(StoreError):
+    pass
+
+
+class SchemaMismatch(StoreError):
+    pass
+
+
+class DisclosureBreach(StoreError):
+    pass

@@ -1,0 +1,119 @@
+"""From what an adapter hands in to a request that the rules can judge. Doubt makes it stricter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.identity.links import Identities
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.request import Request
+from tacit.model.words import ChatKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What the store knows of a chat."""
+
+    id: str  # the newest id, after migrations
+    kind: ChatKind | None = None  # None: never seen
+    confidential: bool = False
+    rooms: frozenset[str] = frozenset()  # every id it has had
+    members: frozenset[str] = frozenset()  # who joined or spoke, and has not left
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A requester and a chat, checked: subjects instead of external keys."""
+
+    subject: str | None
+    chat: str
+    kind: ChatKind
+    participants: frozenset[str]
+    complete: bool
+    names: tuple[tuple[str, str, str], ...] = ()  # (subject, name | username, text)
+
+    @property
+    def people(self) -> frozenset[str]:
+        return self.participants | ({self.subject} if self.subject else frozenset())
+
+
+def parse(requester: Requester | None, chat: Chat) -> Asking:
+    if not isinstance(chat, Chat):
+        raise InvalidInput("chat", "expected a tacit.Chat, for example Chat.private('telegram:1')")
+    if requester is not None and not isinstance(requester, Requester):
+        raise InvalidInput("requester", "expected a tacit.Requester, or None where nobody is known")
+    if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
+        raise InvalidInput("chat", f"takes at most {limits.PARTICIPANTS_MAX_COUNT:,} participants")
+    here = [p if isinstance(p, Requester) else Requester(p) for p in chat.participants]
+    people = [p for p in here if not p.is_bot]
+    subject = None
+    if requester is not None and not requester.is_bot:
+        subject = keys.subject_of(keys.external_key(requester.key))
+        people.append(requester)
+    return Asking(
+        subject=subject,
+        chat=keys.chat_id(chat.id),
+        kind=text.choice("chat", chat.kind, ChatKind),
+        participants=frozenset(
+            keys.subject_of(keys.external_key(p.key, "participants")) for p in here if not p.is_bot
+        ),
+        # Other bots listen and carry things away: then nobody can say who everybody is.
+        complete=text.flag("complete", chat.complete) and not any(p.is_bot for p in here),
+        names=tuple(dict.fromkeys(name for person in people for name in _names(person))),
+    )
+
+
+def _names(person: Requester) -> list[tuple[str, str, str]]:
+    subject = keys.subject_of(keys.external_key(person.key, "participants"))
+    return [
+        (subject, kind, text.identifier(kind, name, limits.NAME_MAX_CHARS))
+        for kind, name in (("name", person.name), ("username", person.username))
+        if name is not None
+    ]
+
+
+def resolve(
+    space: str, at: datetime, asking: Asking, place: Place, identities: Identities, *, union: bool
+) -> Request:
+    here = set(asking.participants)
+    if not asking.complete:
+        here |= place.members
+    if asking.kind is ChatKind.PRIVATE:
+        here |= place.members
+        whose = keys.private_person(asking.chat)
+        here |= {whose} if whose else set()
+    participants = frozenset(identities.head(i) for i in here)
+    requester = identities.head(asking.subject) if asking.subject else None
+    subject = identities.subject(asking.subject) if asking.subject else None
+    kind = asking.kind
+    claimed = place.kind is not None and place.kind is not kind
+    if claimed or (kind is ChatKind.GROUP and requester not in participants):
+        kind = ChatKind.UNKNOWN
+
+    same: dict[str, str] = {}
+    ever: set[str] = set()
+    for person in participants | ({requester} if requester else set()):
+        ever |= identities.ever(person)
+        if person == requester and not union and subject:
+            same[subject] = person
+        else:
+            same.update(dict.fromkeys(identities.now(person), person))
+    return Request(
+        space=space,
+        at=at,
+        requester=requester,
+        subject=subject,
+        chat=place.id,
+        kind=kind,
+        participants=participants,
+        complete=asking.complete and kind is ChatKind.GROUP,
+        rooms=place.rooms | {asking.chat, place.id},
+        confidential=place.confidential,
+        same=same,
+        ever=frozenset(ever),
+    )

@@ -1,0 +1,90 @@
+"""Erase: gone now, everywhere, for good. First the rows, in one transaction; then their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection, delete, or_, select, update
+
+from tacit.model.memory import Memory
+from tacit.store import keyed, writes
+from tacit.store.engine import Database
+from tacit.store.tables import (
+    chat_members,
+    memories,
+    metadata,
+    people,
+    person_names,
+    subjects,
+    tombstones,
+)
+from tacit.store.writes import Writing
+
+_ERASED_AT_ONCE_COUNT = 500
+_M = memories.c
+
+
+def erase(w: Writing, memory: Memory) -> int:
+    """With the values of its key under the owner's other identities: one slot, one act."""
+    ids = [memory.id, *keyed.siblings(w, memory)]
+    writes.bury(w, ids)
+    return len(ids)
+
+
+def erase_owned(w: Writing, owners: Collection[str]) -> int:
+    """Everything that belongs to these identities of one person."""
+    owned = (
+        select(_M.id)
+        .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
+        .limit(_ERASED_AT_ONCE_COUNT)
+    )
+    count = 0
+    while ids := w.connection.execute(owned).scalars().all():
+        writes.bury(w, ids)
+        count += len(ids)
+    return count
+
+
+def erase_person(w: Writing, identities: Collection[str]) -> int:
+    """Their memories, the names they go by and gave, and where they were.
+
+    Links stay: they are what keeps a memory withheld from every identity a person ever had.
+    """
+    count = erase_owned(w, identities)
+    who = sorted(identities)
+    n, c, p, s = person_names.c, chat_members.c, people.c, subjects.c
+    execute = w.connection.execute
+    execute(
+        delete(person_names).where(
+            n.space_id == w.space, or_(n.person.in_(who), n.known_to.in_(who))
+        )
+    )
+    execute(delete(chat_members).where(c.space_id == w.space, c.person.in_(who)))
+    execute(delete(people).where(p.space_id == w.space, p.created_by.in_(who)))
+    execute(delete(subjects).where(s.space_id == w.space, s.id.in_(who)))
+    return count
+
+
+def erase_space(connection: Connection, database: Database, space: str) -> int:
+    """Every row of a space, its tombstones among them: with the space go its ids."""
+    count: int = 0
+    database.dialect.unindex_space(connection, space)
+    for table in reversed(metadata.sorted_tables):
+        done = connection.execute(delete(table).where(table.c.space_id == space))
+        if table is memories:
+            count = done.rowcount
+    return count
+
+
+def scrub(database: Database) -> bool:
+    """Leave no byte behind. False while another process still reads what was there before."""
+    with database.alone() as connection:
+        done = database.dialect.scrub(connection)
+    if done:
+        t = tombstones.c
+        database.write(
+            lambda connection: connection.execute(
+                update(tombstones).where(t.scrubbed.is_(False)).values(scrubbed=True)
+            )
+        )
+    return done

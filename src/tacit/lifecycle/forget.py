@@ -1,0 +1,63 @@
+"""Forget and restore: a memory out of mind, and back again until it is purged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from tacit import limits
+from tacit.errors import Conflict
+from tacit.learn.remember import Ttls, expiry
+from tacit.model.memory import Memory
+from tacit.model.words import Event, State
+from tacit.store import keyed, writes
+from tacit.store.tables import memories
+from tacit.store.writes import Writing
+
+
+def forget(w: Writing, memory: Memory) -> None:
+    """Forgetting what is forgotten already changes nothing."""
+    if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
+        return
+    gone = replace(
+        memory,
+        state=State.FORGOTTEN,
+        purge_at=w.at + timedelta(days=limits.RESTORABLE_DAYS),
+        updated_at=w.at,
+    )
+    writes.change(w, gone, Event.DELETE, "deleted")
+
+
+def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
+    if memory.state is State.ACTIVE:
+        return
+    if memory.state is State.SUPERSEDED:
+        raise Conflict("this memory was replaced by a newer one, which stays")
+    if memory.state not in (State.FORGOTTEN, State.EXPIRED):
+        raise Conflict(f"this memory is {memory.state}; it cannot be restored")
+    if keyed.taken(w, memory):
+        raise Conflict("its key has another value by now; forget that one first")
+    expires = memory.expires_at
+    if expires is not None and expires <= w.at:
+        expires = expiry(memory.kind, w.at, ttls)
+    back = replace(memory, state=State.ACTIVE, purge_at=None, expires_at=expires, updated_at=w.at)
+    writes.change(w, back, Event.RESTORE, "restored")
+
+
+def forget_owned(w: Writing, owners: Collection[str]) -> int:
+    """Everything that belongs to these identities of one person."""
+    m = memories.c
+    owned = select(m.id).where(
+        m.space_id == w.space,
+        m.owner.in_(sorted(owners)),
+        m.state.not_in([State.FORGOTTEN.value, State.SUPERSEDED.value]),
+    )
+    ids = w.connection.execute(owned).scalars().all()
+    for id in ids:
+        memory = writes.held(w, id)
+        if memory is not None:
+            forget(w, memory)
+    return len(ids)

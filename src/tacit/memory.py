@@ -1,0 +1,238 @@
+"""The façade: one open memory, and what is done to it as a whole. Reading goes through `view`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.identity.links import Link, LinkKind
+from tacit.identity.resolve import parse
+from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import forget as forgetting
+from tacit.lifecycle.maintain import maintain
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.results import Erased, Maintained, Stats
+from tacit.operators import Operator
+from tacit.store import counts, identities, links, places, spaces
+from tacit.store.core import Store
+from tacit.store.writes import Writing
+from tacit.views.access import Policy
+from tacit.views.disabled import DisabledView
+from tacit.views.view import View
+
+T = TypeVar("T")
+
+NO_IDENTITY = (
+    "nobody is known to be asking, so nothing is remembered or recalled: "
+    "name the requester, for example telegram:123"
+)
+SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
+
+
+class Memory:
+    """Made by `tacit.open`. Safe to share between threads; close it when done."""
+
+    def __init__(
+        self, store: Store, policy: Policy, *, space: str = "default", enabled: bool = True
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._space = text.space(space)
+        self._enabled = enabled
+
+    def view(
+        self, requester: Requester | None, chat: Chat, *, thread: str | None = None
+    ) -> View | DisabledView:
+        """Memory as this requester may use it in this chat. `thread` names the conversation that
+        deltas are counted for; without it the chat itself is the thread."""
+        asking = parse(requester, chat)
+        named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        if not self._enabled:
+            return DisabledView(SWITCHED_OFF)
+        if asking.subject is None:
+            return DisabledView(NO_IDENTITY)
+        return View(self._store, asking, self._space, named or asking.chat, self._policy)
+
+    def space(self, name: str) -> Memory:
+        """The same database, another tenant. Nothing crosses spaces."""
+        return Memory(self._store, self._policy, space=name, enabled=self._enabled)
+
+    def spaces(self) -> list[str]:
+        with self._store.database.read() as connection:
+            return spaces.names(connection)
+
+    def operator(self, name: str) -> Operator:
+        """Acts that stand in history under an operator's name."""
+        actor = text.identifier("operator", name, limits.LABEL_MAX_CHARS)
+        return Operator(self._store, self._space, f"operator:{actor}", self._policy.ttls)
+
+    # Identities
+
+    def link(
+        self, external_key: str, account: str, *, verified: bool = True, actor: str = "system"
+    ) -> Link:
+        """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
+        source, target = _external(external_key), _account(account)
+        by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
+        sure = text.flag("verified", verified)
+        return self._write(
+            lambda w: links.begin(
+                w.connection,
+                w.space,
+                source,
+                target,
+                kind=LinkKind.LINK,
+                verified=sure,
+                actor=by,
+                at=w.at,
+            )
+        )
+
+    def verify_link(self, external_key: str) -> Link:
+        source = _external(external_key)
+        return self._write(lambda w: links.verify(w.connection, w.space, source, w.at))
+
+    def unlink(self, external_key: str) -> Link:
+        """From the next read on, the key and the account are two people again."""
+        source = _external(external_key)
+        return self._write(lambda w: links.end(w.connection, w.space, source, LinkKind.LINK, w.at))
+
+    def links(self, identity: str) -> list[Link]:
+        """Every link an identity has had, oldest first."""
+        who = keys.identity(identity, "identity")
+        if who is None:
+            raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
+        with self._store.database.read() as connection:
+            return identities.of(connection, self._space, who)
+
+    def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
+        """Two people turned out to be one. The first must be known by name only."""
+        source, target = keys.identity(person, "person"), keys.identity(into, "into")
+        if source is None or target is None:
+            raise InvalidInput("person", "merging takes person:… ids or keys, never names")
+        by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
+        return self._write(
+            lambda w: links.begin(
+                w.connection,
+                w.space,
+                source,
+                target,
+                kind=LinkKind.MERGE,
+                verified=True,
+                actor=by,
+                at=w.at,
+            )
+        )
+
+    def unmerge_people(self, person: str) -> Link:
+        """Undo the merge of this person into another."""
+        source = keys.identity(person, "person")
+        if source is None:
+            raise InvalidInput("person", "takes a person:… id")
+        return self._write(lambda w: links.end(w.connection, w.space, source, LinkKind.MERGE, w.at))
+
+    # Chats
+
+    def joined(self, chat: str, person: str) -> None:
+        """Somebody came into a group, or spoke there."""
+        room, who = keys.chat_id(chat), keys.subject(person, "person")
+        self._write(lambda w: places.join(w.connection, w.dialect, w.space, room, who, w.at))
+
+    def left(self, chat: str, person: str) -> None:
+        room, who = keys.chat_id(chat), keys.subject(person, "person")
+        self._write(lambda w: places.leave(w.connection, w.dialect, w.space, room, who, w.at))
+
+    def set_confidential(self, chat: str, on: bool = True) -> None:
+        """What is said in a confidential group does not leave it, whatever it is."""
+        room, flag = keys.chat_id(chat), text.flag("on", on)
+        self._write(
+            lambda w: places.set_confidential(w.connection, w.dialect, w.space, room, flag, w.at)
+        )
+
+    def migrated(self, old: str, new: str) -> None:
+        """A channel gave a group a new id."""
+        was, now = keys.chat_id(old), keys.chat_id(new)
+        self._write(lambda w: places.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at))
+
+    # The whole
+
+    def erase_subject(self, subject: str) -> Erased:
+        """Everything that belongs to a person, under the identities they have now."""
+        who = keys.subject(subject)
+
+        def work(w: Writing) -> int:
+            w.dialect.lock_space(w.connection, w.space)
+            now = identities.around(w.connection, w.space, [who]).now(who)
+            count = erasing.erase_person(w, now)
+            spaces.touch(w.connection, w.space)
+            return count
+
+        count = self._store.change(self._space, "system", work)
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
+
+    def forget_subject(self, subject: str) -> int:
+        """Forget everything that belongs to a person; restorable for 30 days."""
+        who = keys.subject(subject)
+
+        def work(w: Writing) -> int:
+            now = identities.around(w.connection, w.space, [who]).now(who)
+            return forgetting.forget_owned(w, now)
+
+        return self._store.act(self._space, "system", work)
+
+    def erase_space(self) -> Erased:
+        """The whole space, for good."""
+
+        def work(connection: Connection) -> int:
+            return erasing.erase_space(connection, self._store.database, self._space)
+
+        count = self._store.database.write(work)
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
+
+    def stats(self) -> Stats:
+        """Counts of the whole space, for its operator."""
+        with self._store.database.read() as connection:
+            return counts.of_space(connection, self._space)
+
+    def maintain(self) -> Maintained:
+        """Check, analyse and compact the database."""
+        self._store.accesses.flush()
+        return maintain(self._store.database)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, work: Callable[[Writing], T]) -> T:
+        return self._store.change(self._space, "system", work)
+
+
+def _external(key: str) -> str:
+    found = keys.subject_of(keys.external_key(key, "external_key"))
+    if found.startswith(f"{keys.ACCOUNT}:"):
+        raise InvalidInput("external_key", "is an account; name the channel's key, as telegram:123")
+    return found
+
+
+def _account(account: str) -> str:
+    found = keys.subject_of(keys.external_key(account, "account"))
+    if not found.startswith(f"{keys.ACCOUNT}:"):
+        raise InvalidInput("account", "is not of the form acct:<account id>")
+    return found

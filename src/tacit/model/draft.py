@@ -1,0 +1,97 @@
+"""What a caller asks to be remembered, checked. None means that the caller did not say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.model import text
+from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust, Visibility
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    content: str | None = None
+    kind: Kind | None = None
+    category: str | None = None
+    key: str | None = None
+    slot: str | None = None
+    about: tuple[object, ...] | None = None  # names, external keys or person ids
+    withheld_from: tuple[object, ...] | None = None
+    visibility: Visibility | None = None
+    sensitivity: Sensitivity | None = None
+    portable: bool | None = None
+    importance: int | None = None
+    confidence: float | None = None
+    pinned: bool | None = None
+    tags: tuple[str, ...] | None = None
+    observed_at: datetime | None = None
+    expires_at: datetime | None = None
+    message: str | None = None  # the channel's id of the message it was said in
+    agent: str | None = None
+    run: str | None = None
+    role: str | None = None
+    for_room: bool = False  # a fact of the room's own: it has no owner
+    trust: Trust | None = None  # set by the stages that write, never by a caller
+    created_at: datetime | None = None  # of an import; likewise
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The fields that the caller did say."""
+        return frozenset(f.name for f in fields(self) if getattr(self, f.name) is not None)
+
+
+def parse(values: dict[str, Any], categories: Collection[str]) -> Draft:
+    """Check what was handed in. A name that is no field is a mistake of the caller's, said so."""
+    checks = _checks(categories)
+    known: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in checks:
+            raise InvalidInput(name, f"unknown field; use one of {', '.join(sorted(checks))}")
+        if value is not None:
+            known[name] = checks[name](value)
+    kind = known.get("kind")
+    if "category" not in known and kind is not None:
+        known["category"] = CATEGORY_OF_KIND[kind]
+    return Draft(**known)
+
+
+def _checks(categories: Collection[str]) -> dict[str, Any]:
+    def label(name: str, most: int = limits.LABEL_MAX_CHARS) -> Any:
+        return lambda value: text.identifier(name, value, most)
+
+    return {
+        "content": text.content,
+        "kind": lambda v: text.choice("kind", v, Kind),
+        "category": lambda v: text.category(v, categories),
+        "key": label("key", limits.KEY_MAX_CHARS),
+        "slot": label("slot", limits.SLOT_MAX_CHARS),
+        "about": lambda v: _people("about", v),
+        "withheld_from": lambda v: _people("withheld_from", v),
+        "visibility": lambda v: text.choice("visibility", v, Visibility),
+        "sensitivity": lambda v: text.choice("sensitivity", v, Sensitivity),
+        "portable": lambda v: text.flag("portable", v),
+        "importance": lambda v: text.whole(
+            "importance", v, limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
+        ),
+        "confidence": lambda v: text.fraction("confidence", v),
+        "pinned": lambda v: text.flag("pinned", v),
+        "tags": text.tags,
+        "observed_at": lambda v: text.moment("observed_at", v),
+        "expires_at": lambda v: text.moment("expires_at", v),
+        "message": label("message"),
+        "agent": label("agent"),
+        "run": label("run"),
+        "role": label("role"),
+        "for_room": lambda v: text.flag("for_room", v),
+    }
+
+
+def _people(field: str, value: object) -> tuple[object, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Collection):
+        raise InvalidInput(field, "expected a list of people: names, telegram:123, or person ids")
+    return tuple(value)

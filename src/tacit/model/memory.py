@@ -1,0 +1,89 @@
+"""The record: one fact, with where it came from and how far it may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tacit.model.words import ChatKind, Event, Kind, Sensitivity, State, Trust, Visibility
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the words stood."""
+
+    channel: str | None = None
+    chat: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """People are identities as stored: `ext:…`, `acct:…` or `person:…`."""
+
+    id: str  # 8 characters, for life
+    space: str
+    owner: str | None  # whose it is; None for a room's own fact
+    speaker: str | None  # who said it; None for forwarded, quoted or tool text
+    subjects: frozenset[str]  # whom it is about; empty means the speaker, else the owner
+    learned_in: str | None  # the chat it was learned in
+    learned_kind: ChatKind | None  # private or group; None means no provenance
+    heard_by: frozenset[str]  # who was there then, by positive evidence
+    confidential: bool  # the chat's own flag: nothing leaves it
+    kind: Kind
+    category: str
+    key: str | None  # an optional slot inside (owner, category): one value
+    slot: str | None  # (person, attribute) found while learning
+    content: str
+    version: int  # counts the versions that the reader may hear, from 1
+    visibility: Visibility
+    sensitivity: Sensitivity
+    portable: bool  # may leave the chat it was learned in
+    withheld_from: frozenset[str]
+    withheld_unknown: bool  # somebody in withheld_from has no known identity
+    inferred: bool  # concluded by the system, not said by anybody
+    trust: Trust
+    importance: int  # 1–5
+    confidence: float | None  # 0–1
+    pinned: bool
+    tags: tuple[str, ...]
+    source: Source
+    thread: str | None
+    agent: str | None
+    run: str | None
+    role: str | None
+    created_at: datetime
+    updated_at: datetime  # moves only when content or a visible field changes
+    observed_at: datetime | None
+    expires_at: datetime | None
+    last_accessed_at: datetime | None
+    access_count: int
+    state: State
+    purge_at: datetime | None
+    superseded_by: str | None
+    shadowed: bool  # another value of the same key wins in this person's union read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One wording of a memory, with who said it and who heard it."""
+
+    number: int
+    content: str
+    speaker: str | None
+    subjects: frozenset[str]
+    heard_by: frozenset[str]
+    actor: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One act on a memory. The wording, where it has one, is that of its version."""
+
+    event: Event
+    at: datetime
+    actor: str
+    version: int
+    content: str | None
+    detail: dict[str, str]

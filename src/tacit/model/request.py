@@ -1,0 +1,62 @@
+"""A resolved request: who asks, in front of whom, and every identity those people have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from tacit.model.words import ChatKind, Purpose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Person ids are the head of each person's identities; `same` leads to them."""
+
+    space: str
+    at: datetime  # expiry is judged at this time
+    requester: str | None
+    subject: str | None = None  # what the requester writes as: acct:… once linked
+    chat: str | None = None
+    kind: ChatKind = ChatKind.UNKNOWN
+    participants: frozenset[str] = frozenset()
+    complete: bool = False
+    purpose: Purpose = Purpose.RECALL
+    rooms: frozenset[str] = frozenset()  # every id this chat has had
+    confidential: bool = False
+    same: Mapping[str, str] = field(default_factory=dict)  # identity → person, verified links now
+    ever: frozenset[str] = frozenset()  # every identity the audience ever had
+
+    @property
+    def audience(self) -> frozenset[str]:
+        return self.participants | {self.requester} if self.requester else self.participants
+
+    @property
+    def private(self) -> bool:
+        return (
+            self.kind is ChatKind.PRIVATE
+            and self.requester is not None
+            and self.participants <= {self.requester}
+        )
+
+    def person(self, identity: str) -> str:
+        return self.same.get(identity, identity)
+
+    def identities(self, person: str) -> frozenset[str]:
+        return frozenset(i for i, p in self.same.items() if p == person) | {person}
+
+    @property
+    def mine(self) -> frozenset[str]:
+        """The requester's identities, as far as this request reads them together."""
+        return self.identities(self.requester) if self.requester else frozenset()
+
+    def managing(self) -> Request:
+        return replace(self, purpose=Purpose.MANAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a memory may be used in a request, and the rule of DISCLOSURE.md that says so."""
+
+    allowed: bool
+    rule: str

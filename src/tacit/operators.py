@@ -1,0 +1,96 @@
+"""An operator's acts on a space: few, audited under their name, and never a way to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from tacit.disclosure.change import effective_visibility
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity import keys
+from tacit.learn import remember as learning
+from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import forget as forgetting
+from tacit.model import text
+from tacit.model.memory import Memory
+from tacit.model.results import Erased
+from tacit.model.words import Event, Visibility
+from tacit.store import writes
+from tacit.store.core import Store
+from tacit.store.rows import counted_subjects
+from tacit.store.writes import Writing
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Made by `Memory.operator`. Each act stands in the memory's history with this actor."""
+
+    _store: Store
+    _space: str
+    _actor: str
+    _ttls: dict[str, int]
+
+    def update(self, id: str, content: str) -> None:
+        """Put other words in its place. They are nobody's own: the memory loses its speaker."""
+        wording = text.content(content)
+
+        def work(w: Writing) -> None:
+            memory = _held(w, id)
+            writes.reword(
+                w,
+                replace(
+                    memory,
+                    content=wording,
+                    version=memory.version + 1,
+                    subjects=counted_subjects(memory),
+                    speaker=None,
+                    updated_at=w.at,
+                ),
+            )
+
+        self._act(work)
+
+    def forget(self, id: str) -> None:
+        self._act(lambda w: forgetting.forget(w, _held(w, id)))
+
+    def restore(self, id: str) -> None:
+        self._act(lambda w: forgetting.restore(w, _held(w, id), self._ttls))
+
+    def erase(self, id: str) -> Erased:
+        count = self._act(lambda w: erasing.erase(w, _held(w, id)))
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
+
+    def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
+        wanted = text.choice("visibility", visibility, Visibility)
+
+        def work(w: Writing) -> None:
+            memory = _held(w, id)
+            if wanted.rank > effective_visibility(memory).rank:
+                raise InvalidInput("visibility", "only the owner raises it")
+            changed = replace(memory, visibility=wanted, updated_at=w.at)
+            writes.change(w, changed, Event.UPDATE, "updated", {"fields": f"visibility {wanted}"})
+
+        self._act(work)
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        """People by their keys: an operator knows nobody by name."""
+        named = tuple(keys.identity(one, "who") or _unnamed(one) for one in who)
+        self._act(lambda w: learning.withhold(w, _held(w, id), named))
+
+    def _act(self, work: Callable[[Writing], T]) -> T:
+        return self._store.act(self._space, self._actor, work)
+
+
+def _held(w: Writing, id: str) -> Memory:
+    good = text.memory_id(id)
+    memory = writes.held(w, good) if good is not None else None
+    if memory is None:
+        raise NotFound
+    return memory
+
+
+def _unnamed(one: object) -> str:
+    raise InvalidInput("who", f"{one!r} is a name; use a key such as telegram:123")

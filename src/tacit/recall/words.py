@@ -1,0 +1,54 @@
+"""Recall by words: memories that share words with the question, the most shared first."""
+
+from __future__ import annotations
+
+import re
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Recalled
+from tacit.model.text import folded
+from tacit.store import reads
+from tacit.store.audiences import Audiences
+from tacit.store.dialect import Dialect
+from tacit.store.reads import Filter
+
+_WORD = re.compile(r"\w+")
+_CANDIDATES_COUNT = 200
+
+
+def words_of(query: str) -> tuple[str, ...]:
+    """The distinct words of a question, in order. Nothing a person types is an operator."""
+    found = dict.fromkeys(_WORD.findall(folded(query)))
+    return tuple(found)[: limits.RECALL_WORDS_MAX_COUNT]
+
+
+def recall(
+    connection: Connection,
+    audiences: Audiences,
+    dialect: Dialect,
+    request: Request,
+    words: tuple[str, ...],
+) -> list[Recalled]:
+    if not words:
+        return []
+    wanted = Filter(words=words)
+    found = reads.page(connection, audiences, dialect, request, wanted, _CANDIDATES_COUNT)
+    recalled = [_judged(memory, decision.rule, words) for memory, decision in found]
+    # The listing is newest first, and sorting keeps that order among equals.
+    return sorted(recalled, key=lambda one: one.score, reverse=True)
+
+
+def _judged(memory: Memory, rule: str, words: tuple[str, ...]) -> Recalled:
+    said = set(_WORD.findall(folded(memory.content)))
+    shared = [word for word in words if word in said]
+    score = len(shared) / len(words) + memory.importance / 100
+    return Recalled(
+        memory=memory,
+        score=round(score, 4),
+        why="it shares the words " + ", ".join(shared) if shared else "it matches the question",
+        rule=rule,
+    )

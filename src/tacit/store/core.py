@@ -1,0 +1,106 @@
+"""One open store: its database and what it keeps in mind. The façade and its views share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from tacit.clock import Clock
+from tacit.identity.resolve import Asking
+from tacit.model.request import Request
+from tacit.store import spaces
+from tacit.store.accesses import Accesses
+from tacit.store.audiences import Audiences
+from tacit.store.engine import Database
+from tacit.store.requests import Requests
+from tacit.store.writes import Writing
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    database: Database
+    clock: Clock
+    requests: Requests = field(default_factory=Requests)
+    audiences: Audiences = field(default_factory=Audiences)
+    accesses: Accesses = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "accesses", Accesses(self.database))
+
+    def read(
+        self,
+        space: str,
+        asking: Asking,
+        work: Callable[[Connection, Request], T],
+        *,
+        union: bool = True,
+    ) -> T:
+        """Resolve and read in one snapshot."""
+        with self.database.read() as connection:
+            request = self.requests.resolve(connection, space, asking, self.clock(), union=union)
+            return work(connection, request)
+
+    def write(self, space: str, asking: Asking, thread: str, work: Callable[[Writing], T]) -> T:
+        """Resolve and write in one transaction; the writer acts with all their identities."""
+        self.requests.register(self.database, space, asking, self.clock())
+
+        def attempt(connection: Connection) -> T:
+            at = self.clock()
+            rev, secret = spaces.enter(connection, self.database.dialect, space, at)
+            request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
+            return work(
+                Writing(
+                    connection=connection,
+                    dialect=self.database.dialect,
+                    audiences=self.audiences,
+                    request=request,
+                    secret=secret,
+                    actor=request.subject or "nobody",
+                    thread=thread,
+                    at=at,
+                )
+            )
+
+        return self.database.write(attempt)
+
+    def act(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
+        """A write by somebody who is nobody's requester: an operator, or the system itself."""
+        return self.database.write(
+            lambda connection: work(self._unasked(connection, space, actor, changing=False))
+        )
+
+    def change(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
+        """A change of people, links or chats: it waits for the writes that rely on them."""
+        return self.database.write(
+            lambda connection: work(self._unasked(connection, space, actor, changing=True))
+        )
+
+    def _unasked(
+        self, connection: Connection, space: str, actor: str, *, changing: bool
+    ) -> Writing:
+        at, dialect = self.clock(), self.database.dialect
+        if changing:
+            spaces.ensure(connection, dialect, space, at)
+            dialect.lock_space(connection, space)
+        _, secret = spaces.enter(connection, dialect, space, at)
+        return Writing(
+            connection=connection,
+            dialect=dialect,
+            audiences=self.audiences,
+            request=Request(space=space, at=at, requester=None),
+            secret=secret,
+            actor=actor,
+            thread="",
+            at=at,
+        )
+
+    def close(self) -> None:
+        try:
+            self.accesses.flush()
+        finally:
+            self.database.close()

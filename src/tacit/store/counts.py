@@ -1,0 +1,39 @@
+"""Counts: of one person's memories for that person, and of a whole space for its operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from tacit.disclosure.predicate import predicate
+from tacit.model.request import Request
+from tacit.model.results import Stats
+from tacit.store.tables import ROWS, memories
+
+_M = memories.c
+
+
+def of_owner(connection: Connection, request: Request) -> Stats:
+    own = predicate(request.managing(), ROWS)
+    return _stats(connection, own.condition, dict(own.params))
+
+
+def of_space(connection: Connection, space: str) -> Stats:
+    return _stats(connection, _M.space_id == space, {})
+
+
+def _stats(connection: Connection, which: ColumnElement[bool], params: dict[str, Any]) -> Stats:
+    def by(column: ColumnElement[str]) -> dict[str, int]:
+        rows = connection.execute(
+            select(column, func.count()).where(which).group_by(column).order_by(column), params
+        )
+        return dict(rows.tuples().all())
+
+    states = by(_M.state)
+    return Stats(
+        memories=sum(states.values()),
+        by_state=states,
+        by_kind=by(_M.kind),
+        by_category=by(_M.category),
+    )

@@ -1,0 +1,65 @@
+"""What the two databases do differently, behind one small interface. Everything else is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Connection, Select, Table
+from sqlalchemy.exc import DBAPIError
+
+
+class Dialect(Protocol):
+    name: str
+
+    def __hash__(self) -> int: ...
+
+    one_writer: bool
+    read_options: Mapping[str, Any]
+    write_options: Mapping[str, Any]
+    bare_options: Mapping[str, Any]  # outside any transaction
+    has_words: ColumnElement[bool]  # on memories: contains at least one of the words
+
+    def is_busy(self, error: DBAPIError) -> bool:
+        """Whether trying the whole transaction again may help."""
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """Hold off every other process that starts at the same time, until the transaction ends."""
+
+    def insert_missing(
+        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Insert those rows whose primary key is new."""
+
+    def lock_space(self, connection: Connection, space: str) -> None:
+        """For a change of people, links or chats: wait for writes that rely on them."""
+
+    def hold_still(self, statement: Select[Any]) -> Select[Any]:
+        """For a write: the selected space's people, links and chats stay as they are."""
+
+    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
+        """Hold the selected memory until the transaction ends."""
+
+    def index_words(self, connection: Connection, space: str, id: str, content: str) -> None:
+        """Make a new memory's words searchable."""
+
+    def reindex_words(self, connection: Connection, space: str, id: str, content: str) -> None: ...
+
+    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None: ...
+
+    def unindex_space(self, connection: Connection, space: str) -> None: ...
+
+    def words_query(self, words: Sequence[str]) -> str:
+        """Words as the parameter that `has_words` takes: no word acts as an operator."""
+
+    def scrub(self, connection: Connection) -> bool:
+        """After rows were erased: leave no trace of them. False where somebody is in the way."""
+
+    def check(self, connection: Connection) -> list[str]:
+        """What is broken in the files or indexes; empty when all is well."""
+
+    def analyse(self, connection: Connection) -> None:
+        """Refresh the figures the query planner works from."""
+
+    def compact(self, connection: Connection) -> None:
+        """Give back the room that deleted rows took."""

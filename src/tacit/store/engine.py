@@ -1,0 +1,152 @@
+"""Opening a database and running work in transactions, the same way on SQLite and PostgreSQL.
+
+A write is a function: it may be run again when another writer got in the way, and its
+transaction holds everything that follows from it. A read sees one snapshot.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tacit import limits
+from tacit.errors import StoreBusy, StoreUnavailable
+from tacit.store import postgres, sqlite
+from tacit.store.dialect import Dialect
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to open a database; the composition root fills it from the settings."""
+
+    synchronous: str = "normal"  # SQLite: normal | full | extra
+    wal: bool = True
+    busy_timeout_ms: int = limits.SQLITE_BUSY_TIMEOUT_MS
+    max_connections: int = limits.POOL_MAX_CONNECTIONS
+    idle_connections: int = limits.POOL_MAX_CONNECTIONS
+    connection_lifetime_seconds: int = 0  # 0: for ever
+
+
+class Database:
+    """One engine, its dialect, and the two ways to use them: `read` and `write`."""
+
+    def __init__(self, engine: Engine, dialect: Dialect, *, single: bool) -> None:
+        self.engine = engine
+        self.dialect = dialect
+        # SQLite has one writer: waiting here is fair and cheap, waiting in the file is neither.
+        # An in-memory database has one connection, so its readers wait here too.
+        self._turn = threading.RLock() if dialect.one_writer else None
+        self._single = single
+        self._reader = engine.execution_options(**dialect.read_options)
+        self._writer = engine.execution_options(**dialect.write_options)
+        self._bare = engine.execution_options(**dialect.bare_options)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._turn_of(reading=True), _translated(self.dialect):
+            connection = self._reader.connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction; again, if another writer collided with it."""
+        deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
+        attempt = 0
+        while True:
+            try:
+                with (
+                    self._turn_of(reading=False),
+                    _translated(self.dialect),
+                    self._writer.begin() as connection,
+                ):
+                    return work(connection)
+            except (StoreBusy, IntegrityError) as error:
+                if isinstance(error, IntegrityError) and attempt >= limits.ID_ATTEMPTS_MAX_COUNT:
+                    raise StoreBusy("other writers kept getting in the way; try again") from error
+                if time.monotonic() >= deadline:
+                    raise StoreBusy(
+                        f"the database was held by other writers for "
+                        f"{limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
+                    ) from error
+            attempt += 1
+            time.sleep(random.uniform(0, min(0.1, 0.002 * 2**attempt)))
+
+    @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """A connection outside any transaction, for maintenance."""
+        with self._turn_of(reading=False), _translated(self.dialect):
+            connection = self._bare.connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def _turn_of(self, *, reading: bool) -> Iterator[None]:
+        if self._turn is None or (reading and not self._single):
+            yield
+            return
+        if not self._turn.acquire(timeout=limits.WRITE_WAIT_MAX_SECONDS):
+            raise StoreBusy("other writers in this process held the database; try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+@contextmanager
+def _translated(dialect: Dialect) -> Iterator[None]:
+    """Driver errors as ours. Constraint violations pass: the write path tries again."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except DBAPIError as error:
+        if dialect.is_busy(error):
+            raise StoreBusy("the database is held by another writer") from error
+        # The statement and its parameters carry people's words: only the kind of failure is told.
+        raise StoreUnavailable(
+            f"the database failed with {type(error.orig).__name__}: run `tacit maintain`"
+        ) from None
+    except PoolTimeout as error:
+        raise StoreBusy("all database connections are in use; try again") from error
+
+
+def open_database(url: str, options: Options) -> Database:
+    """`sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
+    if "://" not in url:
+        url = f"sqlite:///{Path(url).expanduser()}"
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise StoreUnavailable(
+            "the database URL cannot be read; use sqlite:///path or postgresql://user@host/name"
+        ) from None
+    backend = parsed.get_backend_name()
+    try:
+        if backend == "sqlite":
+            single = parsed.database in (None, "", ":memory:")
+            engine = sqlite.create(parsed, options, single=single)
+            return Database(engine, sqlite.SQLite(), single=single)
+        if backend == "postgresql":
+            return Database(postgres.create(parsed, options), postgres.PostgreSQL(), single=False)
+    except NoSuchModuleError:
+        pass
+    raise StoreUnavailable(f"no driver for {backend!r}; use sqlite:///path or postgresql://…")

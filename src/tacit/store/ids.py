@@ -1,0 +1,26 @@
+"""Random ids, and the keyed hashes that keep an erased id from ever being used again."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import string
+
+from tacit import limits
+
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def new_id() -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(limits.ID_CHARS))
+
+
+def digest(secret: str, id: str) -> str:
+    """Recognises an id without telling it; the key never leaves the space's row."""
+    return hmac.new(bytes.fromhex(secret), id.encode(), hashlib.sha256).hexdigest()
+
+
+def audience_id(people: frozenset[str]) -> str:
+    """The name of a set of listeners: equal sets share it."""
+    return hashlib.sha256("\n".join(sorted(people)).encode()).hexdigest()[:32]

@@ -1,0 +1,165 @@
+"""People by name: those a requester speaks of, and those who are in the room with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, or_, select
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.identity.links import Identities
+from tacit.model.people import Name, NameKind, Person
+from tacit.model.request import Request
+from tacit.model.text import folded, identifier
+from tacit.store.dialect import Dialect
+from tacit.store.identities import around
+from tacit.store.ids import new_id
+from tacit.store.tables import people, person_names
+
+_N = person_names.c
+_KNOWN = or_(
+    _N.known_to.in_(bindparam("mine", expanding=True)),
+    and_(_N.known_to == "", _N.person.in_(bindparam("here", expanding=True))),
+)
+_BY_NAME = select(_N.person).where(
+    _N.space_id == bindparam("space"), _N.folded == bindparam("folded"), _KNOWN
+)
+
+
+def find(connection: Connection, request: Request, name: str) -> list[str]:
+    """The people this requester can mean by a name, one identity for each."""
+    params = _scope(request) | {"folded": folded(name.removeprefix("@"))}
+    found = sorted(set(connection.execute(_BY_NAME, params).scalars()))
+    if len(found) < 2:
+        return found
+    identities = around(connection, request.space, found)
+    return sorted({identities.head(person) for person in found})
+
+
+def meant(
+    connection: Connection, request: Request, who: object, field: str
+) -> frozenset[str] | None:
+    """Every identity of the person meant, or None where the requester knows nobody of that name."""
+    written = keys.identity(who, field)
+    found = [written] if written else find(connection, request, _name(who, field))
+    if len(found) > 1:
+        raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
+    if not found:
+        return None
+    return around(connection, request.space, found).now(found[0])
+
+
+def refer(
+    connection: Connection,
+    dialect: Dialect,
+    request: Request,
+    who: Iterable[object],
+    field: str,
+    at: datetime,
+) -> frozenset[str]:
+    """Identities for the people a write names; somebody new by name becomes a person."""
+    if isinstance(who, str):
+        raise InvalidInput(field, "expected a list of people")
+    named = list(who)
+    if len(named) > limits.PEOPLE_PER_MEMORY_MAX_COUNT:
+        raise InvalidInput(field, f"takes at most {limits.PEOPLE_PER_MEMORY_MAX_COUNT} people")
+    return frozenset(_refer(connection, dialect, request, one, field, at) for one in named)
+
+
+def _refer(
+    connection: Connection,
+    dialect: Dialect,
+    request: Request,
+    who: object,
+    field: str,
+    at: datetime,
+) -> str:
+    written = keys.identity(who, field)
+    if written:
+        return written
+    name = _name(who, field)
+    if folded(name) in ("me", "myself", "i"):
+        assert request.subject is not None
+        return request.subject
+    found = find(connection, request, name)
+    if len(found) > 1:
+        raise InvalidInput(
+            field, f"{name!r} may be {len(found)} people; use their key or person id"
+        )
+    return found[0] if found else create(connection, dialect, request, name, at)
+
+
+def create(
+    connection: Connection, dialect: Dialect, request: Request, name: str, at: datetime
+) -> str:
+    """Somebody this requester speaks of, whom we know by name only."""
+    assert request.subject is not None
+    person = f"{keys.PERSON}:{new_id()}"
+    row = {
+        "space_id": request.space,
+        "id": person,
+        "created_by": request.subject,
+        "created_at": to_micros(at),
+    }
+    dialect.insert_missing(connection, people, [row])
+    add_name(connection, dialect, request, person, name, NameKind.NAME, at)
+    return person
+
+
+def add_name(
+    connection: Connection,
+    dialect: Dialect,
+    request: Request,
+    person: str,
+    name: str,
+    kind: NameKind,
+    at: datetime,
+) -> None:
+    """What this requester calls a person. Nobody else is told."""
+    assert request.subject is not None
+    row = {
+        "space_id": request.space,
+        "person": person,
+        "kind": kind.value,
+        "folded": folded(name),
+        "known_to": request.subject,
+        "name": _name(name, "name"),
+        "created_at": to_micros(at),
+    }
+    dialect.insert_missing(connection, person_names, [row])
+
+
+def known_to(connection: Connection, request: Request) -> list[Person]:
+    """Everybody the requester has named, and everybody who is here, with merges settled."""
+    rows = connection.execute(_ALL, _scope(request)).all()
+    identities = around(connection, request.space, {row.person for row in rows})
+    names: dict[str, set[Name]] = {}
+    for row in rows:
+        name = Name(kind=NameKind(row.kind), text=row.name)
+        names.setdefault(identities.head(row.person), set()).add(name)
+    return [_person(id, found, identities) for id, found in sorted(names.items())]
+
+
+_ALL = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"), _KNOWN)
+
+
+def _person(id: str, names: set[Name], identities: Identities) -> Person:
+    return Person(
+        id=id,
+        names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
+        identities=identities.now(id),
+    )
+
+
+def _scope(request: Request) -> dict[str, Any]:
+    here = request.audience | {i for i, p in request.same.items() if p in request.audience}
+    return {"space": request.space, "mine": sorted(request.mine), "here": sorted(here)}
+
+
+def _name(value: object, field: str) -> str:
+    return identifier(field, value, limits.NAME_MAX_CHARS)

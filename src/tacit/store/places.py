@@ -1,0 +1,225 @@
+"""Chats: what kind they are, who is in them and since when, and the ids they have had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from tacit.clock import to_micros
+from tacit.errors import Conflict, NotFound
+from tacit.identity.resolve import Asking, Place
+from tacit.model.text import folded
+from tacit.model.words import ChatKind
+from tacit.store import spaces
+from tacit.store.dialect import Dialect
+from tacit.store.tables import chat_members, chats, memories, person_names, subjects
+
+_CHAT = select(chats).where(chats.c.space_id == bindparam("space"), chats.c.id == bindparam("id"))
+_EARLIER = select(chats.c.id).where(
+    chats.c.space_id == bindparam("space"), chats.c.migrated_to == bindparam("id")
+)
+_MEMBERS = select(chat_members.c.person).where(
+    chat_members.c.space_id == bindparam("space"),
+    chat_members.c.chat == bindparam("id"),
+    chat_members.c.left_at.is_(None),
+)
+
+
+def place(connection: Connection, space: str, chat: str) -> Place:
+    """A chat under its newest id, with everybody who is known to be in it."""
+    row = connection.execute(_CHAT, {"space": space, "id": chat}).one_or_none()
+    if row is None:
+        return Place(id=chat, rooms=frozenset({chat}))
+    seen = {chat}
+    while row.migrated_to is not None and row.migrated_to not in seen:
+        seen.add(row.migrated_to)
+        newer = connection.execute(_CHAT, {"space": space, "id": row.migrated_to}).one_or_none()
+        if newer is None:
+            break
+        row = newer
+    rooms = {row.id}
+    fringe = [row.id]
+    while fringe:
+        found = connection.execute(_EARLIER, {"space": space, "id": fringe.pop()}).scalars()
+        for earlier in found:
+            if earlier not in rooms:
+                rooms.add(earlier)
+                fringe.append(earlier)
+    members = connection.execute(_MEMBERS, {"space": space, "id": row.id}).scalars()
+    return Place(
+        id=row.id,
+        kind=ChatKind(row.kind),
+        confidential=row.confidential,
+        rooms=frozenset(rooms),
+        members=frozenset(members),
+    )
+
+
+def knows(connection: Connection, space: str, asking: Asking) -> bool:
+    """Whether `register` would find nothing to write."""
+    known = place(connection, space, asking.chat)
+    if known.kind is None or not asking.people <= known.members:
+        return False
+    if asking.complete and known.members != asking.people:
+        return False
+    n = person_names.c
+    named = select(n.person, n.kind, n.name).where(
+        n.space_id == space, n.person.in_(sorted(asking.people)), n.known_to == ""
+    )
+    return set(asking.names) <= {tuple(row) for row in connection.execute(named)}
+
+
+def register(
+    connection: Connection, dialect: Dialect, space: str, asking: Asking, at: datetime
+) -> None:
+    """Note the chat and the people an adapter vouches for. Does nothing where all is known."""
+    spaces.ensure(connection, dialect, space, at)
+    dialect.lock_space(connection, space)
+    known = place(connection, space, asking.chat)
+    now = to_micros(at)
+    changed = _register_people(connection, dialect, space, asking, now)
+    if known.kind is None:
+        _add_chat(connection, dialect, space, asking.chat, asking.kind, now)
+        changed = True
+    changed |= _come(connection, dialect, space, known.id, asking.people - known.members, now)
+    if asking.complete:
+        changed |= _go(connection, space, known.id, known.members - asking.people, now)
+    if changed:
+        spaces.touch(connection, space)
+
+
+def _register_people(
+    connection: Connection, dialect: Dialect, space: str, asking: Asking, now: int
+) -> bool:
+    have = select(subjects.c.id).where(
+        subjects.c.space_id == space, subjects.c.id.in_(sorted(asking.people))
+    )
+    missing = asking.people - set(connection.execute(have).scalars())
+    rows = [{"space_id": space, "id": id, "created_at": now} for id in sorted(missing)]
+    dialect.insert_missing(connection, subjects, rows)
+    names = [
+        {
+            "space_id": space,
+            "person": person,
+            "kind": kind,
+            "folded": folded(name),
+            "known_to": "",
+            "name": name,
+            "created_at": now,
+        }
+        for person, kind, name in asking.names
+    ]
+    dialect.insert_missing(connection, person_names, names)
+    return bool(missing)
+
+
+def join(
+    connection: Connection, dialect: Dialect, space: str, chat: str, person: str, at: datetime
+) -> None:
+    known = _group(connection, dialect, space, chat, at)
+    if _come(connection, dialect, space, known.id, {person} - known.members, to_micros(at)):
+        spaces.touch(connection, space)
+
+
+def leave(
+    connection: Connection, dialect: Dialect, space: str, chat: str, person: str, at: datetime
+) -> None:
+    dialect.lock_space(connection, space)
+    known = place(connection, space, chat)
+    if _go(connection, space, known.id, {person} & known.members, to_micros(at)):
+        spaces.touch(connection, space)
+
+
+def set_confidential(
+    connection: Connection, dialect: Dialect, space: str, chat: str, on: bool, at: datetime
+) -> None:
+    """The chat's flag is kept on each of its memories too, so both move together."""
+    known = _group(connection, dialect, space, chat, at)
+    rooms = sorted(known.rooms)
+    c, m = chats.c, memories.c
+    connection.execute(
+        update(chats).where(c.space_id == space, c.id.in_(rooms)).values(confidential=on)
+    )
+    connection.execute(
+        update(memories).where(m.space_id == space, m.learned_in.in_(rooms)).values(confidential=on)
+    )
+    spaces.touch(connection, space)
+
+
+def migrate_chat(
+    connection: Connection, dialect: Dialect, space: str, old: str, new: str, at: datetime
+) -> None:
+    """The channel gave a group a new id: its memories and members go with it."""
+    known = _group(connection, dialect, space, old, at)
+    if new in known.rooms:
+        return
+    there = place(connection, space, new)
+    if there.kind is not None and (there.kind is not ChatKind.GROUP or len(there.rooms) > 1):
+        raise Conflict("the new chat id is already another chat's")
+    _group(connection, dialect, space, new, at)
+    c = chats.c
+    flag = known.confidential or there.confidential
+    connection.execute(
+        update(chats).where(c.space_id == space, c.id == known.id).values(migrated_to=new)
+    )
+    _come(connection, dialect, space, new, known.members - there.members, to_micros(at))
+    if flag:
+        set_confidential(connection, dialect, space, new, True, at)
+    spaces.touch(connection, space)
+
+
+def _group(connection: Connection, dialect: Dialect, space: str, chat: str, at: datetime) -> Place:
+    spaces.ensure(connection, dialect, space, at)
+    dialect.lock_space(connection, space)
+    known = place(connection, space, chat)
+    if known.kind is None:
+        _add_chat(connection, dialect, space, chat, ChatKind.GROUP, to_micros(at))
+        spaces.touch(connection, space)
+        return place(connection, space, chat)
+    if known.kind is not ChatKind.GROUP:
+        raise NotFound("group chat")
+    return known
+
+
+def _add_chat(
+    connection: Connection, dialect: Dialect, space: str, id: str, kind: ChatKind, now: int
+) -> None:
+    row = {
+        "space_id": space,
+        "id": id,
+        "kind": kind.value,
+        "confidential": False,
+        "migrated_to": None,
+        "created_at": now,
+    }
+    dialect.insert_missing(connection, chats, [row])
+
+
+def _come(
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    chat: str,
+    people: Iterable[str],
+    now: int,
+) -> bool:
+    rows = [
+        {"space_id": space, "chat": chat, "person": person, "joined_at": now, "left_at": None}
+        for person in sorted(people)
+    ]
+    dialect.insert_missing(connection, chat_members, rows)
+    return bool(rows)
+
+
+def _go(connection: Connection, space: str, chat: str, people: Iterable[str], now: int) -> bool:
+    gone = sorted(people)
+    if gone:
+        c = chat_members.c
+        connection.execute(
+            update(chat_members)
+            .where(c.space_id == space, c.chat == chat, c.person.in_(gone), c.left_at.is_(None))
+            .values(left_at=now)
+        )
+    return bool(gone)

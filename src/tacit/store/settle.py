@@ -1,0 +1,97 @@
+"""What is settled before the disclosure rules: which value of a key wins in a person's union read,
+and whether somebody a memory is withheld from is unknown to us. Kept in columns, so that a read
+needs no second look; settled again whenever a key is written or a person's identities change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from tacit.disclosure.predicate import WITHHELD
+from tacit.identity.keys import ACCOUNT
+from tacit.identity.links import Identities
+from tacit.model.words import State
+from tacit.store.identities import around
+from tacit.store.tables import memories, memory_people
+
+_M = memories.c
+_KEYED = select(_M.id, _M.owner, _M.category, _M.key, _M.updated_at, _M.shadowed, _M.state).where(
+    _M.key.is_not(None), _M.state != State.SUPERSEDED.value
+)
+
+
+def settle_key(
+    connection: Connection, space: str, owners: Collection[str], category: str, key: str
+) -> None:
+    """One person wrote a key. With one identity there is nothing it could shadow."""
+    if len(owners) > 1:
+        found = connection.execute(
+            _KEYED.where(
+                _M.space_id == space, _M.owner.in_(owners), _M.category == category, _M.key == key
+            )
+        )
+        _shadow(connection, space, found.all())
+
+
+def settle_people(
+    connection: Connection, space: str, identities: Identities, touched: Iterable[str]
+) -> None:
+    """These people's identities changed: judge their keys and what is withheld from them again."""
+    seen: set[str] = set()
+    for identity in sorted(touched):
+        if identity in seen:
+            continue
+        person = identities.now(identity)
+        seen |= person
+        rows = connection.execute(_KEYED.where(_M.space_id == space, _M.owner.in_(person))).all()
+        slots: dict[tuple[str, str], list[Any]] = {}
+        for row in rows:
+            slots.setdefault((row.category, row.key), []).append(row)
+        for slot in slots.values():
+            _shadow(connection, space, slot)
+    _judge_withheld(connection, space, seen)
+
+
+def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
+    """The account's value wins, else the newest; whoever may hear it. A forgotten value still
+    covers older ones: to forget a thing is not to bring back what was there before it."""
+    if not rows:
+        return
+    winner = max(rows, key=_strength)
+    for row in rows:
+        shadowed = row.owner != winner.owner
+        if row.shadowed != shadowed:
+            connection.execute(
+                update(memories)
+                .where(_M.space_id == space, _M.id == row.id)
+                .values(shadowed=shadowed)
+            )
+
+
+def _strength(row: Any) -> tuple[bool, int, bool, str]:
+    return (
+        row.owner.startswith(f"{ACCOUNT}:"),
+        row.updated_at,
+        row.state == State.ACTIVE.value,
+        row.id,
+    )
+
+
+def _judge_withheld(connection: Connection, space: str, people: Collection[str]) -> None:
+    p = memory_people.c
+    touched = (
+        select(p.memory_id)
+        .where(p.space_id == space, p.role == WITHHELD, p.person.in_(people))
+        .distinct()
+    )
+    for id in connection.execute(touched).scalars().all():
+        named = select(p.person).where(p.space_id == space, p.memory_id == id, p.role == WITHHELD)
+        withheld_from = connection.execute(named).scalars().all()
+        known = around(connection, space, withheld_from).known
+        connection.execute(
+            update(memories)
+            .where(_M.space_id == space, _M.id == id)
+            .values(withheld_unknown=not all(known(person) for person in withheld_from))
+        )

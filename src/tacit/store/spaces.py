@@ -1,0 +1,54 @@
+"""Spaces, and the revision that moves whenever people, links or chats of a space do."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from tacit.clock import to_micros
+from tacit.store.dialect import Dialect
+from tacit.store.tables import spaces
+
+_REV = select(spaces.c.identity_rev).where(spaces.c.space_id == bindparam("space"))
+_SPACE = select(spaces.c.identity_rev, spaces.c.secret).where(
+    spaces.c.space_id == bindparam("space")
+)
+
+
+def ensure(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
+    row = {
+        "space_id": space,
+        "secret": secrets.token_hex(32),
+        "identity_rev": 1,
+        "created_at": to_micros(at),
+    }
+    dialect.insert_missing(connection, spaces, [row])
+
+
+def identity_rev(connection: Connection, space: str) -> int:
+    """0 for a space that nobody has written to."""
+    found: int | None = connection.execute(_REV, {"space": space}).scalar()
+    return found or 0
+
+
+def touch(connection: Connection, space: str) -> None:
+    """Somebody is somebody else from here on: every cached request is stale."""
+    rev = spaces.c.identity_rev
+    statement = update(spaces).where(spaces.c.space_id == space).values(identity_rev=rev + 1)
+    connection.execute(statement)
+
+
+def enter(connection: Connection, dialect: Dialect, space: str, at: datetime) -> tuple[int, str]:
+    """For a write: the revision and the secret, with identities held still until it is done."""
+    statement = dialect.hold_still(_SPACE)
+    row = connection.execute(statement, {"space": space}).one_or_none()
+    if row is None:
+        ensure(connection, dialect, space, at)
+        row = connection.execute(statement, {"space": space}).one()
+    return row.identity_rev, row.secret
+
+
+def names(connection: Connection) -> list[str]:
+    return list(connection.execute(select(spaces.c.space_id).order_by(spaces.c.space_id)).scalars())

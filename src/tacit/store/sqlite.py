@@ -1,0 +1,198 @@
+"""SQLite: WAL, one writer at a time, full text in FTS5."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    bindparam,
+    column,
+    create_engine,
+    event,
+    literal_column,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
+
+from tacit import limits
+from tacit.errors import StoreUnavailable
+from tacit.store.tables import memories
+
+if TYPE_CHECKING:
+    from tacit.store.engine import Options
+
+_ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
+_WORDS = table("search_words", column("rowid"))
+_NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
+_ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
+_ADD_WORDS = text("INSERT INTO search_words (rowid, content) VALUES (:number, :content)")
+_SET_WORDS = text("UPDATE search_words SET content = :content WHERE rowid = :number")
+_DROP_ROW = text("DELETE FROM search_rows WHERE number = :number")
+_DROP_SPACE_ROWS = text("DELETE FROM search_rows WHERE space_id = :space")
+_DROP_SPACE_WORDS = text(
+    "DELETE FROM search_words WHERE rowid IN "
+    "(SELECT number FROM search_rows WHERE space_id = :space)"
+)
+_DROP_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
+
+
+def create(url: URL, options: Options, *, single: bool) -> Engine:
+    if single:
+        pool: dict[str, Any] = {"poolclass": StaticPool}
+    else:
+        _make_folder(Path(url.database or ""))
+        pool = {
+            "poolclass": QueuePool,
+            "pool_size": options.max_connections,
+            "max_overflow": 0,
+            "pool_timeout": limits.POOL_WAIT_MAX_SECONDS,
+        }
+    engine = create_engine(
+        url,
+        connect_args={"check_same_thread": False, "timeout": options.busy_timeout_ms / 1000},
+        hide_parameters=True,
+        **pool,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+        # We begin transactions ourselves: the driver would do so too late for a stable snapshot.
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        if options.wal and not single:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if not options.get("tacit_bare"):
+            begin = "BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN"
+            connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot create the folder for the database ({error.strerror}); choose another path"
+        ) from None
+
+
+class SQLite:
+    name = "sqlite"
+    one_writer = True
+    read_options: Mapping[str, Any] = {}
+    write_options: Mapping[str, Any] = {"tacit_writes": True}
+    bare_options: Mapping[str, Any] = {"tacit_bare": True}
+    has_words: ColumnElement[bool] = memories.c.id.in_(
+        select(_ROWS.c.memory_id)
+        .join(_WORDS, _WORDS.c.rowid == _ROWS.c.number)
+        .where(
+            literal_column("search_words").op("MATCH")(bindparam("p_words")),
+            _ROWS.c.space_id == bindparam("p_space"),
+        )
+    )
+
+    def is_busy(self, error: DBAPIError) -> bool:
+        return isinstance(error.orig, sqlite3.OperationalError) and any(
+            sign in str(error.orig) for sign in ("database is locked", "table is locked", "busy")
+        )
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """BEGIN IMMEDIATE already holds the only write lock there is."""
+
+    def insert_missing(
+        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        if rows:
+            connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
+
+    def lock_space(self, connection: Connection, space: str) -> None:
+        """BEGIN IMMEDIATE already orders all writers."""
+
+    def hold_still(self, statement: Select[Any]) -> Select[Any]:
+        return statement
+
+    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
+        return statement
+
+    def index_words(self, connection: Connection, space: str, id: str, content: str) -> None:
+        number = connection.execute(_ADD_ROW, {"space": space, "id": id}).lastrowid
+        connection.execute(_ADD_WORDS, {"number": number, "content": content})
+
+    def reindex_words(self, connection: Connection, space: str, id: str, content: str) -> None:
+        number = connection.execute(_NUMBER, {"space": space, "id": id}).scalar_one()
+        connection.execute(_SET_WORDS, {"number": number, "content": content})
+
+    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
+        for id in ids:
+            number = connection.execute(_NUMBER, {"space": space, "id": id}).scalar()
+            if number is not None:
+                connection.execute(_DROP_WORDS, {"number": number})
+                connection.execute(_DROP_ROW, {"number": number})
+
+    def unindex_space(self, connection: Connection, space: str) -> None:
+        connection.execute(_DROP_SPACE_WORDS, {"space": space})
+        connection.execute(_DROP_SPACE_ROWS, {"space": space})
+
+    def words_query(self, words: Sequence[str]) -> str:
+        return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+    def scrub(self, connection: Connection) -> bool:
+        """Merge the full-text index, rewrite the file, empty the log: bytes linger in each."""
+        connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('optimize')")
+        connection.exec_driver_sql("VACUUM")
+        return self._empty_log(connection)
+
+    def _empty_log(self, connection: Connection) -> bool:
+        deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
+        while True:
+            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+            if not busy:
+                return True
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.05)
+
+    def check(self, connection: Connection) -> list[str]:
+        found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
+        found = [f"file: {line}" for line in found if line != "ok"]
+        orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+        found += [f"rows of {row[0]} refer to nothing" for row in orphans[:20]]
+        try:
+            connection.exec_driver_sql(
+                "INSERT INTO search_words (search_words) VALUES ('integrity-check')"
+            )
+        except DBAPIError:
+            found.append("full text: the index does not match its text")
+        missing = connection.execute(
+            text(
+                "SELECT count(*) FROM memories AS m WHERE NOT EXISTS (SELECT 1 FROM search_rows r "
+                "WHERE r.space_id = m.space_id AND r.memory_id = m.id)"
+            )
+        ).scalar_one()
+        return found + ([f"full text: {missing} memories are not indexed"] if missing else [])
+
+    def analyse(self, connection: Connection) -> None:
+        connection.exec_driver_sql("ANALYZE")
+
+    def compact(self, connection: Connection) -> None:
+        self.scrub(connection)

@@ -1,0 +1,228 @@
+"""Writing memories: each change with its version, history, words and delta, or none of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.disclosure.predicate import SUBJECT, WITHHELD
+from tacit.errors import StoreBusy
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.words import Event
+from tacit.store import audiences as listeners
+from tacit.store.audiences import Audiences
+from tacit.store.dialect import Dialect
+from tacit.store.ids import digest, new_id
+from tacit.store.rows import COLUMNS, counted_subjects, packed, to_memory, to_row
+from tacit.store.tables import (
+    change_log,
+    memories,
+    memory_people,
+    memory_versions,
+    tombstones,
+)
+
+_M = memories.c
+_INSERT_MEMORY = insert(memories)
+_INSERT_VERSION = insert(memory_versions)
+_INSERT_PEOPLE = insert(memory_people)
+_INSERT_CHANGE = insert(change_log)
+_ROW = select(*COLUMNS).where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
+_ONE = update(memories).where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
+_TAKEN = (
+    select(_M.id)
+    .where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
+    .union_all(
+        select(tombstones.c.digest).where(
+            tombstones.c.space_id == bindparam("space"),
+            tombstones.c.digest == bindparam("digest"),
+        )
+    )
+)
+_INSERT_HISTORY = text(
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
+    "SELECT :space, :id, coalesce(max(seq), 0) + 1, :event, :version, :actor, :detail, :at "
+    "FROM history WHERE space_id = :space AND memory_id = :id"
+)
+_NEXT_REVISION = text(
+    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, 1) "
+    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = thread_revisions.rev + 1 RETURNING rev"
+)
+_HEARD = COLUMNS.index(_M.heard)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """One write: its transaction, who does it, where, and when."""
+
+    connection: Connection
+    dialect: Dialect
+    audiences: Audiences
+    request: Request
+    secret: str  # keys the hashes of erased ids
+    actor: str
+    thread: str
+    at: datetime
+
+    @property
+    def space(self) -> str:
+        return self.request.space
+
+
+def fresh_id(w: Writing) -> str:
+    for _ in range(limits.ID_ATTEMPTS_MAX_COUNT):
+        id = new_id()
+        params = {"space": w.space, "id": id, "digest": digest(w.secret, id)}
+        if w.connection.execute(_TAKEN, params).first() is None:
+            return id
+    raise StoreBusy("no free id was found; try again")
+
+
+def held(w: Writing, id: str) -> Memory | None:
+    """The row a change is about, locked. Only `may_change` says whether it exists for anybody."""
+    row = w.connection.execute(w.dialect.lock_memory(_ROW), {"space": w.space, "id": id}).first()
+    if row is None:
+        return None
+    heard = w.audiences.people(w.connection, w.space, [row[_HEARD]])
+    return to_memory(row, heard[row[_HEARD]])
+
+
+def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
+    """A new memory with its first version, its people, its words, its history and its delta."""
+    heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
+    w.connection.execute(_INSERT_MEMORY, to_row(memory, heard))
+    _add_version(w, memory, heard)
+    _add_people(w, memory)
+    w.dialect.index_words(w.connection, w.space, memory.id, memory.content)
+    note(w, memory, event, "created")
+
+
+def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> None:
+    """Another version: `memory` is the new one, its number already counted up."""
+    heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace(w, memory, heard)
+    _add_version(w, memory, heard)
+    w.dialect.reindex_words(w.connection, w.space, memory.id, memory.content)
+    note(w, memory, Event.UPDATE, "updated", detail)
+
+
+def change(
+    w: Writing,
+    memory: Memory,
+    event: Event,
+    shown: str | None,
+    detail: dict[str, str] | None = None,
+) -> None:
+    """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
+    heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace(w, memory, heard)
+    note(w, memory, event, shown, detail)
+
+
+def note(
+    w: Writing,
+    memory: Memory,
+    event: Event,
+    shown: str | None,
+    detail: dict[str, str] | None = None,
+) -> None:
+    w.connection.execute(
+        _INSERT_HISTORY,
+        {
+            "space": w.space,
+            "id": memory.id,
+            "event": event.value,
+            "version": memory.version,
+            "actor": w.actor,
+            "detail": json.dumps(detail or {}, ensure_ascii=False, sort_keys=True),
+            "at": to_micros(w.at),
+        },
+    )
+    if shown is None:
+        return
+    # The thread where it happened, and the one the memory came from: both keep a block of it.
+    for thread in sorted({w.thread, memory.thread or w.thread}):
+        rev = w.connection.execute(_NEXT_REVISION, {"space": w.space, "thread": thread}).scalar()
+        w.connection.execute(
+            _INSERT_CHANGE,
+            {
+                "space_id": w.space,
+                "thread": thread,
+                "rev": rev,
+                "memory_id": memory.id,
+                "event": shown,
+                "at": to_micros(w.at),
+            },
+        )
+
+
+def bury(w: Writing, ids: Sequence[str]) -> None:
+    """Remove memories and everything that lives with them; what is left is a keyed hash."""
+    if not ids:
+        return
+    w.dialect.unindex_words(w.connection, w.space, ids)
+    w.connection.execute(delete(memories).where(_M.space_id == w.space, _M.id.in_(ids)))
+    w.connection.execute(
+        update(memories)
+        .where(_M.space_id == w.space, _M.superseded_by.in_(ids))
+        .values(superseded_by=None)
+    )
+    rows = [
+        {
+            "space_id": w.space,
+            "digest": digest(w.secret, id),
+            "erased_at": to_micros(w.at),
+            "scrubbed": False,
+        }
+        for id in ids
+    ]
+    w.dialect.insert_missing(w.connection, tombstones, rows)
+
+
+def _replace(w: Writing, memory: Memory, heard: str | None) -> None:
+    values = to_row(memory, heard)
+    del values["space_id"], values["id"], values["created_at"]
+    del values["access_count"], values["last_accessed_at"]  # moved by reads alone
+    w.connection.execute(_ONE, {"b_space": w.space, "b_id": memory.id, **values})
+    p = memory_people.c
+    w.connection.execute(
+        delete(memory_people).where(p.space_id == w.space, p.memory_id == memory.id)
+    )
+    _add_people(w, memory)
+
+
+def _add_version(w: Writing, memory: Memory, heard: str | None) -> None:
+    w.connection.execute(
+        _INSERT_VERSION,
+        {
+            "space_id": w.space,
+            "memory_id": memory.id,
+            "version": memory.version,
+            "content": memory.content,
+            "speaker": memory.speaker,
+            "subjects": packed(memory.subjects),
+            "heard": heard,
+            "actor": w.actor,
+            "created_at": to_micros(w.at),
+        },
+    )
+
+
+def _add_people(w: Writing, memory: Memory) -> None:
+    rows = [(SUBJECT, person) for person in counted_subjects(memory)]
+    rows += [(WITHHELD, person) for person in memory.withheld_from]
+    if rows:
+        w.connection.execute(
+            _INSERT_PEOPLE,
+            [
+                {"space_id": w.space, "memory_id": memory.id, "role": role, "person": person}
+                for role, person in sorted(rows)
+            ],
+        )

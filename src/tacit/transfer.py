@@ -1,0 +1,141 @@
+"""Memories as JSON lines: a person's own, out of one store and into another.
+
+A line tells what was remembered, never where: provenance cannot be carried in a file, so what is
+imported counts as learned in the private chat of the import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from tacit import limits
+from tacit.disclosure.change import Standing
+from tacit.errors import InvalidInput, TacitError
+from tacit.learn.remember import remember, update
+from tacit.model import draft, text
+from tacit.model.draft import Draft
+from tacit.model.memory import Memory, Version
+from tacit.model.results import Imported
+from tacit.model.words import State, Trust
+from tacit.store import keyed, writes
+from tacit.store.writes import Writing
+
+_FIELDS = (
+    "kind", "category", "key", "slot", "visibility", "sensitivity", "portable", "importance",
+    "confidence", "pinned", "tags", "agent", "run", "role",
+)  # fmt: skip
+_TIMES = ("observed_at", "expires_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line, checked."""
+
+    asked: Draft
+    wordings: tuple[str, ...]  # oldest first; the last is the content
+    state: State
+
+
+def to_line(memory: Memory, versions: Iterable[Version]) -> str:
+    plain: dict[str, Any] = {"id": memory.id, "content": memory.content, "state": memory.state}
+    for name in _FIELDS:
+        plain[name] = getattr(memory, name)
+    for name in (*_TIMES, "created_at", "updated_at"):
+        moment = getattr(memory, name)
+        plain[name] = moment.isoformat() if moment else None
+    plain["about"] = sorted(memory.subjects)
+    plain["withheld_from"] = sorted(memory.withheld_from)
+    plain["versions"] = [
+        {"version": v.number, "content": v.content, "created_at": v.created_at.isoformat()}
+        for v in versions
+    ]
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True)
+
+
+def take_in(
+    lines: Iterable[str], categories: Collection[str], take: Callable[[Line], bool]
+) -> Imported:
+    created = skipped = 0
+    refused: list[str] = []
+    for number, raw in enumerate(lines, start=1):
+        if not raw.strip():
+            continue
+        try:
+            new = take(parse(raw, categories))
+        except TacitError as error:
+            refused.append(f"line {number}: {error}")
+            continue
+        created, skipped = created + new, skipped + (not new)
+    return Imported(created=created, skipped=skipped, refused=tuple(refused))
+
+
+def parse(raw: str, categories: Collection[str]) -> Line:
+    if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
+        raise InvalidInput("line", f"is longer than {limits.IMPORT_LINE_MAX_BYTES:,} bytes")
+    try:
+        plain = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise InvalidInput("line", "is not JSON") from None
+    if not isinstance(plain, dict):
+        raise InvalidInput("line", "is not a JSON object")
+    fields = {name: plain.get(name) for name in ("content", "about", "withheld_from", *_FIELDS)}
+    for name in _TIMES:
+        fields[name] = _moment(name, plain.get(name))
+    asked = draft.parse(fields, categories)
+    if asked.content is None:
+        raise InvalidInput("content", "is missing")
+    asked = replace(
+        asked,
+        about=asked.about or None,
+        trust=Trust.IMPORTED,
+        created_at=_moment("created_at", plain.get("created_at")),
+    )
+    return Line(
+        asked=asked,
+        wordings=(*_earlier(plain.get("versions"), asked.content), asked.content or ""),
+        state=text.choice("state", plain.get("state") or State.ACTIVE.value, State),
+    )
+
+
+def _earlier(versions: object, content: str | None) -> list[str]:
+    if versions is None:
+        return []
+    if not isinstance(versions, list) or not all(isinstance(v, dict) for v in versions):
+        raise InvalidInput("versions", "expected a list of objects with a content")
+    wordings = [text.content(v.get("content"), "versions") for v in versions]
+    return wordings[:-1] if wordings and wordings[-1] == content else wordings
+
+
+def add(w: Writing, line: Line) -> bool:
+    """False where the owner already has it: importing a file twice changes nothing."""
+    if not w.request.private:
+        raise InvalidInput("import", "works in a private chat only")
+    if line.state is not State.ACTIVE:
+        return False
+    if keyed.has_already(w, line.asked):
+        return False
+    first, *later = line.wordings
+    done = remember(w, replace(line.asked, content=first), {})
+    for wording in later:
+        assert done.id is not None
+        memory = writes.held(w, done.id)
+        assert memory is not None
+        done = update(w, memory, Standing.OWNER, Draft(content=wording), {})
+    return True
+
+
+def _moment(name: str, value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00")
+    try:
+        return text.moment(name, datetime.fromisoformat(value))
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00") from None

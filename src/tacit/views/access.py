@@ -1,0 +1,112 @@
+"""What all of a view's methods stand on: resolving the request, and finding what it may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.disclosure.change import Act, may_change
+from tacit.errors import NotFound
+from tacit.identity.resolve import Asking
+from tacit.model import draft, text
+from tacit.model.cursor import decode, encode
+from tacit.model.draft import Draft
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Page
+from tacit.model.words import Visibility
+from tacit.store import reads, writes
+from tacit.store.core import Store
+from tacit.store.reads import Filter, Found
+from tacit.store.writes import Writing
+
+T = TypeVar("T")
+Choose = Callable[[Connection, Request], Filter | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What an operator set for all views of a memory."""
+
+    categories: tuple[str, ...]
+    ttls: dict[str, int]  # days, by kind
+    union: bool  # read aliases together with the account
+
+
+@dataclass(frozen=True)
+class Access:
+    _store: Store
+    _asking: Asking
+    _space: str
+    _thread: str
+    _policy: Policy
+
+    def _read(self, work: Callable[[Connection, Request], T]) -> T:
+        return self._store.read(self._space, self._asking, work, union=self._policy.union)
+
+    def _write(self, work: Callable[[Writing], T]) -> T:
+        return self._store.write(self._space, self._asking, self._thread, work)
+
+    def _draft(self, **fields: Any) -> Draft:
+        return draft.parse(fields, self._policy.categories)
+
+    def _found(self, connection: Connection, request: Request, id: str) -> Found:
+        """What may be heard here; for the owner in private, in any state."""
+        good = text.memory_id(id)
+        if good is not None:
+            for asked in (request, request.managing()):
+                found = reads.by_id(connection, self._store.audiences, asked, good)
+                if found is not None:
+                    return found
+        raise NotFound
+
+    def _held(self, w: Writing, id: str, act: Act, to: Visibility | None = None) -> Memory:
+        """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
+        good = text.memory_id(id)
+        memory = writes.held(w, good) if good is not None else None
+        if memory is None or may_change(act, w.request, memory, to) is None:
+            raise NotFound
+        return memory
+
+    def _page(
+        self, wanted: Filter | Choose, limit: int, cursor: str | None, *, manage: bool = False
+    ) -> Page[Memory]:
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Memory]:
+            chosen = wanted(connection, request) if callable(wanted) else wanted
+            if chosen is None:
+                return Page()
+            found = reads.page(
+                connection,
+                self._store.audiences,
+                self._store.database.dialect,
+                request.managing() if manage else request,
+                replace(chosen, after=after),
+                most + 1,
+            )
+            shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
+            following = encode(shown[-1]) if len(found) > most else None
+            return Page(items=tuple(shown), cursor=following)
+
+        return self._read(work)
+
+    def _seen(self, connection: Connection, request: Request, memory: Memory) -> Memory:
+        """As this requester may see it: versions they may not hear are not even counted."""
+        if memory.version == 1:
+            return memory
+        seen = reads.seen_version(connection, self._store.audiences, request, memory)
+        return memory if seen == memory.version else replace(memory, version=seen)
+
+    def _used(self, *memories: Memory | None) -> None:
+        ids = [memory.id for memory in memories if memory is not None]
+        self._store.accesses.note(self._space, ids, self._store.clock())
+
+
+def owns(request: Request, memory: Memory) -> bool:
+    return memory.owner is not None and request.person(memory.owner) == request.requester

@@ -1,0 +1,124 @@
+"""The view of nobody: reads are empty, writes do nothing, and it says so."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tacit.errors import NotFound
+from tacit.model.chat import Chat, Requester
+from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.people import NameKind, Person
+from tacit.model.results import (
+    Delta,
+    Erased,
+    Explanation,
+    Imported,
+    Page,
+    Recalled,
+    Remembered,
+    Stats,
+)
+from tacit.model.words import Kind, State, Visibility
+
+List = builtins.list
+_NOTHING = Remembered(id=None, state=None, version=0, created=False)
+
+
+class DisabledView:
+    """Handed out where no identity is known, or where memory is switched off."""
+
+    enabled = False
+
+    def __init__(self, why: str) -> None:
+        self.why_disabled: str | None = why
+
+    def remember(self, content: str, **fields: Any) -> Remembered:
+        return _NOTHING
+
+    def put(self, category: str, key: str, value: str, **fields: Any) -> Remembered:
+        return _NOTHING
+
+    def update(
+        self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Any
+    ) -> Remembered:
+        return _NOTHING
+
+    def pin(self, id: str, on: bool = True) -> None:
+        return None
+
+    def set_visibility(self, id: str, visibility: Visibility | str) -> None:
+        return None
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        return None
+
+    def forget(self, id: str) -> None:
+        return None
+
+    def forget_key(self, category: str, key: str) -> int:
+        return 0
+
+    def forget_category(self, category: str) -> int:
+        return 0
+
+    def restore(self, id: str) -> None:
+        return None
+
+    def erase(self, id: str) -> Erased:
+        return Erased(count=0, complete=True)
+
+    def wipe(self) -> Erased:
+        return Erased(count=0, complete=True)
+
+    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        raise NotFound("person")
+
+    def import_lines(self, lines: Iterable[str]) -> Imported:
+        return Imported()
+
+    def get(self, category: str, key: str) -> Memory | None:
+        return None
+
+    def show(self, id: str) -> Memory:
+        raise NotFound
+
+    def list(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+        limit: int = 0,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        return Page()
+
+    def about(self, person: str, *, limit: int = 0, cursor: str | None = None) -> Page[Memory]:
+        return Page()
+
+    def recall(self, query: str, *, limit: int = 0) -> List[Recalled]:
+        return []
+
+    def history(self, id: str) -> List[HistoryEntry]:
+        return []
+
+    def explain(
+        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
+    ) -> Explanation:
+        raise NotFound
+
+    def delta(self, since: int = 0) -> Delta:
+        return Delta(revision=0)
+
+    def stats(self) -> Stats:
+        return Stats()
+
+    def people(self) -> List[Person]:
+        return []
+
+    def export(self) -> Iterator[str]:
+        return iter(())

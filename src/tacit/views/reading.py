@@ -1,0 +1,195 @@
+"""The half of a view that reads memories."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits, transfer
+from tacit.disclosure.decide import PLAIN_WORDS, SHADOWED, decide
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity.resolve import Asking, parse
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.people import Person
+from tacit.model.request import Request
+from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
+from tacit.model.words import Kind, State
+from tacit.recall import words
+from tacit.store import counts, deltas, people, reads
+from tacit.store.reads import Filter
+from tacit.views.access import Access, owns
+
+List = builtins.list
+
+
+class ViewReads(Access):
+    def get(self, category: str, key: str) -> Memory | None:
+        """The value of one of your keys, or None where there is none or it may not be said here."""
+        asked = self._draft(category=category, key=key)
+        if asked.category is None or asked.key is None:
+            raise InvalidInput("get", "takes a category and a key")
+        name, slot = asked.category, asked.key
+
+        def work(connection: Connection, request: Request) -> Memory | None:
+            found = reads.by_key(connection, self._store.audiences, request, name, slot)
+            return self._seen(connection, request, found[0]) if found else None
+
+        memory = self._read(work)
+        self._used(memory)
+        return memory
+
+    def show(self, id: str) -> Memory:
+        """One memory by its id. The owner, in private, sees it in any state."""
+
+        def work(connection: Connection, request: Request) -> Memory:
+            memory, _ = self._found(connection, request, id)
+            return self._seen(connection, request, memory)
+
+        memory = self._read(work)
+        self._used(memory)
+        return memory
+
+    def list(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """What may be said here, newest first. With `state`, your own in that state, in private."""
+        wanted = Filter(
+            category=None if category is None else text.category(category, self._policy.categories),
+            kind=None if kind is None else text.choice("kind", kind, Kind).value,
+            state=None if state is None else text.choice("state", state, State).value,
+            prefix=text.storable("prefix", prefix, limits.KEY_MAX_CHARS) if prefix else None,
+            pinned=None if pinned is None else text.flag("pinned", pinned),
+        )
+        return self._page(wanted, limit, cursor, manage=state is not None)
+
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """What may be said here about a person, whoever said it."""
+
+        def wanted(connection: Connection, request: Request) -> Filter | None:
+            who = people.meant(connection, request, person, "person")
+            return Filter(about=tuple(sorted(who))) if who else None
+
+        return self._page(wanted, limit, cursor)
+
+    def recall(self, query: str, *, limit: int = limits.RECALL_DEFAULT_COUNT) -> List[Recalled]:
+        """What comes to mind for a question, strongest first, from what may be said here."""
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        asked = words.words_of(text.storable("query", query, limits.QUERY_MAX_CHARS))
+        dialect = self._store.database.dialect
+
+        def work(connection: Connection, request: Request) -> List[Recalled]:
+            found = words.recall(connection, self._store.audiences, dialect, request, asked)
+            return [
+                replace(one, memory=self._seen(connection, request, one.memory))
+                for one in found[:most]
+            ]
+
+        found = self._read(work)
+        self._used(*(one.memory for one in found))
+        return found
+
+    def history(self, id: str) -> List[HistoryEntry]:
+        """What happened to a memory, oldest first, in the wordings you may hear."""
+
+        def work(connection: Connection, request: Request) -> List[HistoryEntry]:
+            memory, _ = self._found(connection, request, id)
+            managing = request.private and owns(request, memory)
+            asked = request.managing() if managing else request
+            wordings = reads.versions(connection, self._store.audiences, asked, memory)
+            numbers = {v.number: n for n, v in enumerate(wordings, start=1)}
+            texts = {v.number: v.content for v in wordings}
+            return [
+                replace(
+                    entry,
+                    version=numbers[entry.version],
+                    content=texts[entry.version],
+                    detail=entry.detail if managing else {},
+                )
+                for entry in reads.events(connection, memory)
+                if entry.version in numbers
+            ]
+
+        return self._read(work)
+
+    def explain(
+        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
+    ) -> Explanation:
+        """Whether one of your memories may be said in a chat, and by which rule: to you, or to
+        somebody else. For groups that you are in, and for private chats."""
+        other = self._elsewhere(chat, asked_by)
+        good = text.memory_id(id)
+
+        def work(connection: Connection, request: Request) -> Explanation:
+            audiences = self._store.audiences
+            found = reads.by_id(connection, audiences, request.managing(), good) if good else None
+            if found is None:
+                raise NotFound
+            asked = request
+            if other is not None:
+                asked = self._store.requests.resolve(
+                    connection, self._space, other, request.at, union=self._policy.union
+                )
+                if not asked.private and request.requester not in asked.audience:
+                    raise NotFound("chat")
+            decision = SHADOWED if found[0].shadowed else decide(asked, found[0])
+            says = PLAIN_WORDS[decision.rule]
+            return Explanation(allowed=decision.allowed, rule=decision.rule, says=says)
+
+        return self._read(work)
+
+    def delta(self, since: int = 0) -> Delta:
+        """What changed in this thread since a revision."""
+        start = text.whole("since", since, 0, 2**62)
+        return self._read(
+            lambda c, r: deltas.delta(c, self._store.audiences, r, self._thread, start)
+        )
+
+    def stats(self) -> Stats:
+        """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
+        return self._read(counts.of_owner)
+
+    def people(self) -> List[Person]:
+        """The people you have named, and those who are here."""
+        return self._read(people.known_to)
+
+    def export(self) -> Iterator[str]:
+        """Your memories as JSON lines, with their versions. In a private chat only."""
+        cursor = None
+        while True:
+            page = self._page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
+            for memory in page:
+                yield self._line(memory)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _line(self, memory: Memory) -> str:
+        def work(connection: Connection, request: Request) -> str:
+            own = request.managing()
+            wordings = reads.versions(connection, self._store.audiences, own, memory)
+            return transfer.to_line(memory, wordings)
+
+        return self._read(work)
+
+    def _elsewhere(self, chat: Chat | None, asked_by: Requester | None) -> Asking | None:
+        if chat is None:
+            if asked_by is not None:
+                raise InvalidInput("chat", "say in which chat they would ask")
+            return None
+        other = parse(asked_by, chat)
+        return other if asked_by else replace(other, subject=self._asking.subject)

@@ -1,0 +1,13 @@
+"""A view: memory as one requester may use it in one chat. The only way to read or write."""
+
+from __future__ import annotations
+
+from tacit.views.reading import ViewReads
+from tacit.views.writing import ViewWrites
+
+
+class View(ViewReads, ViewWrites):
+    """Made by `Memory.view`. Cheap: nothing is read until you ask."""
+
+    enabled = True
+    why_disabled: str | None = None

@@ -1,0 +1,179 @@
+"""The half of a view that changes memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from tacit import limits, transfer
+from tacit.disclosure.change import Act, may_change
+from tacit.errors import Conflict, InvalidInput
+from tacit.learn import remember as learning
+from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import forget as forgetting
+from tacit.model import text
+from tacit.model.memory import Memory
+from tacit.model.people import NameKind, Person
+from tacit.model.results import Erased, Imported, Remembered
+from tacit.model.words import Event, Visibility
+from tacit.store import people, reads, writes
+from tacit.store.reads import Filter
+from tacit.store.writes import Writing
+from tacit.views.access import Access
+
+
+class ViewWrites(Access):
+    def remember(self, content: str, **fields: Any) -> Remembered:
+        """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
+        portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
+        run, role, and for_room for a fact of the room's own."""
+        asked = self._draft(content=content, **fields)
+        if asked.content is None:
+            raise InvalidInput("content", "is missing; say what to remember")
+        return self._write(lambda w: learning.remember(w, asked, self._policy.ttls))
+
+    def put(self, category: str, key: str, value: str, **fields: Any) -> Remembered:
+        """Set the one value of a key. Written again it becomes a version; what you do not name,
+        such as its visibility, stays as it was."""
+        return self.remember(value, category=category, key=key, **fields)
+
+    def update(
+        self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Any
+    ) -> Remembered:
+        """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
+        asked = self._draft(content=content, **fields)
+        if asked.key is not None or asked.for_room or asked.visibility is not None:
+            raise InvalidInput(
+                "update", "changes neither key nor room; for visibility there is set_visibility"
+            )
+
+        def work(w: Writing) -> Remembered:
+            memory = self._held(w, id, Act.UPDATE)
+            if if_version is not None:
+                seen = reads.seen_version(w.connection, w.audiences, w.request, memory)
+                if seen != if_version:
+                    raise Conflict(f"the memory is at version {seen} by now: read it again")
+            standing = may_change(Act.UPDATE, w.request, memory)
+            assert standing is not None
+            return learning.update(w, memory, standing, asked, self._policy.ttls)
+
+        return self._write(work)
+
+    def pin(self, id: str, on: bool = True) -> None:
+        """A pinned memory stays in mind: it does not fade."""
+        wanted = text.flag("pin", on)
+        self._change(id, Act.PIN, lambda m: replace(m, pinned=wanted), "pinned")
+
+    def set_visibility(self, id: str, visibility: Visibility | str) -> None:
+        """How far a memory may travel. Only its owner, in private, raises it."""
+        wanted = text.choice("visibility", visibility, Visibility)
+        self._change(
+            id,
+            Act.SET_VISIBILITY,
+            lambda m: replace(m, visibility=wanted),
+            f"visibility {wanted}",
+            to=wanted,
+        )
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        """Name people whom this must never reach: a surprise, a confidence."""
+        if isinstance(who, str):
+            raise InvalidInput("who", "expected a list of people")
+        named = tuple(who)
+
+        def work(w: Writing) -> None:
+            memory = self._held(w, id, Act.WITHHOLD)
+            learning.withhold(w, memory, named)
+
+        self._write(work)
+
+    def forget(self, id: str) -> None:
+        """Out of mind, restorable for 30 days."""
+        self._write(lambda w: forgetting.forget(w, self._held(w, id, Act.FORGET)))
+
+    def forget_key(self, category: str, key: str) -> int:
+        """Forget the value of a key, under all your identities. Says how many that were."""
+        asked = self._draft(category=category, key=key)
+        return self._forget_all(Filter(category=asked.category, key=asked.key))
+
+    def forget_category(self, category: str) -> int:
+        """Forget everything of yours that is filed here. Says how much that was."""
+        return self._forget_all(Filter(category=self._draft(category=category).category))
+
+    def restore(self, id: str) -> None:
+        """Bring back what was forgotten, as long as it is not purged."""
+        self._write(
+            lambda w: forgetting.restore(w, self._held(w, id, Act.RESTORE), self._policy.ttls)
+        )
+
+    def erase(self, id: str) -> Erased:
+        """Gone now, everywhere, for good."""
+        count = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE)))
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
+
+    def wipe(self) -> Erased:
+        """Erase everything of yours. In a private chat only."""
+
+        def work(w: Writing) -> int:
+            if not w.request.private:
+                raise InvalidInput("wipe", "works in a private chat only")
+            return erasing.erase_owned(w, w.request.mine)
+
+        count = self._write(work)
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
+
+    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        """Say what you call somebody: a name, a username, an alias, or what they are to you."""
+        what = text.choice("kind", kind, NameKind)
+        called = text.identifier("name", name, limits.NAME_MAX_CHARS)
+
+        def work(w: Writing) -> Person:
+            (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
+            people.add_name(w.connection, w.dialect, w.request, who, called, what, w.at)
+            known = people.known_to(w.connection, w.request)
+            return next(p for p in known if who in p.identities)
+
+        return self._write(work)
+
+    def import_lines(self, lines: Iterable[str]) -> Imported:
+        """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
+
+        def take(line: transfer.Line) -> bool:
+            return self._write(lambda w: transfer.add(w, line))
+
+        return transfer.take_in(lines, self._policy.categories, take)
+
+    def _change(
+        self,
+        id: str,
+        act: Act,
+        how: Callable[[Memory], Memory],
+        what: str,
+        to: Visibility | None = None,
+    ) -> None:
+        def work(w: Writing) -> None:
+            memory = self._held(w, id, act, to)
+            changed = how(memory)
+            if changed != memory:
+                changed = replace(changed, updated_at=w.at)
+                writes.change(w, changed, Event.UPDATE, "updated", {"fields": what})
+
+        self._write(work)
+
+    def _forget_all(self, wanted: Filter) -> int:
+        """Your own, as far as this chat may hear them: in private, all of them."""
+
+        def work(w: Writing) -> int:
+            own = replace(wanted, owners=tuple(sorted(w.request.mine)), state="active")
+            asked = w.request.managing() if w.request.private else w.request
+            count = 0
+            while found := reads.page(
+                w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
+            ):
+                for memory, _ in found:
+                    forgetting.forget(w, memory)
+                count += len(found)
+            return count
+
+        return self._write(work)

@@ -1,0 +1,80 @@
+"""Fixtures for every test: how hard Hypothesis searches, and the databases to run on."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.databases import PostgresDatabases
+
+NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
+
+# No deadlines: a database that flushes to disk now and then is slow, and not wrong.
+settings.register_profile(
+    "default",
+    deadline=None,
+    print_blob=True,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
+settings.load_profile(os.environ.get("TACIT_HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> str:
+    """The maintenance database of a real PostgreSQL, as superuser."""
+    url = os.environ.get("TACIT_TEST_POSTGRES")
+    if url:
+        return url
+    if os.environ.get("CI"):
+        pytest.fail(NO_POSTGRES)
+    pytest.skip(NO_POSTGRES)
+
+
+@pytest.fixture(scope="session")
+def postgres_databases(postgres_server: str) -> Iterator[PostgresDatabases]:
+    databases = PostgresDatabases(postgres_server)
+    yield databases
+    databases.close()
+
+
+@pytest.fixture
+def fresh_postgres_url(postgres_databases: PostgresDatabases) -> Iterator[str]:
+    """An empty PostgreSQL database, for tests of what happens before and during migrations."""
+    url = postgres_databases.create()
+    yield url
+    postgres_databases.drop(url)
+
+
+@pytest.fixture
+def migrated_postgres_url(postgres_databases: PostgresDatabases) -> Iterator[str]:
+    """A PostgreSQL database with today's schema and no rows."""
+    url = postgres_databases.create_migrated()
+    yield url
+    postgres_databases.drop(url)
+
+
+@pytest.fixture(params=["sqlite-memory", "sqlite-file", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each database that Tacit runs on: a test that takes this runs once on every one of them."""
+    if request.param == "sqlite-memory":
+        return "sqlite://"
+    if request.param == "sqlite-file":
+        return f"sqlite:///{tmp_path / 'tacit.db'}"
+    # Asked for only here, so that the tests on SQLite run where there is no PostgreSQL.
+    url: str = request.getfixturevalue("migrated_postgres_url")
+    return url
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if NO_POSTGRES in str(report.longrepr)
+    ]
+    if skipped:
+        terminalreporter.section("PostgreSQL WAS NOT TESTED", red=True, bold=True)
+        terminalreporter.line(f"{len(skipped)} tests were skipped. {NO_POSTGRES}.", red=True)
