@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
 from tacit.clock import Clock
 from tacit.identity.resolve import Asking
+from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.store import spaces
 from tacit.store.accesses import Accesses
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
+from tacit.store.glance import MISS, Miss, glance
 from tacit.store.requests import Requests
 from tacit.store.writes import Writing
 
@@ -44,6 +46,23 @@ class Store:
         with self.database.read() as connection:
             request = self.requests.resolve(connection, space, asking, self.clock(), union=union)
             return work(connection, request)
+
+    def glance(
+        self,
+        space: str,
+        asking: Asking,
+        which: Literal["id", "key"],
+        named: Mapping[str, str],
+        *,
+        union: bool = True,
+    ) -> tuple[Request, Memory] | Miss | None:
+        """One memory, and the request it was judged by, in one statement where that can be."""
+        kept = self.requests.kept(space, asking, union=union)
+        if kept is None:
+            return MISS
+        request = replace(kept[1], at=self.clock())
+        found = glance(self.database, self.audiences, (kept[0], request), which, named)
+        return found if found is None or found is MISS else (request, found[0])
 
     def write(self, space: str, asking: Asking, thread: str, work: Callable[[Writing], T]) -> T:
         """Resolve and write in one transaction; the writer acts with all their identities."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
@@ -59,6 +59,18 @@ class Database:
             connection = self._reader.connect()
             try:
                 yield connection
+            finally:
+                connection.close()
+
+    def one(self, sql: str, params: Any) -> Any:
+        """The first row of one statement, on the driver itself; None, too, where it fails."""
+        with self._turn_of(reading=True), _translated(self.dialect):
+            connection = self.engine.raw_connection()
+            try:
+                driver: Any = connection.driver_connection
+                return driver.execute(sql, params).fetchone()
+            except self.engine.dialect.loaded_dbapi.Error:
+                return None
             finally:
                 connection.close()
 

@@ -207,21 +207,25 @@ def _fetch(
     return found
 
 
-def _any(shape: Shape) -> ColumnElement[bool]:
+def any_branch(shape: Shape) -> ColumnElement[bool]:
     return or_(false(), *(branch.condition for branch in branches(shape, ROWS)))
 
 
 @lru_cache(maxsize=256)
 def _by_id(shape: Shape) -> Select[Any]:
     return select(*COLUMNS).where(
-        _M.space_id == bindparam("p_space"), _M.id == bindparam("id"), _any(shape)
+        _M.space_id == bindparam("p_space"), _M.id == bindparam("id"), any_branch(shape)
     )
 
 
 @lru_cache(maxsize=256)
 def _by_key(shape: Shape) -> Select[Any]:
-    """Among a person's identities all but one value of a key are shadowed."""
-    mine = and_(
+    return select(*COLUMNS).where(own_key(), any_branch(shape))
+
+
+def own_key() -> ColumnElement[bool]:
+    """The value of a key: among a person's identities all but one value are shadowed."""
+    return and_(
         _M.space_id == bindparam("p_space"),
         _M.owner.in_(bindparam("p_me", expanding=True)),
         _M.category == bindparam("category"),
@@ -230,7 +234,6 @@ def _by_key(shape: Shape) -> Select[Any]:
         _M.state == word(State.ACTIVE),
         _M.shadowed.is_(False),
     )
-    return select(*COLUMNS).where(mine, _any(shape))
 
 
 @lru_cache(maxsize=512)

@@ -57,6 +57,10 @@ class Requests:
                 self._kept.popitem(last=False)
         return request
 
+    def kept(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
+        """What was resolved before, and the revision it holds for."""
+        return self._kept.get((space, asking, union))
+
     def register(self, database: Database, space: str, asking: Asking, at: datetime) -> None:
         """Before a first write: note the chat and its people, in a transaction of their own."""
         key = (space, asking)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
@@ -21,6 +21,7 @@ from tacit.model.results import Page
 from tacit.model.words import Visibility
 from tacit.store import reads, writes
 from tacit.store.core import Store
+from tacit.store.glance import MISS, Miss
 from tacit.store.reads import Filter, Found
 from tacit.store.writes import Writing
 
@@ -71,6 +72,19 @@ class Access:
         if memory is None or may_change(act, w.request, memory, to) is None:
             raise NotFound
         return memory
+
+    def _glanced(
+        self, which: Literal["id", "key"], named: Mapping[str, str]
+    ) -> Memory | Miss | None:
+        """The shortest way to one memory, where nothing else needs to be looked up."""
+        found = self._store.glance(
+            self._space, self._asking, which, named, union=self._policy.union
+        )
+        if found is None or found is MISS:
+            return found
+        request, memory = found
+        plain = memory.version == 1 or (request.private and owns(request, memory))
+        return memory if plain else MISS
 
     def _page(
         self, wanted: Filter | Choose, limit: int, cursor: str | None, *, manage: bool = False

@@ -21,6 +21,7 @@ from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
 from tacit.model.words import Kind, State
 from tacit.recall import words
 from tacit.store import counts, deltas, people, reads
+from tacit.store.glance import MISS
 from tacit.store.reads import Filter
 from tacit.views.access import Access, owns
 
@@ -39,7 +40,9 @@ class ViewReads(Access):
             found = reads.by_key(connection, self._store.audiences, request, name, slot)
             return self._seen(connection, request, found[0]) if found else None
 
-        memory = self._read(work)
+        memory = self._glanced("key", {"category": name, "key": slot})
+        if memory is MISS:
+            memory = self._read(work)
         self._used(memory)
         return memory
 
@@ -50,7 +53,9 @@ class ViewReads(Access):
             memory, _ = self._found(connection, request, id)
             return self._seen(connection, request, memory)
 
-        memory = self._read(work)
+        memory = self._glanced("id", {"id": id}) if text.memory_id(id) else MISS
+        if memory is MISS or memory is None:
+            memory = self._read(work)
         self._used(memory)
         return memory
 
