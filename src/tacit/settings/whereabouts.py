@@ -1,0 +1,114 @@
+"""Where things are: paths as people write them, and the database that the settings mean."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from tacit import limits
+from tacit.errors import InvalidInput, SettingsError
+from tacit.model import text
+from tacit.settings.mistakes import reason, wrong
+from tacit.settings.records import DbSettings, Settings, variable
+
+FOLDER_NAME = ".tacit"  # in the home folder
+DATABASE_NAME = "tacit.sqlite"
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_DRIVER_OF_SCHEME = {
+    "sqlite": "sqlite",
+    "file": "sqlite",
+    "postgresql": "postgres",
+    "postgresql+psycopg": "postgres",
+    "postgres": "postgres",
+}
+_SQLITE_PATH = re.compile(r"(?:sqlite:///|file://(?=/)|file:(?!//))([^?#]+)", re.IGNORECASE)
+_LIBPQ_WORDS = re.compile(r"(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=")
+_SQLITE_FORMS = "a plain path, sqlite:///relative, sqlite:////absolute or file:path"
+_POSTGRES_FORM = "postgresql://user@host/name"
+
+
+def database_url(settings: Settings, home: Path, cwd: Path) -> str:
+    """Where the database is, for SQLAlchemy: `db.dsn`; else the file at home, the file here, or
+    a new one at home, whose folder this creates."""
+    if settings.db.dsn:
+        try:
+            return dsn_url(settings.db, home, cwd)
+        except InvalidInput as error:
+            raise SettingsError(str(error)) from None
+    if settings.db.driver == "postgres":
+        raise SettingsError(
+            "db.dsn: is empty, but db.driver is postgres; set db.dsn in the settings file or "
+            f"{variable('db.dsn')} to {_POSTGRES_FORM}"
+        )
+    at_home, here = home / FOLDER_NAME / DATABASE_NAME, cwd / DATABASE_NAME
+    if not present(at_home) and present(here):
+        return _sqlite_url(here)
+    try:
+        at_home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot be created ({reason(error)}); set db.dsn to the path of a database"
+        raise wrong(at_home.parent, problem) from None
+    return _sqlite_url(at_home)
+
+
+def path_of(written: str, home: Path, cwd: Path) -> Path:
+    if written.startswith("~/"):
+        return home / written[2:].lstrip("/")
+    return cwd / written
+
+
+def present(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise wrong(path, f"cannot be looked at ({reason(error)}); check who may read it") from None
+    return True
+
+
+def _sqlite_url(path: Path) -> str:
+    from sqlalchemy import URL
+
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def dsn_url(db: DbSettings, home: Path, cwd: Path) -> str:
+    match = _SCHEME.match(db.dsn)
+    scheme = match[1].lower() if match else ""
+    driver = _DRIVER_OF_SCHEME.get(scheme) if scheme else "sqlite"
+    if driver is None or _LIBPQ_WORDS.search(db.dsn):
+        forms = f"{_SQLITE_FORMS}, or {_POSTGRES_FORM}"
+        raise InvalidInput("db.dsn", f"is neither a path nor a known URL; write {forms}")
+    if driver != db.driver:
+        fix = _SQLITE_FORMS if db.driver == "sqlite" else _POSTGRES_FORM
+        problem = f"is for {driver}, but db.driver is {db.driver}"
+        raise InvalidInput("db.dsn", f"{problem}; set db.driver to {driver}, or db.dsn to {fix}")
+    if driver == "postgres":
+        return _postgres_url("postgresql" + db.dsn[len(scheme) :])
+    match = _SQLITE_PATH.fullmatch(db.dsn)
+    path = text.storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS) if match else db.dsn
+    if path in (":memory:", "sqlite://", "sqlite:///"):
+        return "sqlite://"
+    if scheme and match is None:
+        # Parameters of SQLite's URIs (mode, cache, vfs…) would undo how Tacit opens the file.
+        raise InvalidInput("db.dsn", f"cannot be opened; write {_SQLITE_FORMS}, without parameters")
+    return _sqlite_url(path_of(path, home, cwd))
+
+
+def _postgres_url(url: str) -> str:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        parsed = make_url(url)
+        port = 5432 if parsed.port is None else parsed.port
+        good = "@" not in (parsed.host or "") and 0 < port < 65_536 and not re.search(r"\s", url)
+    except (ArgumentError, ValueError):
+        good = False
+    if not good:
+        escapes = "in a password write %40 for @, %3A for :, %2F for / and %25 for %"
+        raise InvalidInput("db.dsn", f"cannot be read as {_POSTGRES_FORM}; {escapes}")
+    return url
