@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from tacit import limits
 from tacit.errors import Conflict
-from tacit.learn.remember import Ttls, expiry
+from tacit.learn.compose import Ttls, expiry
 from tacit.model.memory import Memory
 from tacit.model.words import Event, State
 from tacit.store import keyed, writes

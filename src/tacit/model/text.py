@@ -129,7 +129,7 @@ def moment(field: str, value: object) -> datetime:
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"expected a datetime, got {type(value).__name__}")
     if value.tzinfo is None:
-        raise InvalidInput(field, "has no time zone; use datetime.now(UTC) or add tzinfo")
+        raise InvalidInput(field, "has no time zone; add one, for example tzinfo=UTC")
     try:
         return value.astimezone(UTC)
     except OverflowError:

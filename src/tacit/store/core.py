@@ -23,6 +23,10 @@ from tacit.store.writes import Writing
 T = TypeVar("T")
 
 
+class _Unregistered(Exception):
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     database: Database
@@ -66,16 +70,17 @@ class Store:
 
     def write(self, space: str, asking: Asking, thread: str, work: Callable[[Writing], T]) -> T:
         """Resolve and write in one transaction; the writer acts with all their identities."""
-        self.requests.register(self.database, space, asking, self.clock())
 
-        def attempt(connection: Connection) -> T:
-            at = self.clock()
-            rev, secret = spaces.enter(connection, self.database.dialect, space, at)
+        def attempt(connection: Connection, *, first: bool) -> T:
+            at, dialect = self.clock(), self.database.dialect
+            rev, secret = spaces.enter(connection, dialect, space, at)
+            if first and not self.requests.is_registered(space, asking, rev):
+                raise _Unregistered
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
             return work(
                 Writing(
                     connection=connection,
-                    dialect=self.database.dialect,
+                    dialect=dialect,
                     audiences=self.audiences,
                     request=request,
                     secret=secret,
@@ -85,7 +90,13 @@ class Store:
                 )
             )
 
-        return self.database.write(attempt)
+        try:
+            return self.database.write(lambda connection: attempt(connection, first=True))
+        except _Unregistered:
+            # Somebody new, or somewhere new: that is noted in a transaction of its own, because
+            # it waits for the writes that rely on who is whom.
+            self.requests.register(self.database, space, asking, self.clock())
+            return self.database.write(lambda connection: attempt(connection, first=False))
 
     def act(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
         """A write by somebody who is nobody's requester: an operator, or the system itself."""

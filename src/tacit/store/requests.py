@@ -61,13 +61,14 @@ class Requests:
         """What was resolved before, and the revision it holds for."""
         return self._kept.get((space, asking, union))
 
+    def is_registered(self, space: str, asking: Asking, rev: int) -> bool:
+        return self._registered.get((space, asking)) == rev
+
     def register(self, database: Database, space: str, asking: Asking, at: datetime) -> None:
         """Before a first write: note the chat and its people, in a transaction of their own."""
         key = (space, asking)
         with database.read() as connection:
             rev = spaces.identity_rev(connection, space)
-            if rev and self._registered.get(key) == rev:
-                return
             request = self.resolve(connection, space, asking, at, union=True)
             known = rev > 0 and places.knows(connection, space, asking)
         if not known:
