@@ -168,7 +168,6 @@ class Memory:
         who = keys.subject(subject)
 
         def work(w: Writing) -> int:
-            w.dialect.lock_space(w.connection, w.space)
             now = identities.around(w.connection, w.space, [who]).now(who)
             count = erasing.erase_person(w, now)
             spaces.touch(w.connection, w.space)

@@ -89,9 +89,12 @@ def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
     owner = None if draft.for_room else w.request.subject
     own = next((row.id for row in rows if row.owner == owner), None)
     alias = next((row.id for row in rows if row.owner != owner and not row.shadowed), None)
+    held = writes.held(w, own) if own else None
+    other = writes.held(w, alias) if alias and not own else None
+    # Another writer may have retired it while we waited for its row.
     return (
-        writes.held(w, own) if own else None,
-        writes.held(w, alias) if alias and not own else None,
+        held if held and held.state is State.ACTIVE else None,
+        other if other and other.state is State.ACTIVE else None,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, or_, select, update
 
+from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
 from tacit.store import keyed, writes
 from tacit.store.engine import Database
@@ -78,8 +79,11 @@ def erase_space(connection: Connection, database: Database, space: str) -> int:
 
 def scrub(database: Database) -> bool:
     """Leave no byte behind. False while another process still reads what was there before."""
-    with database.alone() as connection:
-        done = database.dialect.scrub(connection)
+    try:
+        with database.alone() as connection:
+            done = database.dialect.scrub(connection)
+    except StoreBusy:
+        done = False
     if done:
         t = tombstones.c
         database.write(

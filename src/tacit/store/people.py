@@ -12,7 +12,6 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.identity import keys
-from tacit.identity.links import Identities
 from tacit.model.people import Name, NameKind, Person
 from tacit.model.request import Request
 from tacit.model.text import folded, identifier
@@ -38,7 +37,10 @@ def find(connection: Connection, request: Request, name: str) -> list[str]:
     if len(found) < 2:
         return found
     identities = around(connection, request.space, found)
-    return sorted({identities.head(person) for person in found})
+    people: dict[str, str] = {}
+    for identity in found:
+        people.setdefault(identities.head(identity), identity)
+    return sorted(people.values())
 
 
 def meant(
@@ -139,20 +141,25 @@ def known_to(connection: Connection, request: Request) -> list[Person]:
     rows = connection.execute(_ALL, _scope(request)).all()
     identities = around(connection, request.space, {row.person for row in rows})
     names: dict[str, set[Name]] = {}
+    known: dict[str, set[str]] = {}
     for row in rows:
-        name = Name(kind=NameKind(row.kind), text=row.name)
-        names.setdefault(identities.head(row.person), set()).add(name)
-    return [_person(id, found, identities) for id, found in sorted(names.items())]
+        head = identities.head(row.person)
+        known.setdefault(head, set()).add(row.person)
+        names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
+    if request.requester in known:
+        known[request.requester] |= request.mine
+    return [_person(known[head], names[head]) for head in sorted(names)]
 
 
 _ALL = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"), _KNOWN)
 
 
-def _person(id: str, names: set[Name], identities: Identities) -> Person:
+def _person(known: set[str], names: set[Name]) -> Person:
+    """By the identities the requester knows: that somebody has others is theirs to tell."""
     return Person(
-        id=id,
+        id=min(known, key=lambda identity: (not keys.is_subject(identity), identity)),
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
-        identities=identities.now(id),
+        identities=frozenset(known),
     )
 
 

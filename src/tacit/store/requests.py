@@ -14,6 +14,7 @@ from threading import Lock
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.identity.links import Identities
 from tacit.identity.resolve import Asking, resolve
 from tacit.model.request import Request
 from tacit.model.words import ChatKind
@@ -56,6 +57,11 @@ class Requests:
             if len(self._kept) > limits.IDENTITY_CACHE_MAX_COUNT:
                 self._kept.popitem(last=False)
         return request
+
+    def unlinked(self, connection: Connection, space: str, asking: Asking, at: datetime) -> Request:
+        """The same request as somebody sees it who knows of no links."""
+        place = places.place(connection, space, asking.chat)
+        return resolve(space, at, asking, place, Identities(), union=True)
 
     def kept(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
         """What was resolved before, and the revision it holds for."""

@@ -15,7 +15,7 @@ from tacit.identity.resolve import Asking
 from tacit.model import draft, text
 from tacit.model.cursor import decode, encode
 from tacit.model.draft import Draft
-from tacit.model.memory import Memory
+from tacit.model.memory import Memory, Source
 from tacit.model.request import Request
 from tacit.model.results import Page
 from tacit.model.words import Visibility
@@ -83,8 +83,7 @@ class Access:
         if found is None or found is MISS:
             return found
         request, memory = found
-        plain = memory.version == 1 or (request.private and owns(request, memory))
-        return memory if plain else MISS
+        return memory if request.private and owns(request, memory) else MISS
 
     def _page(
         self, wanted: Filter | Choose, limit: int, cursor: str | None, *, manage: bool = False
@@ -111,11 +110,25 @@ class Access:
         return self._read(work)
 
     def _seen(self, connection: Connection, request: Request, memory: Memory) -> Memory:
-        """As this requester may see it: versions they may not hear are not even counted."""
-        if memory.version == 1:
+        """As this requester may see it: the owner in private all of it, anybody else no more than
+        what is said and about whom. Versions they may not hear are not even counted."""
+        if request.private and owns(request, memory):
             return memory
         seen = reads.seen_version(connection, self._store.audiences, request, memory)
-        return memory if seen == memory.version else replace(memory, version=seen)
+        return replace(
+            memory,
+            version=seen,
+            learned_in=None,
+            heard_by=frozenset(),
+            withheld_from=frozenset(),
+            withheld_unknown=False,
+            source=Source(),
+            thread=None,
+            agent=None,
+            run=None,
+            last_accessed_at=None,
+            access_count=0,
+        )
 
     def _used(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]

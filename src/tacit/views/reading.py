@@ -16,7 +16,7 @@ from tacit.model import text
 from tacit.model.chat import Chat, Requester
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import Person
-from tacit.model.request import Request
+from tacit.model.request import Decision, Request
 from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
 from tacit.model.words import Kind, State
 from tacit.recall import words
@@ -144,16 +144,22 @@ class ViewReads(Access):
             found = reads.by_id(connection, audiences, request.managing(), good) if good else None
             if found is None:
                 raise NotFound
-            asked = request
-            if other is not None:
-                asked = self._store.requests.resolve(
-                    connection, self._space, other, request.at, union=self._policy.union
-                )
-                if not asked.private and request.requester not in asked.audience:
-                    raise NotFound("chat")
-            decision = SHADOWED if found[0].shadowed else decide(asked, found[0])
-            says = PLAIN_WORDS[decision.rule]
-            return Explanation(allowed=decision.allowed, rule=decision.rule, says=says)
+            memory = found[0]
+            if memory.shadowed:
+                return _explained(SHADOWED)
+            if other is None:
+                return _explained(decide(request, memory))
+            requests, at = self._store.requests, request.at
+            asked = requests.resolve(connection, self._space, other, at, union=True)
+            if not asked.private and request.requester not in asked.audience:
+                raise NotFound("chat")
+            decision = decide(asked, memory)
+            if asked_by is not None:
+                # Who is whom is theirs to tell: a rule that only their links explain is not named.
+                plain = decide(requests.unlinked(connection, self._space, other, at), memory)
+                if not decision.allowed and plain.rule != decision.rule:
+                    decision = replace(decision, rule="P0" if asked.private else "G0")
+            return _explained(decision)
 
         return self._read(work)
 
@@ -198,3 +204,8 @@ class ViewReads(Access):
             return None
         other = parse(asked_by, chat)
         return other if asked_by else replace(other, subject=self._asking.subject)
+
+
+def _explained(decision: Decision) -> Explanation:
+    says = PLAIN_WORDS[decision.rule]
+    return Explanation(allowed=decision.allowed, rule=decision.rule, says=says)

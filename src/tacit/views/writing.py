@@ -172,7 +172,9 @@ class ViewWrites(Access):
                 w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
             ):
                 for memory, _ in found:
-                    forgetting.forget(w, memory)
+                    held = writes.held(w, memory.id)
+                    if held is not None:
+                        forgetting.forget(w, held)
                 count += len(found)
             return count
 

@@ -1,0 +1,101 @@
+"""The one place that writes to the terminal. What people wrote is made safe here, all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import IO, Any
+
+from tacit.surfaces.cli.exits import BadUsage, Exit
+
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# They join letters and pictures in many scripts, and do nothing to a terminal.
+_JOINERS = frozenset("\u200c\u200d")
+# What our own layout uses, for terminals that have nothing but ASCII.
+_PLAIN = str.maketrans({"·": "-", "─": "-", "—": "-", "…": "...", "⏎": "\\n", "’": "'"})
+
+
+def safe(line: str) -> str:
+    """One line that cannot move the cursor, change colours or turn the reading direction."""
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(_escaped(char) for char in line)
+
+
+def _escaped(char: str) -> str:
+    if unicodedata.category(char) not in _UNSAFE or char in _JOINERS:
+        return char
+    number = ord(char)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+class Console:
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def document(self, document: dict[str, Any]) -> None:
+        _write(sys.stdout, json.dumps(document))
+
+    def lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            _write(sys.stdout, safe(line))
+
+    def raw(self, lines: Iterable[str]) -> None:
+        """JSON lines: characters that the output cannot carry become JSON escapes."""
+        for line in lines:
+            _write(sys.stdout, line if _fits(sys.stdout, line) else _ascii_json(line))
+
+    def note(self, text: str) -> None:
+        """A remark for people. It never stands in the way of the output itself."""
+        if not self.as_json:
+            _write(sys.stderr, safe(text))
+
+    def failed(self, error: Exception, exit: Exit, message: str) -> None:
+        if self.as_json:
+            told: dict[str, Any] = {"type": type(error).__name__, "message": message, "exit": exit}
+            if field := getattr(error, "field", None):
+                told["field"] = field
+            _write(sys.stderr, json.dumps({"error": told}))
+            return
+        for line in f"tacit: {message}".split("\n"):
+            _write(sys.stderr, safe(line))
+        if isinstance(error, BadUsage):
+            _write(sys.stderr, "tacit: `tacit --help` lists the commands")
+
+    def flush(self) -> None:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+    def mute(self) -> None:
+        """After stdout failed: nothing more goes there, also not when the interpreter ends."""
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+
+def _write(stream: IO[str] | None, line: str) -> None:
+    if stream is None:  # closed by whoever started us
+        return
+    if not _fits(stream, line):
+        encoding = stream.encoding or "ascii"
+        line = line.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(line + "\n")
+
+
+def _fits(stream: IO[str] | None, line: str) -> bool:
+    try:
+        line.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _ascii_json(line: str) -> str:
+    return "".join(char if char.isascii() else json.dumps(char)[1:-1] for char in line)

@@ -1,0 +1,92 @@
+"""The records as JSON: the fields that `--json` promises, listed in docs/cli.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.people import Person
+from tacit.model.results import Recalled, Remembered
+
+if TYPE_CHECKING:
+    from tacit.identity.links import Link
+
+MEMORY_FIELDS = (
+    "id", "content", "kind", "category", "key", "version", "visibility", "sensitivity", "trust",
+    "importance", "confidence", "pinned", "tags", "state", "owner", "speaker", "subjects",
+    "created_at", "updated_at", "observed_at", "expires_at",
+)  # fmt: skip
+# Where it came from and where it may not go: for its owner alone.
+OWNER_FIELDS = (
+    "learned_in", "learned_kind", "heard_by", "confidential", "portable", "withheld_from", "slot",
+    "inferred", "source", "thread", "agent", "run", "role", "last_accessed_at", "access_count",
+    "purge_at", "superseded_by",
+)  # fmt: skip
+
+
+def memory(record: Memory) -> dict[str, Any]:
+    return {name: plain(getattr(record, name)) for name in MEMORY_FIELDS}
+
+
+def owners(record: Memory) -> dict[str, Any]:
+    found = {name: plain(getattr(record, name)) for name in OWNER_FIELDS if name != "source"}
+    return found | {"source": asdict(record.source)}
+
+
+def recalled(one: Recalled) -> dict[str, Any]:
+    return {"memory": memory(one.memory), "score": one.score, "why": one.why, "rule": one.rule}
+
+
+def remembered(done: Remembered) -> dict[str, Any]:
+    return {
+        "id": done.id,
+        "state": plain(done.state),
+        "version": done.version,
+        "created": done.created,
+        "supersedes": done.supersedes,
+    }
+
+
+def event(entry: HistoryEntry) -> dict[str, Any]:
+    return {
+        "event": entry.event.value,
+        "at": plain(entry.at),
+        "actor": entry.actor,
+        "version": entry.version,
+        "content": entry.content,
+        "detail": entry.detail,
+    }
+
+
+def person(one: Person) -> dict[str, Any]:
+    names = [{"kind": name.kind.value, "text": name.text} for name in one.names]
+    return {"id": one.id, "names": names, "identities": sorted(one.identities)}
+
+
+def link(one: Link) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "source": one.source,
+        "target": one.target,
+        "kind": one.kind.value,
+        "actor": one.actor,
+        "created_at": plain(one.created_at),
+        "verified_at": plain(one.verified_at),
+        "ended_at": plain(one.ended_at),
+    }
+
+
+def plain(value: object) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return list(value)
+    return value
