@@ -198,7 +198,7 @@ class Memory:
     def stats(self) -> Stats:
         """Counts of the whole space, for its operator."""
         with self._store.database.read() as connection:
-            return counts.of_space(connection, self._space)
+            return counts.of_space(connection, self._space, self._store.clock())
 
     def maintain(self) -> Maintained:
         """Check, analyse and compact the database."""

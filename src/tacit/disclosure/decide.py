@@ -1,7 +1,7 @@
 """May this memory be used in this request? One pure, total function: the first rule that matches.
 
-The table below is docs/disclosure.md's, row by row. Nothing here reads a database, a clock or a setting;
-a field that is missing or unreadable counts as the table in that document says.
+The table below is docs/disclosure.md's, row by row. Nothing here reads a database, a clock or a
+setting; a field that is missing or unreadable counts as the table in that document says.
 """
 
 from __future__ import annotations

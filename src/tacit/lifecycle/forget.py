@@ -32,17 +32,16 @@ def forget(w: Writing, memory: Memory) -> None:
 
 
 def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
-    if memory.state is State.ACTIVE:
+    lapsed = memory.expires_at is not None and memory.expires_at <= w.at
+    if memory.state is State.ACTIVE and not lapsed:
         return
     if memory.state is State.SUPERSEDED:
         raise Conflict("this memory was replaced by a newer one, which stays")
-    if memory.state not in (State.FORGOTTEN, State.EXPIRED):
+    if memory.state not in (State.ACTIVE, State.FORGOTTEN, State.EXPIRED):
         raise Conflict(f"this memory is {memory.state}; it cannot be restored")
     if keyed.taken(w, memory):
         raise Conflict("its key has another value by now; forget that one first")
-    expires = memory.expires_at
-    if expires is not None and expires <= w.at:
-        expires = expiry(memory.kind, w.at, ttls)
+    expires = expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
     back = replace(memory, state=State.ACTIVE, purge_at=None, expires_at=expires, updated_at=w.at)
     writes.change(w, back, Event.RESTORE, "restored")
 

@@ -56,7 +56,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a memory may be used in a request, and the rule of docs/disclosure.md that says so."""
+    """Whether a memory may be used in a request, and which rule says so."""
 
     allowed: bool
     rule: str

@@ -64,6 +64,12 @@ def identifier(field: str, value: object, max_chars: int) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def prefix(value: object) -> str | None:
+    """The beginning of a key, in the one spelling that keys have; None where it is empty."""
+    text = storable("prefix", value, limits.KEY_MAX_CHARS)
+    return unicodedata.normalize("NFC", text) or None
+
+
 def optional_identifier(field: str, value: object, max_chars: int) -> str | None:
     return None if value is None else identifier(field, value, max_chars)
 

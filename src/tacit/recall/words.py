@@ -11,10 +11,10 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Recalled
 from tacit.model.text import folded
-from tacit.store import reads
+from tacit.store import listing
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
-from tacit.store.reads import Filter
+from tacit.store.listing import Filter
 
 _WORD = re.compile(r"\w+")
 _CANDIDATES_COUNT = 200
@@ -36,7 +36,7 @@ def recall(
     if not words:
         return []
     wanted = Filter(words=words)
-    found = reads.page(connection, audiences, dialect, request, wanted, _CANDIDATES_COUNT)
+    found = listing.page(connection, audiences, dialect, request, wanted, _CANDIDATES_COUNT)
     recalled = [_judged(memory, decision.rule, words) for memory, decision in found]
     # The listing is newest first, and sorting keeps that order among equals.
     return sorted(recalled, key=lambda one: one.score, reverse=True)

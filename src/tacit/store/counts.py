@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from tacit.clock import to_micros
 from tacit.disclosure.predicate import predicate
 from tacit.model.request import Request
 from tacit.model.results import Stats
+from tacit.store.listing import state_at
 from tacit.store.tables import ROWS, memories
 
 _M = memories.c
@@ -19,8 +22,8 @@ def of_owner(connection: Connection, request: Request) -> Stats:
     return _stats(connection, own.condition, dict(own.params))
 
 
-def of_space(connection: Connection, space: str) -> Stats:
-    return _stats(connection, _M.space_id == space, {})
+def of_space(connection: Connection, space: str, at: datetime) -> Stats:
+    return _stats(connection, _M.space_id == space, {"p_at": to_micros(at)})
 
 
 def _stats(connection: Connection, which: ColumnElement[bool], params: dict[str, Any]) -> Stats:
@@ -28,9 +31,9 @@ def _stats(connection: Connection, which: ColumnElement[bool], params: dict[str,
         rows = connection.execute(
             select(column, func.count()).where(which).group_by(column).order_by(column), params
         )
-        return dict(rows.tuples().all())
+        return {row[0]: row[1] for row in rows}
 
-    states = by(_M.state)
+    states = by(state_at())
     return Stats(
         memories=sum(states.values()),
         by_state=states,

@@ -19,10 +19,11 @@ from tacit.model.memory import Memory, Source
 from tacit.model.request import Request
 from tacit.model.results import Page
 from tacit.model.words import Visibility
-from tacit.store import reads, writes
+from tacit.store import listing, reads, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
-from tacit.store.reads import Filter, Found
+from tacit.store.listing import Filter
+from tacit.store.reads import Found
 from tacit.store.writes import Writing
 
 T = TypeVar("T")
@@ -95,7 +96,7 @@ class Access:
             chosen = wanted(connection, request) if callable(wanted) else wanted
             if chosen is None:
                 return Page()
-            found = reads.page(
+            found = listing.page(
                 connection,
                 self._store.audiences,
                 self._store.database.dialect,

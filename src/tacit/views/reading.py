@@ -22,7 +22,7 @@ from tacit.model.words import Kind, State
 from tacit.recall import words
 from tacit.store import counts, deltas, people, reads
 from tacit.store.glance import MISS
-from tacit.store.reads import Filter
+from tacit.store.listing import Filter
 from tacit.views.access import Access, owns
 
 List = builtins.list
@@ -75,7 +75,7 @@ class ViewReads(Access):
             category=None if category is None else text.category(category, self._policy.categories),
             kind=None if kind is None else text.choice("kind", kind, Kind).value,
             state=None if state is None else text.choice("state", state, State).value,
-            prefix=text.storable("prefix", prefix, limits.KEY_MAX_CHARS) if prefix else None,
+            prefix=None if prefix is None else text.prefix(prefix),
             pinned=None if pinned is None else text.flag("pinned", pinned),
         )
         return self._page(wanted, limit, cursor, manage=state is not None)

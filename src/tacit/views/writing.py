@@ -17,8 +17,8 @@ from tacit.model.memory import Memory
 from tacit.model.people import NameKind, Person
 from tacit.model.results import Erased, Imported, Remembered
 from tacit.model.words import Event, Visibility
-from tacit.store import people, reads, writes
-from tacit.store.reads import Filter
+from tacit.store import listing, people, reads, writes
+from tacit.store.listing import Filter
 from tacit.store.writes import Writing
 from tacit.views.access import Access
 
@@ -168,7 +168,7 @@ class ViewWrites(Access):
             own = replace(wanted, owners=tuple(sorted(w.request.mine)), state="active")
             asked = w.request.managing() if w.request.private else w.request
             count = 0
-            while found := reads.page(
+            while found := listing.page(
                 w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
             ):
                 for memory, _ in found:

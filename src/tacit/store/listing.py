@@ -1,0 +1,145 @@
+"""Listings: newest first, narrowed by filters, a page at a time, through the predicate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    union,
+)
+
+from tacit.disclosure.predicate import SUBJECT, Shape, branches, parameters, shape_of, word
+from tacit.model.request import Request
+from tacit.model.words import State
+from tacit.store.audiences import Audiences
+from tacit.store.dialect import Dialect
+from tacit.store.reads import Found, fetch
+from tacit.store.rows import COLUMNS
+from tacit.store.tables import ROWS, memories, memory_people
+
+_M = memories.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a listing is narrowed to. None means: not by this."""
+
+    category: str | None = None
+    kind: str | None = None
+    state: str | None = None  # only the owner in private sees other states than active
+    key: str | None = None
+    prefix: str | None = None  # of the key; % and _ are text
+    pinned: bool | None = None
+    owners: tuple[str, ...] | None = None
+    about: tuple[str, ...] | None = None  # identities of the people it is about
+    learned_in: tuple[str, ...] | None = None
+    words: tuple[str, ...] | None = None
+    after: tuple[int, str] | None = None  # created_at and id of the last one shown
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n in _FILTERS if getattr(self, n) is not None)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        values: dict[str, Any] = {f"f_{n}": getattr(self, n) for n in self.names}
+        if self.prefix is not None:
+            values["f_prefix_length"] = len(self.prefix)
+        if self.after is not None:
+            values["f_after"], values["f_after_id"] = self.after
+        return values
+
+
+_FILTERS = (
+    "category", "kind", "state", "key", "prefix", "pinned", "owners", "about", "learned_in",
+    "after",
+)  # fmt: skip
+
+
+def page(
+    connection: Connection,
+    audiences: Audiences,
+    dialect: Dialect,
+    request: Request,
+    wanted: Filter,
+    limit: int,
+) -> list[Found]:
+    """Newest first: each branch of the predicate yields its newest, and the newest of all win."""
+    shape = shape_of(request)
+    if shape is None:
+        return []
+    statement = _page(shape, wanted.names, dialect, bool(wanted.words))
+    params = parameters(request) | wanted.params | {"p_limit": limit}
+    if wanted.words:
+        params["p_words"] = dialect.words_query(wanted.words)
+    return fetch(connection, audiences, request, statement, params)
+
+
+@lru_cache(maxsize=512)
+def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
+    terms = [_term(name) for name in names]
+    if by_words:
+        terms.append(dialect.has_words)
+    newest = (_M.created_at.desc(), _M.id.desc())
+    parts = []
+    for branch in branches(shape, ROWS):
+        part = select(_M.created_at, _M.id).where(branch.condition, *terms)
+        part = part.order_by(*newest).limit(bindparam("p_limit"))
+        parts.append(select(part.subquery()))
+    chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
+    return (
+        select(*COLUMNS)
+        .where(_M.space_id == bindparam("p_space"), _M.id.in_(select(chosen.c.id)))
+        .order_by(*newest)
+        .limit(bindparam("p_limit"))
+    )
+
+
+def state_at() -> ColumnElement[str]:
+    """A memory past its time is expired, also before a sweep has said so."""
+    lapsed = and_(_M.state == word(State.ACTIVE), _M.expires_at <= bindparam("p_at"))
+    return case((lapsed, word(State.EXPIRED)), else_=_M.state)
+
+
+def _term(name: str) -> ColumnElement[bool]:
+    def many(param: str) -> Any:
+        return bindparam(param, expanding=True)
+
+    p = memory_people.alias().c
+    terms: dict[str, Any] = {
+        "category": lambda: _M.category == bindparam("f_category"),
+        "kind": lambda: _M.kind == bindparam("f_kind"),
+        "state": lambda: state_at() == bindparam("f_state"),
+        "key": lambda: _M.key == bindparam("f_key"),
+        # Not LIKE: its % and _ would have to be escaped, and SQLite's ignores case.
+        "prefix": lambda: (
+            func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
+        ),
+        "pinned": lambda: _M.pinned.is_(bindparam("f_pinned")),
+        "owners": lambda: _M.owner.in_(many("f_owners")),
+        "learned_in": lambda: _M.learned_in.in_(many("f_learned_in")),
+        "about": lambda: _M.id.in_(
+            select(p.memory_id).where(
+                p.space_id == bindparam("p_space"),
+                p.person.in_(many("f_about")),
+                p.role == word(SUBJECT),
+            )
+        ),
+        "after": lambda: or_(
+            _M.created_at < bindparam("f_after"),
+            and_(_M.created_at == bindparam("f_after"), _M.id < bindparam("f_after_id")),
+        ),
+    }
+    term: ColumnElement[bool] = terms[name]()
+    return term
