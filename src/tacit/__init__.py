@@ -21,6 +21,8 @@ from tacit.model.chat import Chat, Requester
 from tacit.model.words import Kind, Sensitivity, State, Visibility
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tacit.clock import Clock
     from tacit.memory import Memory
     from tacit.settings import Settings
@@ -50,7 +52,7 @@ __all__ = [
 
 
 def open(
-    url: str | None = None,
+    url: str | Path | None = None,
     *,
     space: str | None = None,
     settings: Settings | None = None,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
+from tacit.errors import InvalidInput
 from tacit.memory import Memory
 from tacit.model.words import CATEGORIES
 from tacit.settings import Settings
@@ -22,13 +23,17 @@ def load_settings(path: Path | None = None) -> Settings:
 
 
 def open_memory(
-    url: str | None = None,
+    url: str | Path | None = None,
     *,
     space: str | None = None,
     settings: Settings | None = None,
     clock: Clock = system_clock,
 ) -> Memory:
     chosen = settings or load_settings()
+    if isinstance(url, Path):
+        url = str(url)
+    if url is not None and not isinstance(url, str):
+        raise InvalidInput("url", "expected sqlite:///path, a path, or postgresql://…")
     if url is None:
         url = settings_.database_url(chosen, Path.home(), Path.cwd())
     database = open_database(url, _options(chosen))

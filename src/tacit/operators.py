@@ -12,7 +12,7 @@ from tacit.identity import keys
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
-from tacit.model import text
+from tacit.model import draft, text
 from tacit.model.memory import Memory
 from tacit.model.results import Erased
 from tacit.model.words import Event, Visibility
@@ -77,7 +77,9 @@ class Operator:
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """People by their keys: an operator knows nobody by name."""
-        named = tuple(keys.identity(one, "who") or _unnamed(one) for one in who)
+        named = tuple(
+            keys.identity(one, "who") or _unnamed(one) for one in draft.people("who", who)
+        )
         self._act(lambda w: learning.withhold(w, _held(w, id), named))
 
     def _act(self, work: Callable[[Writing], T]) -> T:

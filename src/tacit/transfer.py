@@ -56,13 +56,13 @@ def to_line(memory: Memory, versions: Iterable[Version]) -> str:
     return json.dumps(plain, ensure_ascii=False, sort_keys=True)
 
 
-def take_in(
-    lines: Iterable[str], categories: Collection[str], take: Callable[[Line], bool]
-) -> Imported:
+def take_in(lines: object, categories: Collection[str], take: Callable[[Line], bool]) -> Imported:
     created = skipped = 0
     refused: list[str] = []
+    if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+        raise InvalidInput("lines", "expected lines of text, as an open file gives them")
     for number, raw in enumerate(lines, start=1):
-        if not raw.strip():
+        if isinstance(raw, str) and not raw.strip():
             continue
         try:
             new = take(parse(raw, categories))
@@ -73,7 +73,9 @@ def take_in(
     return Imported(created=created, skipped=skipped, refused=tuple(refused))
 
 
-def parse(raw: str, categories: Collection[str]) -> Line:
+def parse(raw: object, categories: Collection[str]) -> Line:
+    if not isinstance(raw, str):
+        raise InvalidInput("line", "expected text")
     if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
         raise InvalidInput("line", f"is longer than {limits.IMPORT_LINE_MAX_BYTES:,} bytes")
     try:

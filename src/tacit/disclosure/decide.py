@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from tacit.model.memory import Memory
 from tacit.model.request import Decision, Request
@@ -172,14 +173,15 @@ def decide(request: Request, memory: Memory) -> Decision:
 def _facts(request: Request, memory: Memory) -> _Facts:
     person = request.same.get
     audience = request.audience
-    owner = person(memory.owner, memory.owner) if memory.owner else None
-    speaker = person(memory.speaker, memory.speaker) if memory.speaker else None
-    subjects = frozenset([person(s, s) for s in memory.subjects or ()])
+    owner, speaker, place = _name(memory.owner), _name(memory.speaker), _name(memory.learned_in)
+    owner = person(owner, owner) if owner else None
+    speaker = person(speaker, speaker) if speaker else None
+    subjects = frozenset([person(s, s) for s in _people(memory.subjects)])
     if not subjects:
         subjects = frozenset({speaker}) if speaker else frozenset({owner}) if owner else _NOBODY
 
-    group_learned = bool(memory.learned_in) and memory.learned_kind == ChatKind.GROUP
-    private_learned = bool(memory.learned_in) and memory.learned_kind == ChatKind.PRIVATE
+    group_learned = place is not None and memory.learned_kind == ChatKind.GROUP
+    private_learned = place is not None and memory.learned_kind == ChatKind.PRIVATE
     inferred = bool(memory.inferred)
     public_ok = memory.visibility == Visibility.PUBLIC_OK
     private_only = (
@@ -188,7 +190,7 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         or memory.visibility == Visibility.PRIVATE_ONLY
         or not (public_ok or group_learned)
     )
-    withheld_from = memory.withheld_from or _NOBODY
+    withheld_from = _people(memory.withheld_from)
     return _Facts(
         me=request.requester or None,
         audience=audience,
@@ -196,8 +198,7 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         private=request.private,
         in_group=request.kind == ChatKind.GROUP,
         manage=request.purpose == Purpose.MANAGE,
-        live=memory.state == State.ACTIVE
-        and (memory.expires_at is None or memory.expires_at > request.at),
+        live=memory.state == State.ACTIVE and not _lapsed(memory.expires_at, request.at),
         withheld=bool(withheld_from)
         and (
             (not request.private and not request.complete)
@@ -207,11 +208,11 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         owner=owner,
         speaker=speaker,
         subjects=subjects,
-        heard=frozenset([person(h, h) for h in memory.heard_by or ()]),
+        heard=frozenset([person(h, h) for h in _people(memory.heard_by)]),
         inferred=inferred,
         provenance=group_learned or private_learned,
         group_learned=group_learned,
-        here=group_learned and memory.learned_in in request.rooms,
+        here=group_learned and place in request.rooms,
         confidential=bool(memory.confidential),
         private_only=private_only,
         public_ok=public_ok and not private_only,
@@ -219,3 +220,25 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         sensitive=inferred or memory.sensitivity == Sensitivity.SENSITIVE,
         portable=memory.portable is True,
     )
+
+
+# Total means total: a field that holds anything else than it should counts as missing.
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _people(value: object) -> frozenset[str]:
+    if type(value) is frozenset and all(type(one) is str for one in value):
+        return value
+    if not isinstance(value, list | tuple | set | frozenset):
+        return _NOBODY
+    return frozenset(one for one in value if isinstance(one, str))
+
+
+def _lapsed(expires_at: object, at: datetime) -> bool:
+    if expires_at is None:
+        return False
+    readable = isinstance(expires_at, datetime) and expires_at.tzinfo is not None
+    return not readable or expires_at <= at  # type: ignore[operator]

@@ -47,6 +47,8 @@ def parse(requester: Requester | None, chat: Chat) -> Asking:
         raise InvalidInput("chat", "expected a tacit.Chat, for example Chat.private('telegram:1')")
     if requester is not None and not isinstance(requester, Requester):
         raise InvalidInput("requester", "expected a tacit.Requester, or None where nobody is known")
+    if not isinstance(chat.participants, tuple):
+        raise InvalidInput("participants", "expected a list of people: telegram:123 or Requesters")
     if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
         raise InvalidInput("chat", f"takes at most {limits.PARTICIPANTS_MAX_COUNT:,} participants")
     here = [p if isinstance(p, Requester) else Requester(p) for p in chat.participants]
@@ -70,11 +72,8 @@ def parse(requester: Requester | None, chat: Chat) -> Asking:
 
 def _names(person: Requester) -> list[tuple[str, str, str]]:
     subject = keys.subject_of(keys.external_key(person.key, "participants"))
-    return [
-        (subject, kind, text.identifier(kind, name, limits.NAME_MAX_CHARS))
-        for kind, name in (("name", person.name), ("username", person.username))
-        if name is not None
-    ]
+    shown = (("name", text.display(person.name)), ("username", text.display(person.username)))
+    return [(subject, kind, name) for kind, name in shown if name]
 
 
 def resolve(
@@ -95,6 +94,13 @@ def resolve(
     if claimed or (kind is ChatKind.GROUP and requester not in participants):
         kind = ChatKind.UNKNOWN
 
+    # Who is not of the room is not told who is.
+    stranger = kind is ChatKind.UNKNOWN or (
+        kind is ChatKind.PRIVATE and not participants <= {requester}
+    )
+    present = frozenset({asking.subject}) if asking.subject else frozenset()
+    present |= frozenset() if stranger else here
+
     same: dict[str, str] = {}
     ever: set[str] = set()
     for person in participants | ({requester} if requester else set()):
@@ -114,6 +120,7 @@ def resolve(
         complete=asking.complete and kind is ChatKind.GROUP,
         rooms=place.rooms | {asking.chat, place.id},
         confidential=place.confidential,
+        present=present,
         same=same,
         ever=frozenset(ever),
     )

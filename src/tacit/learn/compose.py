@@ -82,20 +82,16 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
 def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     """The memory with the fields that were named, and no others, changed."""
     kind = draft.kind or memory.kind
-    withheld = _withheld(w, draft, memory)
     expires = draft.expires_at or memory.expires_at
-    if draft.expires_at is None and (kind is not memory.kind or _lapsed(memory, w.at)):
+    said_again = draft.content is not None and _lapsed(memory, w.at)
+    if draft.expires_at is None and (kind is not memory.kind or said_again):
         expires = expiry(kind, w.at, ttls)
     return replace(
-        memory,
+        withholding(w, memory, draft),
         kind=kind,
         category=draft.category or memory.category,
         slot=draft.slot or memory.slot,
         subjects=_about(w, draft, memory),
-        withheld_from=withheld,
-        withheld_unknown=_unknown(w, withheld)
-        if withheld != memory.withheld_from
-        else memory.withheld_unknown,
         visibility=draft.visibility or memory.visibility,
         sensitivity=_sensitivity(w, draft, memory),
         portable=_portable(draft, memory),
@@ -109,6 +105,14 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
         run=draft.run or memory.run,
         role=draft.role or memory.role,
     )
+
+
+def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
+    """The memory, withheld from whom the draft names too; nothing else of it moves."""
+    withheld = _withheld(w, draft, memory)
+    if withheld == memory.withheld_from:
+        return memory
+    return replace(memory, withheld_from=withheld, withheld_unknown=_unknown(w, withheld))
 
 
 def heard(w: Writing) -> frozenset[str]:

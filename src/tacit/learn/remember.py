@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.disclosure.change import Standing, effective_visibility
+from tacit.disclosure.change import Act, Standing, effective_visibility, may_change
 from tacit.disclosure.decide import decide
 from tacit.errors import Conflict, InvalidInput
-from tacit.learn.compose import Ttls, compose, heard, refiled, source, stricter
+from tacit.learn.compose import Ttls, compose, heard, refiled, source, stricter, withholding
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.results import Remembered
@@ -58,7 +58,7 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
 
 def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
     """Who it is withheld from is nobody's business: the delta does not tell of it."""
-    changed = refiled(w, memory, Draft(withheld_from=who), {})
+    changed = withholding(w, memory, Draft(withheld_from=who))
     if changed != memory:
         changed = replace(changed, updated_at=w.at)
         writes.change(w, changed, Event.UPDATE, None, {"fields": "withheld_from"})
@@ -73,6 +73,12 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         memory = compose(w, draft, alias, ttls)
         writes.add(w, memory)
         _settle(w, memory)
+        return Remembered(id=memory.id, state=memory.state, version=1, created=True)
+    if draft.for_room and may_change(Act.UPDATE, w.request, own) is None:
+        # The room has a value that this member may not hear. It gives way, and nothing tells.
+        memory = compose(w, draft, None, ttls)
+        _retire(w, own, memory.id)
+        writes.add(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if own.learned_in is None or own.learned_in not in w.request.rooms or _raises(w, own, draft):
         return _supersede(w, own, draft, ttls)

@@ -26,10 +26,31 @@ _M = memories.c
 
 
 def erase(w: Writing, memory: Memory) -> int:
-    """With the values of its key under the owner's other identities: one slot, one act."""
-    ids = [memory.id, *keyed.siblings(w, memory)]
-    writes.bury(w, ids)
+    """For the owner in private, and for an operator, with what it replaced and with the values of
+    its key under the owner's other identities: to them it is one thing. Anybody else erases what
+    they may hear, and that alone."""
+    ids = {memory.id}
+    own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
+    if w.request.requester is None or (w.request.private and own):
+        ids |= set(keyed.siblings(w, memory))
+        ids |= _replaced(w, memory, ids)
+    writes.bury(w, sorted(ids))
     return len(ids)
+
+
+def _replaced(w: Writing, memory: Memory, ids: set[str]) -> set[str]:
+    """What these memories took the place of, step by step, as far as it has the same owner."""
+    found: set[str] = set()
+    fringe = set(ids)
+    while fringe:
+        before = select(_M.id).where(
+            _M.space_id == w.space,
+            _M.superseded_by.in_(sorted(fringe)),
+            _M.owner == memory.owner,
+        )
+        fringe = set(w.connection.execute(before).scalars()) - found - ids
+        found |= fringe
+    return found
 
 
 def erase_owned(w: Writing, owners: Collection[str]) -> int:

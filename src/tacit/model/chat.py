@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tacit.errors import InvalidInput
 from tacit.model.words import ChatKind
 
 
@@ -35,6 +36,8 @@ class Chat:
     def group(
         cls, id: str, participants: Iterable[str | Requester] = (), *, complete: bool = False
     ) -> Chat:
+        if isinstance(participants, str) or not isinstance(participants, Iterable):
+            raise InvalidInput("participants", "expected a list: telegram:123 or Requesters")
         return cls(id, ChatKind.GROUP, tuple(participants), complete)
 
     @classmethod

@@ -10,7 +10,7 @@ from typing import Any
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.model import text
-from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust, Visibility
+from tacit.model.words import Kind, Sensitivity, Trust, Visibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,6 @@ def parse(values: dict[str, Any], categories: Collection[str]) -> Draft:
             raise InvalidInput(name, f"unknown field; use one of {', '.join(sorted(checks))}")
         if value is not None:
             known[name] = checks[name](value)
-    kind = known.get("kind")
-    if "category" not in known and kind is not None:
-        known["category"] = CATEGORY_OF_KIND[kind]
     return Draft(**known)
 
 
@@ -70,8 +67,8 @@ def _checks(categories: Collection[str]) -> dict[str, Any]:
         "category": lambda v: text.category(v, categories),
         "key": label("key", limits.KEY_MAX_CHARS),
         "slot": label("slot", limits.SLOT_MAX_CHARS),
-        "about": lambda v: _people("about", v),
-        "withheld_from": lambda v: _people("withheld_from", v),
+        "about": lambda v: people("about", v),
+        "withheld_from": lambda v: people("withheld_from", v),
         "visibility": lambda v: text.choice("visibility", v, Visibility),
         "sensitivity": lambda v: text.choice("sensitivity", v, Sensitivity),
         "portable": lambda v: text.flag("portable", v),
@@ -91,7 +88,9 @@ def _checks(categories: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _people(field: str, value: object) -> tuple[object, ...]:
+def people(field: str, value: object) -> tuple[object, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Collection):
         raise InvalidInput(field, "expected a list of people: names, telegram:123, or person ids")
+    if len(value) > limits.PEOPLE_PER_MEMORY_MAX_COUNT:
+        raise InvalidInput(field, f"takes at most {limits.PEOPLE_PER_MEMORY_MAX_COUNT} people")
     return tuple(value)

@@ -24,6 +24,7 @@ class Request:
     purpose: Purpose = Purpose.RECALL
     rooms: frozenset[str] = frozenset()  # every id this chat has had
     confidential: bool = False
+    present: frozenset[str] = frozenset()  # the identities that the audience has in this chat
     same: Mapping[str, str] = field(default_factory=dict)  # identity → person, verified links now
     ever: frozenset[str] = frozenset()  # every identity the audience ever had
 

@@ -151,6 +151,15 @@ def tags(value: object) -> tuple[str, ...]:
     return tuple(found)
 
 
+def display(name: object) -> str:
+    """A name as a channel hands it over, with what cannot be seen or kept left out."""
+    if not isinstance(name, str):
+        return ""
+    seen = "".join(c for c in name if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
+    return unicodedata.normalize("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
+
+
 def folded(name: str) -> str:
     """How two spellings of a name are compared."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    return plain[: limits.NAME_MAX_CHARS]

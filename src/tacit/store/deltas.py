@@ -15,13 +15,12 @@ from tacit.model.results import Change, Delta
 from tacit.model.words import State
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory
-from tacit.store.tables import change_log, memories, thread_revisions
+from tacit.store.tables import change_log, memories
 
-_C, _M, _T = change_log.c, memories.c, thread_revisions.c
+_C, _M = change_log.c, memories.c
 _HEARD = COLUMNS.index(_M.heard)
-_REVISION = select(_T.rev).where(
-    _T.space_id == bindparam("space"), _T.thread == bindparam("thread")
-)
+_PAGE_COUNT = 500
+_PAGES_MAX_COUNT = 20
 _CHANGES = (
     select(_C.rev, _C.event, _C.at, *COLUMNS)
     .join(memories, (_M.space_id == _C.space_id) & (_M.id == _C.memory_id))
@@ -29,46 +28,48 @@ _CHANGES = (
         _C.space_id == bindparam("space"),
         _C.thread == bindparam("thread"),
         _C.rev > bindparam("since"),
+        _C.rev < bindparam("before"),
     )
     .order_by(_C.rev.desc())
-    .limit(limits.DELTA_MAX_COUNT)
+    .limit(_PAGE_COUNT)
 )
-
-
-def revision(connection: Connection, space: str, thread: str) -> int:
-    found = connection.execute(_REVISION, {"space": space, "thread": thread}).scalar()
-    return int(found or 0)
 
 
 def delta(
     connection: Connection, audiences: Audiences, request: Request, thread: str, since: int
 ) -> Delta:
-    """The last word on each memory that changed, newest first."""
-    params = {"space": request.space, "thread": thread, "since": since}
-    now = revision(connection, request.space, thread)
-    rows = connection.execute(_CHANGES, params).all()
-    heard = audiences.people(connection, request.space, {row[3 + _HEARD] for row in rows})
+    """The last word on each memory that changed, newest first. The revision is that of the newest
+    change that is told: what is hidden does not move it."""
     changes: list[Change] = []
-    told: set[str] = set()
-    for rev, event, at, *row in rows:
-        memory = to_memory(row, heard[row[_HEARD]])
-        if memory.id in told:
-            continue
-        told.add(memory.id)
-        change = _told(request, memory, event)
-        if change is not None:
-            content, category = change
-            changes.append(
-                Change(
-                    revision=rev,
-                    event=event,
-                    memory_id=memory.id,
-                    category=category,
-                    content=content,
-                    at=from_micros(at),
+    judged: set[str] = set()
+    before = 2**62
+    for _ in range(_PAGES_MAX_COUNT):
+        params = {"space": request.space, "thread": thread, "since": since, "before": before}
+        rows = connection.execute(_CHANGES, params).all()
+        heard = audiences.people(connection, request.space, {row[3 + _HEARD] for row in rows})
+        for rev, event, at, *row in rows:
+            before = rev
+            memory = to_memory(row, heard[row[_HEARD]])
+            if memory.id in judged:
+                continue
+            judged.add(memory.id)
+            told = _told(request, memory, event)
+            if told is not None:
+                content, category = told
+                changes.append(
+                    Change(
+                        revision=rev,
+                        event=event,
+                        memory_id=memory.id,
+                        category=category,
+                        content=content,
+                        at=from_micros(at),
+                    )
                 )
-            )
-    return Delta(revision=now, changes=tuple(changes))
+        if len(rows) < _PAGE_COUNT or len(changes) >= limits.DELTA_MAX_COUNT:
+            break
+    newest = changes[0].revision if changes else since
+    return Delta(revision=newest, changes=tuple(changes[: limits.DELTA_MAX_COUNT]))
 
 
 def _told(request: Request, memory: Memory, event: str) -> tuple[str | None, str | None] | None:

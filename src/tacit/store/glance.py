@@ -1,9 +1,10 @@
 """One row and the identity revision it is judged by, in one statement on the driver itself.
 
-The hottest reads are of a single memory. SQLAlchemy's connection costs several times what such a
-read does, so here its statements are rendered once and run bare. What is kept of the request is
-used only if the revision that comes back with the row is the one it was read at; otherwise, and
-whenever anything else is not at hand, the answer is MISS and the caller reads the usual way.
+The hottest reads are of a single memory, by its owner, in private. SQLAlchemy's connection costs
+several times what such a read does, so here its statements are rendered once and run bare. What is
+kept of the request is used only if the revision that comes back with the row is the one it was read
+at; otherwise, and whenever anything else is not at hand, the answer is MISS and the caller reads
+the usual way.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def glance(
     """The memory with this `id`, or the requester's value of this `category` and `key`."""
     rev, request = kept
     shape = shape_of(request)
-    if shape is None:
+    if shape is None or not shape.private:
         return MISS
     values = parameters(request)
     values.update(named)

@@ -10,6 +10,8 @@ from tacit.disclosure.predicate import word
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.words import State
+from tacit.store.identities import around
+from tacit.store.places import place
 from tacit.store.tables import memories
 from tacit.store.writes import Writing
 
@@ -45,11 +47,11 @@ def taken(w: Writing, memory: Memory) -> bool:
         return False
     params: dict[str, Any] = {"space": w.space, "category": memory.category, "key": memory.key}
     if memory.owner is None:
-        found = w.connection.execute(
-            _OF_ROOM.where(_ACTIVE), params | {"rooms": [memory.learned_in]}
-        )
+        rooms = sorted(place(w.connection, w.space, memory.learned_in or "").rooms)
+        found = w.connection.execute(_OF_ROOM.where(_ACTIVE), params | {"rooms": rooms})
     else:
-        found = w.connection.execute(_OWNED.where(_ACTIVE), params | {"owners": [memory.owner]})
+        params["owners"] = sorted(around(w.connection, w.space, [memory.owner]).now(memory.owner))
+        found = w.connection.execute(_OWNED.where(_ACTIVE), params)
     return any(row.id != memory.id for row in found)
 
 
@@ -57,7 +59,7 @@ def siblings(w: Writing, memory: Memory) -> list[str]:
     """Values of the same key that other identities of the owner hold, in any state."""
     if memory.key is None or memory.owner is None:
         return []
-    owners = sorted(w.request.identities(w.request.person(memory.owner)))
+    owners = sorted(around(w.connection, w.space, [memory.owner]).now(memory.owner))
     params = {"space": w.space, "category": memory.category, "key": memory.key, "owners": owners}
     return [row.id for row in w.connection.execute(_OWNED, params) if row.id != memory.id]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, or_, select
+from sqlalchemy import Connection, and_, bindparam, delete, or_, select, union_all
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -18,7 +18,13 @@ from tacit.model.text import folded, identifier
 from tacit.store.dialect import Dialect
 from tacit.store.identities import around
 from tacit.store.ids import new_id
-from tacit.store.tables import people, person_names
+from tacit.store.tables import (
+    chat_members,
+    identity_links,
+    memory_people,
+    people,
+    person_names,
+)
 
 _N = person_names.c
 _KNOWN = or_(
@@ -30,9 +36,25 @@ _BY_NAME = select(_N.person).where(
 )
 
 
+_ME, _THEM = chat_members.alias(), chat_members.alias()
+_ACQUAINTED = (
+    select(_THEM.c.person)
+    .distinct()
+    .select_from(_ME)
+    .join(_THEM, and_(_THEM.c.space_id == _ME.c.space_id, _THEM.c.chat == _ME.c.chat))
+    .where(
+        _ME.c.space_id == bindparam("space"),
+        _ME.c.person.in_(bindparam("mine", expanding=True)),
+        _ME.c.left_at.is_(None),
+        _THEM.c.left_at.is_(None),
+    )
+    .limit(limits.PARTICIPANTS_MAX_COUNT)
+)
+
+
 def find(connection: Connection, request: Request, name: str) -> list[str]:
     """The people this requester can mean by a name, one identity for each."""
-    params = _scope(request) | {"folded": folded(name.removeprefix("@"))}
+    params = _scope(connection, request) | {"folded": folded(name.removeprefix("@"))}
     found = sorted(set(connection.execute(_BY_NAME, params).scalars()))
     if len(found) < 2:
         return found
@@ -53,6 +75,9 @@ def meant(
         raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
     if not found:
         return None
+    if written and written not in _scope(connection, request)["here"]:
+        # Somebody the requester has not met: that other keys are theirs too is not ours to tell.
+        return frozenset({written})
     return around(connection, request.space, found).now(found[0])
 
 
@@ -65,12 +90,7 @@ def refer(
     at: datetime,
 ) -> frozenset[str]:
     """Identities for the people a write names; somebody new by name becomes a person."""
-    if isinstance(who, str):
-        raise InvalidInput(field, "expected a list of people")
-    named = list(who)
-    if len(named) > limits.PEOPLE_PER_MEMORY_MAX_COUNT:
-        raise InvalidInput(field, f"takes at most {limits.PEOPLE_PER_MEMORY_MAX_COUNT} people")
-    return frozenset(_refer(connection, dialect, request, one, field, at) for one in named)
+    return frozenset(_refer(connection, dialect, request, one, field, at) for one in who)
 
 
 def _refer(
@@ -138,7 +158,7 @@ def add_name(
 
 def known_to(connection: Connection, request: Request) -> list[Person]:
     """Everybody the requester has named, and everybody who is here, with merges settled."""
-    rows = connection.execute(_ALL, _scope(request)).all()
+    rows = connection.execute(_ALL, _scope(connection, request)).all()
     identities = around(connection, request.space, {row.person for row in rows})
     names: dict[str, set[Name]] = {}
     known: dict[str, set[str]] = {}
@@ -163,10 +183,33 @@ def _person(known: set[str], names: set[Name]) -> Person:
     )
 
 
-def _scope(request: Request) -> dict[str, Any]:
-    here = request.audience | {i for i, p in request.same.items() if p in request.audience}
+def _scope(connection: Connection, request: Request) -> dict[str, Any]:
+    """Whose names this requester may use: their own, of those here, and in private of everybody
+    they share a group with; by the identities those have there and by no others."""
+    here = request.mine | request.present
+    if request.private:
+        params = {"space": request.space, "mine": sorted(request.mine)}
+        here |= set(connection.execute(_ACQUAINTED, params).scalars())
     return {"space": request.space, "mine": sorted(request.mine), "here": sorted(here)}
 
 
 def _name(value: object, field: str) -> str:
     return identifier(field, value, limits.NAME_MAX_CHARS)
+
+
+def forget_unmentioned(connection: Connection, space: str, identities: Iterable[str]) -> None:
+    """People who are known by nothing but a name in memories that are gone go with them."""
+    p, m, link = people.c, memory_people.c, identity_links.c
+    by_name_only = sorted(i for i in identities if i.startswith(f"{keys.PERSON}:"))
+    if not by_name_only:
+        return
+    mentioned = select(m.person).where(m.space_id == space, m.person.in_(by_name_only))
+    linked = select(link.source).where(link.space_id == space, link.source.in_(by_name_only))
+    meant = select(link.target).where(link.space_id == space, link.target.in_(by_name_only))
+    called = select(_N.person).where(
+        _N.space_id == space, _N.person.in_(by_name_only), _N.kind != NameKind.NAME.value
+    )
+    kept = set(connection.execute(union_all(mentioned, linked, meant, called)).scalars())
+    gone = [person for person in by_name_only if person not in kept]
+    connection.execute(delete(person_names).where(_N.space_id == space, _N.person.in_(gone)))
+    connection.execute(delete(people).where(p.space_id == space, p.id.in_(gone)))

@@ -210,6 +210,19 @@ def _come(
         for person in sorted(people)
     ]
     dialect.insert_missing(connection, chat_members, rows)
+    if rows:
+        # Somebody who came and went within one tick of the clock has that row already.
+        c = chat_members.c
+        connection.execute(
+            update(chat_members)
+            .where(
+                c.space_id == space,
+                c.chat == chat,
+                c.person.in_([row["person"] for row in rows]),
+                c.joined_at == now,
+            )
+            .values(left_at=None)
+        )
     return bool(rows)
 
 

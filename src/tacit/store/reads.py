@@ -30,7 +30,7 @@ from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.request import Decision, Request
 from tacit.model.words import Event, State
 from tacit.store.audiences import Audiences
-from tacit.store.rows import COLUMNS, to_memory, unpacked
+from tacit.store.rows import COLUMNS, to_memory, to_sensitivity, to_visibility, unpacked
 from tacit.store.tables import ROWS, history, memories, memory_versions
 
 _M = memories.c
@@ -77,12 +77,17 @@ def versions(
             actor=row.actor,
             created_at=from_micros(row.created_at),
         )
+        # By who was there then, and no further than it might go then or may go now.
         then = replace(
             memory,
             speaker=version.speaker,
             subjects=version.subjects,
             heard_by=version.heard_by,
-            content=version.content,
+            visibility=min(memory.visibility, to_visibility(row.visibility), key=lambda v: v.rank),
+            sensitivity=max(
+                memory.sensitivity, to_sensitivity(row.sensitivity), key=lambda s: s.rank
+            ),
+            portable=memory.portable and bool(row.portable),
         )
         if decide(request, then).allowed:
             found.append(version)

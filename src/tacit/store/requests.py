@@ -58,6 +58,11 @@ class Requests:
                 self._kept.popitem(last=False)
         return request
 
+    def is_of_the_room(self, connection: Connection, request: Request, chat: str) -> bool:
+        """Whether the requester is in a chat; of one that nobody has heard of, nothing can leak."""
+        known = places.place(connection, request.space, chat)
+        return known.kind is None or not known.members.isdisjoint(request.mine)
+
     def unlinked(self, connection: Connection, space: str, asking: Asking, at: datetime) -> Request:
         """The same request as somebody sees it who knows of no links."""
         place = places.place(connection, space, asking.chat)

@@ -24,13 +24,31 @@ _NOBODY: frozenset[str] = frozenset()
 COLUMNS = tuple(memories.c)
 
 
+def to_visibility(text: str) -> Visibility:
+    return _VISIBILITIES.get(text, Visibility.PRIVATE_ONLY)
+
+
+def to_sensitivity(text: str) -> Sensitivity:
+    return _SENSITIVITIES.get(text, Sensitivity.SENSITIVE)
+
+
 def packed(words: Iterable[str]) -> str:
     found = sorted(words)
     return json.dumps(found, ensure_ascii=False) if found else "[]"
 
 
 def unpacked(text: str) -> frozenset[str]:
-    return _NOBODY if text == "[]" else frozenset(json.loads(text))
+    """The people of a JSON list; nobody, where it is unreadable."""
+    return _NOBODY if text == "[]" else frozenset(_read(text) or ())
+
+
+def _read(text: str) -> list[str] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    good = isinstance(found, list) and all(isinstance(one, str) for one in found)
+    return found if good else None
 
 
 def _time(micros: int | None) -> datetime | None:
@@ -73,13 +91,15 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         sensitivity=_SENSITIVITIES.get(sensitivity, Sensitivity.PERSONAL),
         portable=bool(portable),
         withheld_from=unpacked(withheld_from),
-        withheld_unknown=bool(withheld_unknown),
+        # Withheld from people we cannot read is withheld from somebody we do not know.
+        withheld_unknown=bool(withheld_unknown)
+        or (withheld_from != "[]" and _read(withheld_from) is None),
         inferred=bool(inferred),
         trust=_TRUSTS.get(trust, Trust.UNTRUSTED),
         importance=importance,
         confidence=confidence,
         pinned=bool(pinned),
-        tags=() if tags == "[]" else tuple(json.loads(tags)),
+        tags=() if tags == "[]" else tuple(_read(tags) or ()),
         source=Source(channel=source_channel, chat=source_chat, message=source_message),
         thread=thread,
         agent=agent,

@@ -7,18 +7,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, and_, select, update
 
 from tacit.disclosure.predicate import WITHHELD
 from tacit.identity.keys import ACCOUNT
 from tacit.identity.links import Identities
 from tacit.model.words import State
 from tacit.store.identities import around
-from tacit.store.tables import memories, memory_people
+from tacit.store.tables import memories, memory_people, memory_versions
 
 _M = memories.c
-_KEYED = select(_M.id, _M.owner, _M.category, _M.key, _M.updated_at, _M.shadowed, _M.state).where(
-    _M.key.is_not(None), _M.state != State.SUPERSEDED.value
+_V = memory_versions.c
+_KEYED = (
+    select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.shadowed)
+    .join(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(_M.key.is_not(None), _M.state != State.SUPERSEDED.value)
 )
 
 
@@ -70,13 +76,9 @@ def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
             )
 
 
-def _strength(row: Any) -> tuple[bool, int, bool, str]:
-    return (
-        row.owner.startswith(f"{ACCOUNT}:"),
-        row.updated_at,
-        row.state == State.ACTIVE.value,
-        row.id,
-    )
+def _strength(row: Any) -> tuple[bool, int, str]:
+    """By when it was last worded: to pin or forget a value does not make it a newer one."""
+    return row.owner.startswith(f"{ACCOUNT}:"), row.worded_at, row.id
 
 
 def _judge_withheld(connection: Connection, space: str, people: Collection[str]) -> None:

@@ -21,7 +21,8 @@ def ensure(connection: Connection, dialect: Dialect, space: str, at: datetime) -
     row = {
         "space_id": space,
         "secret": secrets.token_hex(32),
-        "identity_rev": 1,
+        # Never one that a space of this name had before it was erased: caches go by it.
+        "identity_rev": secrets.randbits(60) + 1,
         "created_at": to_micros(at),
     }
     dialect.insert_missing(connection, spaces, [row])

@@ -159,6 +159,7 @@ class SQLite:
     def scrub(self, connection: Connection) -> bool:
         """Merge the full-text index, rewrite the file, empty the log: bytes linger in each."""
         connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('optimize')")
+        connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat4")  # samples of indexed text
         connection.exec_driver_sql("VACUUM")
         return self._empty_log(connection)
 

@@ -257,6 +257,9 @@ memory_versions = Table(
     _text("speaker", null=True),
     _text("subjects"),
     _text("heard", null=True),
+    _text("visibility"),  # how far this wording might go while it was the current one
+    _text("sensitivity"),
+    _flag("portable"),
     _text("actor"),
     _time("created_at"),
     PrimaryKeyConstraint("space_id", "memory_id", "version"),
@@ -332,6 +335,7 @@ tombstones = Table(
     _text("space_id"),
     _text("digest"),
     _time("erased_at"),
+    _text("actor"),  # the operator who did it; empty for the people concerned
     _flag("scrubbed"),  # whether its bytes are known to be gone from the files
     PrimaryKeyConstraint("space_id", "digest"),
 )

@@ -20,6 +20,7 @@ from tacit.store import audiences as listeners
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.ids import digest, new_id
+from tacit.store.people import forget_unmentioned
 from tacit.store.rows import COLUMNS, counted_subjects, packed, to_memory, to_row
 from tacit.store.tables import (
     change_log,
@@ -46,14 +47,22 @@ _TAKEN = (
         )
     )
 )
+_V = memory_versions.c
+_CURRENT_VERSION = update(memory_versions).where(
+    _V.space_id == bindparam("b_space"),
+    _V.memory_id == bindparam("b_id"),
+    _V.version == bindparam("b_version"),
+)
 _INSERT_HISTORY = text(
     "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
     "SELECT :space, :id, coalesce(max(seq), 0) + 1, :event, :version, :actor, :detail, :at "
     "FROM history WHERE space_id = :space AND memory_id = :id"
 )
+# A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
 _NEXT_REVISION = text(
-    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, 1) "
-    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = thread_revisions.rev + 1 RETURNING rev"
+    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
+    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
+    "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
 )
 _HEARD = COLUMNS.index(_M.heard)
 
@@ -123,6 +132,17 @@ def change(
     """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     _replace(w, memory, heard)
+    w.connection.execute(
+        _CURRENT_VERSION,
+        {
+            "b_space": w.space,
+            "b_id": memory.id,
+            "b_version": memory.version,
+            "visibility": memory.visibility.value,
+            "sensitivity": memory.sensitivity.value,
+            "portable": memory.portable,
+        },
+    )
     note(w, memory, event, shown, detail)
 
 
@@ -148,8 +168,8 @@ def note(
     if shown is None:
         return
     # The thread where it happened, and the one the memory came from: both keep a block of it.
-    for thread in sorted({w.thread, memory.thread or w.thread}):
-        rev = w.connection.execute(_NEXT_REVISION, {"space": w.space, "thread": thread}).scalar()
+    for thread in sorted({w.thread, memory.thread or w.thread} - {""}):
+        rev = _next_revision(w, thread)
         w.connection.execute(
             _INSERT_CHANGE,
             {
@@ -163,27 +183,44 @@ def note(
         )
 
 
+def _next_revision(w: Writing, thread: str) -> int:
+    params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
+    return int(w.connection.execute(_NEXT_REVISION, params).scalar_one())
+
+
 def bury(w: Writing, ids: Sequence[str]) -> None:
     """Remove memories and everything that lives with them; what is left is a keyed hash."""
     if not ids:
         return
+    m, p = _M, memory_people.c
+    which = (m.space_id == w.space, m.id.in_(ids))
+    threads = set(w.connection.execute(select(m.thread).where(*which)).scalars()) - {None}
+    named = set(
+        w.connection.execute(
+            select(p.person).where(p.space_id == w.space, p.memory_id.in_(ids))
+        ).scalars()
+    )
     w.dialect.unindex_words(w.connection, w.space, ids)
-    w.connection.execute(delete(memories).where(_M.space_id == w.space, _M.id.in_(ids)))
+    w.connection.execute(delete(memories).where(*which))
     w.connection.execute(
         update(memories)
-        .where(_M.space_id == w.space, _M.superseded_by.in_(ids))
+        .where(m.space_id == w.space, m.superseded_by.in_(ids))
         .values(superseded_by=None)
     )
+    forget_unmentioned(w.connection, w.space, named)
     rows = [
         {
             "space_id": w.space,
             "digest": digest(w.secret, id),
             "erased_at": to_micros(w.at),
+            "actor": w.actor if w.actor.startswith("operator:") else "",
             "scrubbed": False,
         }
         for id in ids
     ]
     w.dialect.insert_missing(w.connection, tombstones, rows)
+    for thread in sorted((threads | {w.thread}) - {""}):
+        _next_revision(w, thread)  # whoever keeps a block of it builds that anew
 
 
 def _replace(w: Writing, memory: Memory, heard: str | None) -> None:
@@ -209,6 +246,9 @@ def _add_version(w: Writing, memory: Memory, heard: str | None) -> None:
             "speaker": memory.speaker,
             "subjects": packed(memory.subjects),
             "heard": heard,
+            "visibility": memory.visibility.value,
+            "sensitivity": memory.sensitivity.value,
+            "portable": memory.portable,
             "actor": w.actor,
             "created_at": to_micros(w.at),
         },

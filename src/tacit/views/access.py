@@ -119,6 +119,9 @@ class Access:
         return replace(
             memory,
             version=seen,
+            owner=_known_as(request, memory.owner),
+            speaker=_known_as(request, memory.speaker),
+            subjects=frozenset(_known_as(request, one) or one for one in memory.subjects),
             learned_in=None,
             heard_by=frozenset(),
             withheld_from=frozenset(),
@@ -134,6 +137,15 @@ class Access:
     def _used(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
         self._store.accesses.note(self._space, ids, self._store.clock())
+
+
+def _known_as(request: Request, identity: str | None) -> str | None:
+    """Somebody in this chat goes by the identity they have here: that they have others is theirs
+    to tell."""
+    if identity is None:
+        return None
+    here = (i for i in request.present if request.person(i) == request.person(identity))
+    return min(here, default=identity)
 
 
 def owns(request: Request, memory: Memory) -> bool:

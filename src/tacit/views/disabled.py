@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tacit import limits
 from tacit.errors import NotFound
 from tacit.model.chat import Chat, Requester
 from tacit.model.memory import HistoryEntry, Memory
@@ -92,15 +93,17 @@ class DisabledView:
         kind: Kind | str | None = None,
         state: State | str | None = None,
         pinned: bool | None = None,
-        limit: int = 0,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
         return Page()
 
-    def about(self, person: str, *, limit: int = 0, cursor: str | None = None) -> Page[Memory]:
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
         return Page()
 
-    def recall(self, query: str, *, limit: int = 0) -> List[Recalled]:
+    def recall(self, query: str, *, limit: int = limits.RECALL_DEFAULT_COUNT) -> List[Recalled]:
         return []
 
     def history(self, id: str) -> List[HistoryEntry]:

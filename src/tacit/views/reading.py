@@ -18,7 +18,7 @@ from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import Person
 from tacit.model.request import Decision, Request
 from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
-from tacit.model.words import Kind, State
+from tacit.model.words import ChatKind, Kind, State
 from tacit.recall import words
 from tacit.store import counts, deltas, people, reads
 from tacit.store.glance import MISS
@@ -151,7 +151,10 @@ class ViewReads(Access):
                 return _explained(decide(request, memory))
             requests, at = self._store.requests, request.at
             asked = requests.resolve(connection, self._space, other, at, union=True)
-            if not asked.private and request.requester not in asked.audience:
+            if other.kind is ChatKind.PRIVATE and asked_by is not None:
+                # Their own private chat, whoever's this one is: that is not ours to tell.
+                asked = replace(asked, participants=frozenset())
+            elif not requests.is_of_the_room(connection, request, other.chat):
                 raise NotFound("chat")
             decision = decide(asked, memory)
             if asked_by is not None:

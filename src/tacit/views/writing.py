@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit import limits, transfer
 from tacit.disclosure.change import Act, may_change
-from tacit.errors import Conflict, InvalidInput
+from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
@@ -20,7 +20,7 @@ from tacit.model.words import Event, Visibility
 from tacit.store import listing, people, reads, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
-from tacit.views.access import Access
+from tacit.views.access import Access, owns
 
 
 class ViewWrites(Access):
@@ -78,9 +78,7 @@ class ViewWrites(Access):
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Name people whom this must never reach: a surprise, a confidence."""
-        if isinstance(who, str):
-            raise InvalidInput("who", "expected a list of people")
-        named = tuple(who)
+        named = self._draft(withheld_from=who).withheld_from or ()
 
         def work(w: Writing) -> None:
             memory = self._held(w, id, Act.WITHHOLD)
@@ -103,9 +101,17 @@ class ViewWrites(Access):
 
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
-        self._write(
-            lambda w: forgetting.restore(w, self._held(w, id, Act.RESTORE), self._policy.ttls)
-        )
+
+        def work(w: Writing) -> None:
+            memory = self._held(w, id, Act.RESTORE)
+            try:
+                forgetting.restore(w, memory, self._policy.ttls)
+            except Conflict:
+                if w.request.private and owns(w.request, memory):
+                    raise
+                raise NotFound from None  # what stands in its place is not theirs to know of
+
+        self._write(work)
 
     def erase(self, id: str) -> Erased:
         """Gone now, everywhere, for good."""

@@ -20,10 +20,22 @@ SEARCH = {
         CREATE VIRTUAL TABLE search_words
             USING fts5 (content, tokenize = 'unicode61 remove_diacritics 2')
     """,
+    # The planner's figures are samples of the rows, and would outlive what is erased.
     "postgresql": """
         ALTER TABLE memories ADD COLUMN words tsvector
             GENERATED ALWAYS AS (to_tsvector('simple', content)) STORED;
-        CREATE INDEX ix_memories_words ON memories USING gin (words)
+        CREATE INDEX ix_memories_words ON memories USING gin (words);
+        ALTER TABLE memories
+            ALTER COLUMN content SET STATISTICS 0,
+            ALTER COLUMN words SET STATISTICS 0,
+            ALTER COLUMN key SET STATISTICS 0,
+            ALTER COLUMN slot SET STATISTICS 0,
+            ALTER COLUMN tags SET STATISTICS 0;
+        ALTER TABLE memory_versions ALTER COLUMN content SET STATISTICS 0;
+        ALTER TABLE history ALTER COLUMN detail SET STATISTICS 0;
+        ALTER TABLE person_names
+            ALTER COLUMN name SET STATISTICS 0,
+            ALTER COLUMN folded SET STATISTICS 0
     """,
 }
 
@@ -247,6 +259,7 @@ def upgrade() -> None:
         sa.Column("space_id", sa.Text(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("erased_at", sa.BigInteger(), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("scrubbed", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "digest"),
     )
@@ -305,6 +318,9 @@ def upgrade() -> None:
         sa.Column("speaker", sa.Text(), nullable=True),
         sa.Column("subjects", sa.Text(), nullable=False),
         sa.Column("heard", sa.Text(), nullable=True),
+        sa.Column("visibility", sa.Text(), nullable=False),
+        sa.Column("sensitivity", sa.Text(), nullable=False),
+        sa.Column("portable", sa.Boolean(), nullable=False),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
