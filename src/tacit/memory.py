@@ -27,6 +27,8 @@ from tacit.views.access import Policy
 from tacit.views.disabled import DisabledView
 from tacit.views.view import View
 
+__all__ = ["DisabledView", "Link", "Memory", "View"]
+
 T = TypeVar("T")
 
 NO_IDENTITY = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.disclosure.change import Standing
-from tacit.errors import InvalidInput, TacitError
+from tacit.errors import InvalidInput, StoreError, TacitError
 from tacit.learn.remember import remember, update
 from tacit.model import draft, text
 from tacit.model.draft import Draft
@@ -66,6 +66,8 @@ def take_in(lines: object, categories: Collection[str], take: Callable[[Line], b
             continue
         try:
             new = take(parse(raw, categories))
+        except StoreError:
+            raise
         except TacitError as error:
             refused.append(f"line {number}: {error}")
             continue

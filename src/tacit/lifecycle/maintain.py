@@ -26,7 +26,7 @@ _PROMISES = {
     "memories that are about nobody": (
         "SELECT count(*) FROM memories m WHERE (m.owner IS NOT NULL OR m.speaker IS NOT NULL) AND "
         "NOT EXISTS (SELECT 1 FROM memory_people p WHERE p.space_id = m.space_id "
-        "AND p.memory_id = m.id AND p.role = 'subject')"
+        "AND p.memory_id = m.id AND p.role IN ('subject', 'mentioned'))"
     ),
     "memories whose withheld people are not indexed": (
         "SELECT count(*) FROM memories m WHERE m.has_withheld <> EXISTS (SELECT 1 FROM "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
+
+from tacit.disclosure.shape import Door
+from tacit.model.memory import Memory
 
 
 class Dialect(Protocol):
@@ -18,7 +21,6 @@ class Dialect(Protocol):
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]
     bare_options: Mapping[str, Any]  # outside any transaction
-    has_words: ColumnElement[bool]  # on memories: contains at least one of the words
 
     def is_busy(self, error: DBAPIError) -> bool:
         """Whether trying the whole transaction again may help."""
@@ -40,17 +42,23 @@ class Dialect(Protocol):
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
 
-    def index_words(self, connection: Connection, space: str, id: str, content: str) -> None:
-        """Make a new memory's words searchable."""
+    def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+        """Make a new memory's words searchable, through its doors."""
 
-    def reindex_words(self, connection: Connection, space: str, id: str, content: str) -> None: ...
+    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+        """Its words, or its doors, have changed."""
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None: ...
 
     def unindex_space(self, connection: Connection, space: str) -> None: ...
 
-    def words_query(self, words: Sequence[str]) -> str:
-        """Words as the parameter that `has_words` takes: no word acts as an operator."""
+    def has_words(self, door: Door) -> ColumnElement[bool]:
+        """On memories: contains at least one of the words, and lies behind this door."""
+
+    def words_params(
+        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str]]]
+    ) -> dict[str, str]:
+        """What `has_words` takes as parameters: no word acts as an operator."""
 
     def scrub(self, connection: Connection) -> bool:
         """After rows were erased: leave no trace of them. False where somebody is in the way."""

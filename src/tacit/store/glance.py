@@ -18,7 +18,8 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, select, true
 from sqlalchemy.engine.interfaces import Dialect as Grammar
 
 from tacit.disclosure.decide import decide
-from tacit.disclosure.predicate import Shape, parameters, shape_of
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Shape, shape_of
 from tacit.errors import DisclosureBreach
 from tacit.model.request import Request
 from tacit.store.audiences import Audiences
@@ -55,8 +56,8 @@ def glance(
     lengths = tuple((n, len(v)) for n, v in values.items() if isinstance(v, list))
     if not all(length for _, length in lengths):
         return MISS
-    sql, order = _rendered(database.engine.dialect, shape, which, lengths)
-    flat = _flat(values)
+    sql, order, constants = _rendered(database.engine.dialect, shape, which, lengths)
+    flat = _flat(values) | constants
     row = database.one(sql, flat if order is None else [flat[name] for name in order])
     if row is None or row[0] != rev:
         return MISS
@@ -89,8 +90,9 @@ def _rendered(
     shape: Shape,
     which: Literal["id", "key"],
     lengths: tuple[tuple[str, int], ...],
-) -> tuple[str, tuple[str, ...] | None]:
-    """The SQL, and the order of its parameters where the driver takes them by position."""
+) -> tuple[str, tuple[str, ...] | None, dict[str, Any]]:
+    """The SQL; the order of its parameters, where the driver takes them by position; and those
+    parameters that belong to the statement itself."""
     pinned = own_key() if which == "key" else _M.id == bindparam("id")
     samples: dict[str, Any] = dict.fromkeys(("p_space", "p_at", "id", "category", "key"), "")
     samples |= {name: [""] * length for name, length in lengths}
@@ -100,7 +102,8 @@ def _rendered(
         dialect=grammar, compile_kwargs={"render_postcompile": True}
     )
     order = compiled.positiontup
-    return str(compiled), None if order is None else tuple(order)
+    constants = {name: value for name, value in known.items() if name not in samples}
+    return str(compiled), None if order is None else tuple(order), constants
 
 
 def _statement(shape: Shape, pinned: ColumnElement[bool]) -> Select[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from tacit.disclosure.predicate import word
+from tacit.disclosure.shape import word
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.words import State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -19,9 +19,12 @@ from sqlalchemy import (
     union,
 )
 
-from tacit.disclosure.predicate import SUBJECT, Shape, branches, parameters, shape_of, word
+from tacit.disclosure.branches import branches
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import MENTIONED, SUBJECT, Shape, shape_of, word
 from tacit.model.request import Request
 from tacit.model.words import State
+from tacit.store import doors
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.reads import Found, fetch
@@ -82,19 +85,23 @@ def page(
     statement = _page(shape, wanted.names, dialect, bool(wanted.words))
     params = parameters(request) | wanted.params | {"p_limit": limit}
     if wanted.words:
-        params["p_words"] = dialect.words_query(wanted.words)
+        behind = {
+            branch.door: partial(doors.of_request, connection, request, branch.door)
+            for branch in branches(shape, ROWS)
+        }
+        params.update(dialect.words_params(wanted.words, behind))
     return fetch(connection, audiences, request, statement, params)
 
 
 @lru_cache(maxsize=512)
 def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
     terms = [_term(name) for name in names]
-    if by_words:
-        terms.append(dialect.has_words)
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
     for branch in branches(shape, ROWS):
         part = select(_M.created_at, _M.id).where(branch.condition, *terms)
+        if by_words:
+            part = part.where(dialect.has_words(branch.door))
         part = part.order_by(*newest).limit(bindparam("p_limit"))
         parts.append(select(part.subquery()))
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
@@ -133,7 +140,7 @@ def _term(name: str) -> ColumnElement[bool]:
             select(p.memory_id).where(
                 p.space_id == bindparam("p_space"),
                 p.person.in_(many("f_about")),
-                p.role == word(SUBJECT),
+                p.role.in_([word(SUBJECT), word(MENTIONED)]),
             )
         ),
         "after": lambda: or_(

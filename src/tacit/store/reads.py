@@ -23,8 +23,10 @@ from sqlalchemy import (
 )
 
 from tacit.clock import from_micros
+from tacit.disclosure.branches import branches
 from tacit.disclosure.decide import decide
-from tacit.disclosure.predicate import Shape, branches, parameters, shape_of, word
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Shape, shape_of, word
 from tacit.errors import DisclosureBreach
 from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.request import Decision, Request

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select, update
 
-from tacit.disclosure.predicate import WITHHELD
+from tacit.disclosure.shape import WITHHELD
 from tacit.identity.keys import ACCOUNT
 from tacit.identity.links import Identities
 from tacit.model.words import State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +29,25 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from tacit import limits
+from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
+from tacit.model.memory import Memory
 from tacit.store.tables import memories
 
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
+_CACHE_KIB = 16_000  # the default of 2,000 reads a person's rows from the file again and again
 _ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
 _WORDS = table("search_words", column("rowid"))
 _NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
 _ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
-_ADD_WORDS = text("INSERT INTO search_words (rowid, content) VALUES (:number, :content)")
-_SET_WORDS = text("UPDATE search_words SET content = :content WHERE rowid = :number")
+_ADD_WORDS = text(
+    "INSERT INTO search_words (rowid, content, doors) VALUES (:number, :content, :doors)"
+)
+_SET_WORDS = text(
+    "UPDATE search_words SET content = :content, doors = :doors WHERE rowid = :number"
+)
 _DROP_ROW = text("DELETE FROM search_rows WHERE number = :number")
 _DROP_SPACE_ROWS = text("DELETE FROM search_rows WHERE space_id = :space")
 _DROP_SPACE_WORDS = text(
@@ -75,6 +82,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
         connection.execute("PRAGMA foreign_keys = ON")
         if options.wal and not single:
             connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
 
     @event.listens_for(engine, "begin")
@@ -96,20 +104,17 @@ def _make_folder(path: Path) -> None:
         ) from None
 
 
+def _any_of(words: Sequence[str]) -> str:
+    """Words as an FTS5 expression without operators, whatever people typed."""
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+
 class SQLite:
     name = "sqlite"
     one_writer = True
     read_options: Mapping[str, Any] = {}
     write_options: Mapping[str, Any] = {"tacit_writes": True}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
-    has_words: ColumnElement[bool] = memories.c.id.in_(
-        select(_ROWS.c.memory_id)
-        .join(_WORDS, _WORDS.c.rowid == _ROWS.c.number)
-        .where(
-            literal_column("search_words").op("MATCH")(bindparam("p_words")),
-            _ROWS.c.space_id == bindparam("p_space"),
-        )
-    )
 
     def is_busy(self, error: DBAPIError) -> bool:
         return isinstance(error.orig, sqlite3.OperationalError) and any(
@@ -134,13 +139,17 @@ class SQLite:
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
-    def index_words(self, connection: Connection, space: str, id: str, content: str) -> None:
-        number = connection.execute(_ADD_ROW, {"space": space, "id": id}).lastrowid
-        connection.execute(_ADD_WORDS, {"number": number, "content": content})
+    def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+        of = {"space": memory.space, "id": memory.id}
+        number = connection.execute(_ADD_ROW, of).lastrowid
+        words = {"number": number, "content": memory.content, "doors": doors}
+        connection.execute(_ADD_WORDS, words)
 
-    def reindex_words(self, connection: Connection, space: str, id: str, content: str) -> None:
-        number = connection.execute(_NUMBER, {"space": space, "id": id}).scalar_one()
-        connection.execute(_SET_WORDS, {"number": number, "content": content})
+    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+        of = {"space": memory.space, "id": memory.id}
+        number = connection.execute(_NUMBER, of).scalar_one()
+        words = {"number": number, "content": memory.content, "doors": doors}
+        connection.execute(_SET_WORDS, words)
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
         for id in ids:
@@ -153,8 +162,24 @@ class SQLite:
         connection.execute(_DROP_SPACE_WORDS, {"space": space})
         connection.execute(_DROP_SPACE_ROWS, {"space": space})
 
-    def words_query(self, words: Sequence[str]) -> str:
-        return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+    def has_words(self, door: Door) -> ColumnElement[bool]:
+        return memories.c.id.in_(
+            select(_ROWS.c.memory_id)
+            .join(_WORDS, _WORDS.c.rowid == _ROWS.c.number)
+            .where(
+                literal_column("search_words").op("MATCH")(bindparam(f"p_words_{door}")),
+                _ROWS.c.space_id == bindparam("p_space"),
+            )
+        )
+
+    def words_params(
+        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str]]]
+    ) -> dict[str, str]:
+        wanted = _any_of(words)
+        return {
+            f"p_words_{door}": f"content : ({wanted}) AND doors : ({_any_of(tokens())})"
+            for door, tokens in doors.items()
+        }
 
     def scrub(self, connection: Connection) -> bool:
         """Merge the full-text index, rewrite the file, empty the log: bytes linger in each."""

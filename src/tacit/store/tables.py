@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-from tacit.disclosure.predicate import Rows
+from tacit.disclosure.shape import Rows
 
 metadata = MetaData()
 

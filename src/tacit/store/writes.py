@@ -11,12 +11,13 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, text, upda
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.predicate import SUBJECT, WITHHELD
+from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
 from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.model.words import Event
+from tacit.model.words import ChatKind, Event
 from tacit.store import audiences as listeners
+from tacit.store import doors
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.ids import digest, new_id
@@ -109,7 +110,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
     w.connection.execute(_INSERT_MEMORY, to_row(memory, heard))
     _add_version(w, memory, heard)
     _add_people(w, memory)
-    w.dialect.index_words(w.connection, w.space, memory.id, memory.content)
+    w.dialect.index_words(w.connection, memory, doors.of_memory(memory, heard))
     note(w, memory, event, "created")
 
 
@@ -118,7 +119,7 @@ def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> 
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     _replace(w, memory, heard)
     _add_version(w, memory, heard)
-    w.dialect.reindex_words(w.connection, w.space, memory.id, memory.content)
+    w.dialect.reindex_words(w.connection, memory, doors.of_memory(memory, heard))
     note(w, memory, Event.UPDATE, "updated", detail)
 
 
@@ -132,6 +133,7 @@ def change(
     """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     _replace(w, memory, heard)
+    w.dialect.reindex_words(w.connection, memory, doors.of_memory(memory, heard))
     w.connection.execute(
         _CURRENT_VERSION,
         {
@@ -256,7 +258,8 @@ def _add_version(w: Writing, memory: Memory, heard: str | None) -> None:
 
 
 def _add_people(w: Writing, memory: Memory) -> None:
-    rows = [(SUBJECT, person) for person in counted_subjects(memory)]
+    about = SUBJECT if memory.learned_kind is ChatKind.GROUP else MENTIONED
+    rows = [(about, person) for person in counted_subjects(memory)]
     rows += [(WITHHELD, person) for person in memory.withheld_from]
     if rows:
         w.connection.execute(

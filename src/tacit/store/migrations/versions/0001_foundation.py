@@ -18,7 +18,7 @@ SEARCH = {
             UNIQUE (space_id, memory_id)
         );
         CREATE VIRTUAL TABLE search_words
-            USING fts5 (content, tokenize = 'unicode61 remove_diacritics 2')
+            USING fts5 (content, doors, tokenize = 'unicode61 remove_diacritics 2')
     """,
     # The planner's figures are samples of the rows, and would outlive what is erased.
     "postgresql": """

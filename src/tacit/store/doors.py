@@ -1,0 +1,54 @@
+"""The doors through which a search for words finds memories, as tokens beside the words.
+
+A full-text index lists every memory that holds a word, whoever's it is. So each memory is indexed
+with a token for its owner, its speaker, its subjects, its room and its listeners, and a search asks
+for the words together with the doors of its branch: it then costs by what lies behind those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from tacit.disclosure.branches import audiences_through
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Door
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.store.rows import counted_subjects
+from tacit.store.tables import ROWS
+
+_AUDIENCES_MAX_COUNT = 2_000
+
+
+def of_memory(memory: Memory, heard: str | None) -> str:
+    people = counted_subjects(memory) | {memory.owner, memory.speaker} - {None}
+    tokens = [_token(memory.space, "person", person) for person in people if person]
+    if memory.learned_in:
+        tokens.append(_token(memory.space, "room", memory.learned_in))
+    if heard:
+        tokens.append(_token(memory.space, "heard", heard))
+    return " ".join(sorted(tokens))
+
+
+def of_request(connection: Connection, request: Request, door: Door) -> list[str]:
+    """The tokens of a door. Never empty: behind a door that nobody has, there is nothing."""
+    params = parameters(request)
+    asked = audiences_through(door, request, ROWS)
+    if asked is not None:
+        sets = connection.execute(asked.limit(_AUDIENCES_MAX_COUNT), params).scalars()
+        return _tokens(request.space, "heard", sets)
+    if door is Door.ROOM:
+        return _tokens(request.space, "room", params["p_rooms"])
+    return _tokens(request.space, "person", params["p_me" if door is Door.ME else "p_here"])
+
+
+def _tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
+    return [_token(space, kind, name) for name in names] or [_token(space, kind, "")]
+
+
+def _token(space: str, kind: str, name: str) -> str:
+    """One word of plain letters, whatever the name holds."""
+    return "x" + hashlib.sha256(f"{space}\n{kind}\n{name}".encode()).hexdigest()[:16]
