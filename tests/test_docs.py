@@ -28,6 +28,12 @@ def test_the_first_example_of_the_readme_prints_what_the_readme_says() -> None:
     assert done.stdout == said[1]
 
 
+def test_every_example_of_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) > 1
+    subprocess.run([sys.executable, "-W", "error", "-c", "\n".join(blocks)], check=True)
+
+
 def test_every_link_between_documents_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):

@@ -19,6 +19,8 @@ _M = memories.c
 
 def of_owner(connection: Connection, request: Request) -> Stats:
     own = predicate(request.managing(), ROWS)
+    if not own.branches:
+        return Stats()
     return _stats(connection, own.condition, dict(own.params))
 
 
