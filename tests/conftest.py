@@ -50,11 +50,9 @@ def fresh_postgres_url(postgres_databases: PostgresDatabases) -> Iterator[str]:
 
 
 @pytest.fixture
-def migrated_postgres_url(postgres_databases: PostgresDatabases) -> Iterator[str]:
+def migrated_postgres_url(postgres_databases: PostgresDatabases) -> str:
     """A PostgreSQL database with today's schema and no rows."""
-    url = postgres_databases.create_migrated()
-    yield url
-    postgres_databases.drop(url)
+    return postgres_databases.lend()
 
 
 @pytest.fixture(params=["sqlite-memory", "sqlite-file", "postgres"])

@@ -154,6 +154,8 @@ def open_database(url: str, options: Options) -> Database:
     backend = parsed.get_backend_name()
     try:
         if backend == "sqlite":
+            if parsed.query:
+                raise StoreUnavailable("a SQLite URL takes no parameters; write sqlite:///path")
             single = parsed.database in (None, "", ":memory:")
             engine = sqlite.create(parsed, options, single=single)
             return Database(engine, sqlite.SQLite(), single=single)

@@ -15,12 +15,10 @@ from sqlalchemy import (
     Engine,
     Select,
     Table,
-    bindparam,
     column,
     create_engine,
     event,
     literal_column,
-    select,
     table,
     text,
 )
@@ -32,7 +30,6 @@ from tacit import limits
 from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
-from tacit.store.tables import memories
 
 if TYPE_CHECKING:
     from tacit.store.engine import Options
@@ -163,12 +160,12 @@ class SQLite:
         connection.execute(_DROP_SPACE_ROWS, {"space": space})
 
     def has_words(self, door: Door) -> ColumnElement[bool]:
-        return memories.c.id.in_(
-            select(_ROWS.c.memory_id)
-            .join(_WORDS, _WORDS.c.rowid == _ROWS.c.number)
-            .where(
-                literal_column("search_words").op("MATCH")(bindparam(f"p_words_{door}")),
-                _ROWS.c.space_id == bindparam("p_space"),
+        # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
+        return literal_column("memories.id").in_(
+            text(
+                "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
+                f"WHERE search_words MATCH :p_words_{door} "  # noqa: S608 (a word of ours)
+                "AND r.number = search_words.rowid AND +r.space_id = :p_space"
             )
         )
 

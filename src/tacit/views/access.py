@@ -56,6 +56,12 @@ class Access:
     def _draft(self, **fields: Any) -> Draft:
         return draft.parse(fields, self._policy.categories)
 
+    def _category(self, category: object) -> str:
+        return text.category(category, self._policy.categories)
+
+    def _key(self, key: object) -> str:
+        return text.identifier("key", key, limits.KEY_MAX_CHARS)
+
     def _found(self, connection: Connection, request: Request, id: str) -> Found:
         """What may be heard here; for the owner in private, in any state."""
         good = text.memory_id(id)

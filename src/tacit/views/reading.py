@@ -31,10 +31,7 @@ List = builtins.list
 class ViewReads(Access):
     def get(self, category: str, key: str) -> Memory | None:
         """The value of one of your keys, or None where there is none or it may not be said here."""
-        asked = self._draft(category=category, key=key)
-        if asked.category is None or asked.key is None:
-            raise InvalidInput("get", "takes a category and a key")
-        name, slot = asked.category, asked.key
+        name, slot = self._category(category), self._key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
             found = reads.by_key(connection, self._store.audiences, request, name, slot)
@@ -72,7 +69,7 @@ class ViewReads(Access):
     ) -> Page[Memory]:
         """What may be said here, newest first. With `state`, your own in that state, in private."""
         wanted = Filter(
-            category=None if category is None else text.category(category, self._policy.categories),
+            category=None if category is None else self._category(category),
             kind=None if kind is None else text.choice("kind", kind, Kind).value,
             state=None if state is None else text.choice("state", state, State).value,
             prefix=None if prefix is None else text.prefix(prefix),

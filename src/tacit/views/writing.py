@@ -36,13 +36,16 @@ class ViewWrites(Access):
     def put(self, category: str, key: str, value: str, **fields: Any) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
         such as its visibility, stays as it was."""
-        return self.remember(value, category=category, key=key, **fields)
+        named = {"category": self._category(category), "key": self._key(key)}
+        return self.remember(value, **named, **fields)
 
     def update(
         self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Any
     ) -> Remembered:
         """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
         asked = self._draft(content=content, **fields)
+        if if_version is not None:
+            text.whole("if_version", if_version, 1, 2**31)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
             raise InvalidInput(
                 "update", "changes neither key nor room; for visibility there is set_visibility"
@@ -92,12 +95,11 @@ class ViewWrites(Access):
 
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
-        asked = self._draft(category=category, key=key)
-        return self._forget_all(Filter(category=asked.category, key=asked.key))
+        return self._forget_all(Filter(category=self._category(category), key=self._key(key)))
 
     def forget_category(self, category: str) -> int:
         """Forget everything of yours that is filed here. Says how much that was."""
-        return self._forget_all(Filter(category=self._draft(category=category).category))
+        return self._forget_all(Filter(category=self._category(category)))
 
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
