@@ -82,20 +82,8 @@ class Memory:
     ) -> Link:
         """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
         source, target = _external(external_key), _account(account)
-        by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
         sure = text.flag("verified", verified)
-        return self._write(
-            lambda w: links.begin(
-                w.connection,
-                w.space,
-                source,
-                target,
-                kind=LinkKind.LINK,
-                verified=sure,
-                actor=by,
-                at=w.at,
-            )
-        )
+        return self._begin(source, target, LinkKind.LINK, actor, verified=sure)
 
     def verify_link(self, external_key: str) -> Link:
         source = _external(external_key)
@@ -119,19 +107,7 @@ class Memory:
         source, target = keys.identity(person, "person"), keys.identity(into, "into")
         if source is None or target is None:
             raise InvalidInput("person", "merging takes person:… ids or keys, never names")
-        by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
-        return self._write(
-            lambda w: links.begin(
-                w.connection,
-                w.space,
-                source,
-                target,
-                kind=LinkKind.MERGE,
-                verified=True,
-                actor=by,
-                at=w.at,
-            )
-        )
+        return self._begin(source, target, LinkKind.MERGE, actor, verified=True)
 
     def unmerge_people(self, person: str) -> Link:
         """Undo the merge of this person into another."""
@@ -192,6 +168,7 @@ class Memory:
         """The whole space, for good."""
 
         def work(connection: Connection) -> int:
+            self._store.database.dialect.lock_space(connection, self._space)
             return erasing.erase_space(connection, self._store.database, self._space)
 
         count = self._store.database.write(work)
@@ -220,6 +197,18 @@ class Memory:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _begin(
+        self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
+    ) -> Link:
+        by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
+
+        def work(w: Writing) -> Link:
+            return links.begin(
+                w.connection, w.space, source, target, kind, verified=verified, actor=by, at=w.at
+            )
+
+        return self._write(work)
 
     def _write(self, work: Callable[[Writing], T]) -> T:
         return self._store.change(self._space, "system", work)

@@ -20,7 +20,7 @@ from tacit.model import draft, text
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Version
 from tacit.model.results import Imported
-from tacit.model.words import State, Trust
+from tacit.model.words import State, Trust, Visibility
 from tacit.store import keyed, writes
 from tacit.store.writes import Writing
 
@@ -92,9 +92,11 @@ def parse(raw: object, categories: Collection[str]) -> Line:
     asked = draft.parse(fields, categories)
     if asked.content is None:
         raise InvalidInput("content", "is missing")
+    room = asked.visibility is Visibility.ROOM  # which means nothing in the chat of an import
     asked = replace(
         asked,
         about=asked.about or None,
+        visibility=Visibility.PRIVATE_ONLY if room else asked.visibility,
         trust=Trust.IMPORTED,
         created_at=_moment("created_at", plain.get("created_at")),
     )

@@ -41,6 +41,9 @@ _MAY: dict[Act, frozenset[Standing]] = {
 }
 
 
+_OF_ALL_WORDINGS = frozenset({Act.ERASE, Act.SET_VISIBILITY, Act.WITHHOLD})
+
+
 def may_change(
     act: Act, request: Request, memory: Memory, to: Visibility | None = None
 ) -> Standing | None:
@@ -91,7 +94,9 @@ def _stands(standing: Standing, act: Act, request: Request, memory: Memory) -> b
     if standing is Standing.OWNER:
         return owner == me
     if standing is Standing.SPEAKER:
-        return speaker == me and not memory.inferred
+        # Whoever words a room's fact anew has not said what others said before.
+        own_words = owner is not None or memory.version == 1 or act not in _OF_ALL_WORDINGS
+        return speaker == me and not memory.inferred and own_words
     if standing is Standing.SUBJECT:
         return me in {request.person(s) for s in memory.subjects}
     return (

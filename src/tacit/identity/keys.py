@@ -7,6 +7,7 @@ import re
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.model import text
+from tacit.model.words import ChatKind
 
 ACCOUNT = "acct"
 EXTERNAL = "ext"
@@ -75,6 +76,14 @@ def identity(value: object, field: str) -> str | None:
 
 def is_subject(identity: str) -> bool:
     return identity.startswith((f"{EXTERNAL}:", f"{ACCOUNT}:"))
+
+
+def kind_by_number(chat: str) -> ChatKind | None:
+    """What kind of chat this must be, where the channel's numbering says so."""
+    channel, _, rest = chat.partition(":")
+    if channel != "telegram":
+        return None
+    return ChatKind.GROUP if rest.startswith("-") else ChatKind.PRIVATE
 
 
 def private_person(chat: str) -> str | None:

@@ -52,6 +52,8 @@ def parse(requester: Requester | None, chat: Chat) -> Asking:
     if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
         raise InvalidInput("chat", f"takes at most {limits.PARTICIPANTS_MAX_COUNT:,} participants")
     here = [p if isinstance(p, Requester) else Requester(p) for p in chat.participants]
+    for person in (*here, *([requester] if requester else [])):
+        text.flag("is_bot", person.is_bot)
     people = [p for p in here if not p.is_bot]
     subject = None
     if requester is not None and not requester.is_bot:
@@ -83,14 +85,17 @@ def resolve(
     if not asking.complete:
         here |= place.members
     if asking.kind is ChatKind.PRIVATE:
-        here |= place.members
         whose = keys.private_person(asking.chat)
-        here |= {whose} if whose else set()
+        here = here - place.members | {whose} if whose else here | place.members
     participants = frozenset(identities.head(i) for i in here)
     requester = identities.head(asking.subject) if asking.subject else None
     subject = identities.subject(asking.subject) if asking.subject else None
     kind = asking.kind
-    claimed = place.kind is not None and place.kind is not kind
+    numbered = keys.kind_by_number(asking.chat)
+    claimed = kind not in (place.kind or kind, ChatKind.UNKNOWN) or kind not in (
+        numbered or kind,
+        ChatKind.UNKNOWN,
+    )
     if claimed or (kind is ChatKind.GROUP and requester not in participants):
         kind = ChatKind.UNKNOWN
 

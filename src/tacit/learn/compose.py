@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from tacit import limits
 from tacit.identity.keys import channel_of
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Source
@@ -28,6 +29,8 @@ Ttls = dict[str, int]  # days, by kind
 def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     """A memory as this chat's provenance makes it; what is not said is taken over from `old`."""
     request, subject = w.request, w.request.subject
+    if old is not None and not request.private and old.learned_in not in request.rooms:
+        old = _told_elsewhere(old)
     subjects = _about(w, draft, old)
     withheld = _withheld(w, draft, old)
     kind = draft.kind or (old.kind if old else Kind.KNOWLEDGE)
@@ -57,7 +60,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         withheld_unknown=_unknown(w, withheld),
         inferred=False,
         trust=draft.trust or _trust(w, subjects),
-        importance=draft.importance or (old.importance if old else 3),
+        importance=draft.importance or (old.importance if old else limits.IMPORTANCE_DEFAULT),
         confidence=_first(draft.confidence, old.confidence if old else None),
         pinned=_first(draft.pinned, old.pinned if old else False) or False,
         tags=draft.tags if draft.tags is not None else (old.tags if old else ()),
@@ -107,6 +110,23 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     )
 
 
+def _told_elsewhere(old: Memory) -> Memory:
+    """Of a memory from another room, this one takes over its key and what makes it stricter."""
+    room = old.visibility is Visibility.ROOM
+    return replace(
+        old,
+        visibility=Visibility.PRIVATE_ONLY if room else old.visibility,
+        subjects=frozenset(),
+        kind=Kind.KNOWLEDGE,
+        slot=None,
+        tags=(),
+        portable=False,
+        importance=limits.IMPORTANCE_DEFAULT,
+        confidence=None,
+        pinned=False,
+    )
+
+
 def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
     """The memory, withheld from whom the draft names too; nothing else of it moves."""
     withheld = _withheld(w, draft, memory)
@@ -116,9 +136,8 @@ def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
 
 
 def heard(w: Writing) -> frozenset[str]:
-    if w.request.kind is not ChatKind.GROUP:
-        return frozenset()
-    return w.request.audience
+    """By the identities they have here: a link may end, and whoever was there was there."""
+    return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
 
 
 def source(w: Writing, draft: Draft) -> Source:

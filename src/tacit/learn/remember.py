@@ -134,7 +134,7 @@ def _answer(w: Writing, memory: Memory) -> Remembered:
     """What may be told here of a memory that was there before: if it may not be said, nothing."""
     if not w.request.private and not decide(w.request, memory).allowed:
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    seen = reads.seen_version(w.connection, w.audiences, w.request, memory)
+    seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
     return Remembered(id=memory.id, state=memory.state, version=seen, created=False)
 
 

@@ -5,12 +5,42 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.model import text
 from tacit.model.words import Kind, Sensitivity, Trust, Visibility
+
+
+class Fields(TypedDict, total=False):
+    """What can be said of a memory besides its words. Nothing is required."""
+
+    kind: Kind | str | None
+    slot: str | None
+    about: Collection[str] | None
+    withheld_from: Collection[str] | None
+    visibility: Visibility | str | None
+    sensitivity: Sensitivity | str | None
+    portable: bool | None
+    importance: int | None
+    confidence: float | None
+    pinned: bool | None
+    tags: Collection[str] | None
+    observed_at: datetime | None
+    expires_at: datetime | None
+    message: str | None
+    agent: str | None
+    run: str | None
+    role: str | None
+    for_room: bool | None
+
+
+class FiledFields(Fields, total=False):
+    """The same, and where it is filed."""
+
+    category: str | None
+    key: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,8 +82,8 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What was removed for good. `complete` is false while somebody else's read still holds the
-    old bytes of a SQLite file; `tacit maintain` finishes then."""
+    """What was removed for good. `complete` is false while somebody else, who began to read before,
+    still holds the old bytes; `tacit maintain` finishes then."""
 
     count: int
     complete: bool
@@ -92,7 +92,7 @@ class Erased:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     created: int = 0
-    skipped: int = 0  # already here
+    skipped: int = 0  # already here, or no longer active when it was exported
     refused: tuple[str, ...] = ()  # one line for each bad line: its number and what was wrong
 
 

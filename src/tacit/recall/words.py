@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from itertools import islice
-
 from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Recalled
+from tacit.model.terms import terms
 from tacit.store import listing
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.listing import Filter
 
-_WORD = re.compile(r"\w+")
 _CANDIDATES_COUNT = 200
 
 
 def words_of(query: str) -> tuple[str, ...]:
     """The distinct words of a question, in order. Nothing a person types is an operator."""
-    found = dict.fromkeys(_WORD.findall(" ".join(query.casefold().split())))
-    short = (word for word in found if len(word) <= limits.RECALL_WORD_MAX_CHARS)
-    return tuple(islice(short, limits.RECALL_WORDS_MAX_COUNT))
+    return tuple(dict.fromkeys(terms(query)))[: limits.RECALL_WORDS_MAX_COUNT]
 
 
 def recall(
@@ -44,7 +39,7 @@ def recall(
 
 
 def _judged(memory: Memory, rule: str, words: tuple[str, ...]) -> Recalled:
-    said = set(_WORD.findall(memory.content.casefold()))
+    said = set(terms(memory.content))
     shared = [word for word in words if word in said]
     score = len(shared) / len(words) + memory.importance / 100
     return Recalled(

@@ -131,6 +131,6 @@ class Store:
 
     def close(self) -> None:
         try:
-            self.accesses.flush()
+            self.accesses.close()
         finally:
             self.database.close()

@@ -39,6 +39,9 @@ class Dialect(Protocol):
     def hold_still(self, statement: Select[Any]) -> Select[Any]:
         """For a write: the selected space's people, links and chats stay as they are."""
 
+    def take_turns(self, connection: Connection, what: str) -> None:
+        """Wait for another transaction that is doing the same thing at this moment."""
+
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
 
@@ -56,7 +59,7 @@ class Dialect(Protocol):
         """On memories: contains at least one of the words, and lies behind this door."""
 
     def words_params(
-        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str]]]
+        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 

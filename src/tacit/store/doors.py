@@ -20,7 +20,7 @@ from tacit.model.request import Request
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import ROWS
 
-_AUDIENCES_MAX_COUNT = 2_000
+_AUDIENCES_MAX_COUNT = 300  # with more it is cheaper to ask for the words alone
 
 
 def of_memory(memory: Memory, heard: str | None) -> str:
@@ -33,13 +33,15 @@ def of_memory(memory: Memory, heard: str | None) -> str:
     return " ".join(sorted(tokens))
 
 
-def of_request(connection: Connection, request: Request, door: Door) -> list[str]:
-    """The tokens of a door. Never empty: behind a door that nobody has, there is nothing."""
+def of_request(connection: Connection, request: Request, door: Door) -> list[str] | None:
+    """The tokens of a door; never an empty list, because behind no door there is nothing. None
+    where there are too many: the branch's own condition filters all the same."""
     params = parameters(request)
     asked = audiences_through(door, request, ROWS)
     if asked is not None:
-        sets = connection.execute(asked.limit(_AUDIENCES_MAX_COUNT), params).scalars()
-        return _tokens(request.space, "heard", sets)
+        most = asked.limit(_AUDIENCES_MAX_COUNT + 1)
+        sets = connection.execute(most, params).scalars().all()
+        return None if len(sets) > _AUDIENCES_MAX_COUNT else _tokens(request.space, "heard", sets)
     if door is Door.ROOM:
         return _tokens(request.space, "room", params["p_rooms"])
     return _tokens(request.space, "person", params["p_me" if door is Door.ME else "p_here"])

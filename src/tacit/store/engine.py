@@ -87,7 +87,7 @@ class Database:
                 ):
                     return work(connection)
             except (StoreBusy, IntegrityError) as error:
-                if isinstance(error, IntegrityError) and attempt >= limits.ID_ATTEMPTS_MAX_COUNT:
+                if isinstance(error, IntegrityError) and attempt >= limits.COLLISIONS_MAX_COUNT:
                     raise StoreBusy("other writers kept getting in the way; try again") from error
                 if time.monotonic() >= deadline:
                     raise StoreBusy(

@@ -14,8 +14,8 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    or_,
     select,
+    tuple_,
     union,
 )
 
@@ -133,7 +133,7 @@ def _term(name: str) -> ColumnElement[bool]:
         "prefix": lambda: (
             func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
         ),
-        "pinned": lambda: _M.pinned.is_(bindparam("f_pinned")),
+        "pinned": lambda: _M.pinned == bindparam("f_pinned"),
         "owners": lambda: _M.owner.in_(many("f_owners")),
         "learned_in": lambda: _M.learned_in.in_(many("f_learned_in")),
         "about": lambda: _M.id.in_(
@@ -143,9 +143,9 @@ def _term(name: str) -> ColumnElement[bool]:
                 p.role.in_([word(SUBJECT), word(MENTIONED)]),
             )
         ),
-        "after": lambda: or_(
-            _M.created_at < bindparam("f_after"),
-            and_(_M.created_at == bindparam("f_after"), _M.id < bindparam("f_after_id")),
+        # A row value and not an OR: then the branch's own index finds the place to go on.
+        "after": lambda: (
+            tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
         ),
     }
     term: ColumnElement[bool] = terms[name]()

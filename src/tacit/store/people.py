@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, or_, select, union_all
+from sqlalchemy import Connection, and_, bindparam, delete, select, union_all
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -26,59 +26,76 @@ from tacit.store.tables import (
     person_names,
 )
 
+WITHHELD_FIELD = "withheld_from"
+
 _N = person_names.c
-_KNOWN = or_(
-    _N.known_to.in_(bindparam("mine", expanding=True)),
-    and_(_N.known_to == "", _N.person.in_(bindparam("here", expanding=True))),
+_OWN = and_(_N.space_id == bindparam("space"), _N.known_to.in_(bindparam("mine", expanding=True)))
+_HERE = and_(
+    _N.space_id == bindparam("space"),
+    _N.known_to == "",
+    _N.person.in_(bindparam("here", expanding=True)),
 )
-_BY_NAME = select(_N.person).where(
-    _N.space_id == bindparam("space"), _N.folded == bindparam("folded"), _KNOWN
+_CALLED = select(_N.person).where(_OWN, _N.folded == bindparam("folded"))
+_CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("folded"))
+_ALL = union_all(
+    select(_N.person, _N.kind, _N.name).where(_OWN),
+    select(_N.person, _N.kind, _N.name).where(_HERE),
 )
-
-
-_ME, _THEM = chat_members.alias(), chat_members.alias()
+_ME, _THEM = chat_members.alias().c, chat_members.alias().c
 _ACQUAINTED = (
-    select(_THEM.c.person)
-    .distinct()
-    .select_from(_ME)
-    .join(_THEM, and_(_THEM.c.space_id == _ME.c.space_id, _THEM.c.chat == _ME.c.chat))
+    select(_THEM.person)
     .where(
-        _ME.c.space_id == bindparam("space"),
-        _ME.c.person.in_(bindparam("mine", expanding=True)),
-        _ME.c.left_at.is_(None),
-        _THEM.c.left_at.is_(None),
+        _THEM.space_id == bindparam("space"),
+        _THEM.left_at.is_(None),
+        _THEM.chat.in_(
+            select(_ME.chat).where(
+                _ME.space_id == bindparam("space"),
+                _ME.person.in_(bindparam("mine", expanding=True)),
+                _ME.left_at.is_(None),
+            )
+        ),
     )
     .limit(limits.PARTICIPANTS_MAX_COUNT)
 )
+_ONESELF = frozenset({"me", "myself", "i"})
 
 
-def find(connection: Connection, request: Request, name: str) -> list[str]:
-    """The people this requester can mean by a name, one identity for each."""
-    params = _scope(connection, request) | {"folded": folded(name.removeprefix("@"))}
-    found = sorted(set(connection.execute(_BY_NAME, params).scalars()))
-    if len(found) < 2:
-        return found
-    identities = around(connection, request.space, found)
-    people: dict[str, str] = {}
-    for identity in found:
-        people.setdefault(identities.head(identity), identity)
-    return sorted(people.values())
+def find(connection: Connection, request: Request, name: str) -> tuple[list[str], bool]:
+    """The people this requester can mean by a name, one identity for each; and whether they are
+    so called by the requester, or only by themselves, which proves nothing."""
+    params = _scope(connection, request) | {"folded": folded(name)}
+    found = set(connection.execute(_CALLED, params).scalars())
+    own = bool(found)
+    if not own:
+        found = set(connection.execute(_CALLING_THEMSELVES, params).scalars())
+    if len(found) > 1:
+        identities = around(connection, request.space, found)
+        found = {min(i for i in found if i in identities.now(one)) for one in found}
+    return sorted(found), own
 
 
 def meant(
     connection: Connection, request: Request, who: object, field: str
 ) -> frozenset[str] | None:
-    """Every identity of the person meant, or None where the requester knows nobody of that name."""
+    """The identities of the person meant, or None where the requester knows nobody of that name.
+
+    Their account and who was merged with them are among these, and so are the keys that the
+    requester has met. That somebody has other keys, on other channels, is theirs to tell.
+    """
+    if isinstance(who, str) and folded(who) in _ONESELF:
+        return request.mine
     written = keys.identity(who, field)
-    found = [written] if written else find(connection, request, _name(who, field))
+    found = [written] if written else find(connection, request, _name(who, field))[0]
     if len(found) > 1:
         raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
     if not found:
         return None
-    if written and written not in _scope(connection, request)["here"]:
-        # Somebody the requester has not met: that other keys are theirs too is not ours to tell.
-        return frozenset({written})
-    return around(connection, request.space, found).now(found[0])
+    known = set(_scope(connection, request)["here"])
+    if found[0] not in known and not found[0].startswith(f"{keys.PERSON}:"):
+        return frozenset(found)
+    everywhere = around(connection, request.space, found).now(found[0])
+    unchannelled = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
+    return frozenset(i for i in everywhere if i in known or i.startswith(unchannelled)) | set(found)
 
 
 def refer(
@@ -90,7 +107,8 @@ def refer(
     at: datetime,
 ) -> frozenset[str]:
     """Identities for the people a write names; somebody new by name becomes a person."""
-    return frozenset(_refer(connection, dialect, request, one, field, at) for one in who)
+    found = (_refer(connection, dialect, request, one, field, at) for one in who)
+    return frozenset(identity for some in found for identity in some)
 
 
 def _refer(
@@ -100,20 +118,27 @@ def _refer(
     who: object,
     field: str,
     at: datetime,
-) -> str:
+) -> list[str]:
     written = keys.identity(who, field)
     if written:
-        return written
+        return [written]
     name = _name(who, field)
-    if folded(name) in ("me", "myself", "i"):
+    if folded(name) in _ONESELF:
         assert request.subject is not None
-        return request.subject
-    found = find(connection, request, name)
+        return [request.subject]
+    found, own = find(connection, request, name)
+    if not found or (field == WITHHELD_FIELD and not own):
+        # Two writers may meet somebody new at once: the second finds whom the first made.
+        dialect.take_turns(connection, f"{request.space} {request.subject} {folded(name)}")
+        found, own = find(connection, request, name)
     if len(found) > 1:
         raise InvalidInput(
             field, f"{name!r} may be {len(found)} people; use their key or person id"
         )
-    return found[0] if found else create(connection, dialect, request, name, at)
+    if found and (own or field != WITHHELD_FIELD):
+        return found
+    # Somebody who calls themselves Bob need not be the Bob that a secret is kept from.
+    return [*found, create(connection, dialect, request, name, at)]
 
 
 def create(
@@ -148,7 +173,7 @@ def add_name(
         "space_id": request.space,
         "person": person,
         "kind": kind.value,
-        "folded": folded(name),
+        "folded": folded(_name(name, "name")),
         "known_to": request.subject,
         "name": _name(name, "name"),
         "created_at": to_micros(at),
@@ -171,9 +196,6 @@ def known_to(connection: Connection, request: Request) -> list[Person]:
     return [_person(known[head], names[head]) for head in sorted(names)]
 
 
-_ALL = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"), _KNOWN)
-
-
 def _person(known: set[str], names: set[Name]) -> Person:
     """By the identities the requester knows: that somebody has others is theirs to tell."""
     return Person(
@@ -194,7 +216,9 @@ def _scope(connection: Connection, request: Request) -> dict[str, Any]:
 
 
 def _name(value: object, field: str) -> str:
-    return identifier(field, value, limits.NAME_MAX_CHARS)
+    """`@bob` is how people write the name bob."""
+    bare = value[1:] if isinstance(value, str) and value.startswith("@") else value
+    return identifier(field, bare, limits.NAME_MAX_CHARS)
 
 
 def forget_unmentioned(connection: Connection, space: str, identities: Iterable[str]) -> None:

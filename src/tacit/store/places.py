@@ -60,7 +60,9 @@ def place(connection: Connection, space: str, chat: str) -> Place:
 def knows(connection: Connection, space: str, asking: Asking) -> bool:
     """Whether `register` would find nothing to write."""
     known = place(connection, space, asking.chat)
-    if known.kind is None or not asking.people <= known.members:
+    if known.kind is None or not known.members:
+        return False
+    if asking.kind is not ChatKind.PRIVATE and not asking.people <= known.members:
         return False
     if asking.complete and known.members != asking.people:
         return False
@@ -83,7 +85,10 @@ def register(
     if known.kind is None:
         _add_chat(connection, dialect, space, asking.chat, asking.kind, now)
         changed = True
-    changed |= _come(connection, dialect, space, known.id, asking.people - known.members, now)
+    new = asking.people - known.members
+    if asking.kind is ChatKind.PRIVATE and known.members:
+        new = frozenset()  # a private chat is whose it was first, under whichever identity
+    changed |= _come(connection, dialect, space, known.id, new, now)
     if asking.complete:
         changed |= _go(connection, space, known.id, known.members - asking.people, now)
     if changed:

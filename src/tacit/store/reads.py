@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -98,13 +99,15 @@ def versions(
 
 def seen_version(
     connection: Connection, audiences: Audiences, request: Request, memory: Memory
-) -> int:
-    """How many versions this requester may hear. Only the owner in private knows them all."""
-    if memory.version == 1:
-        return 1
+) -> tuple[int, datetime]:
+    """How many versions this requester may hear, and since when the current one stands. Only the
+    owner in private knows them all, and when anything else about the memory changed."""
     if request.private and memory.owner and request.person(memory.owner) == request.requester:
-        return memory.version
-    return max(1, len(versions(connection, audiences, request, memory)))
+        return memory.version, memory.updated_at
+    if memory.version == 1:
+        return 1, memory.created_at
+    heard = versions(connection, audiences, request, memory)
+    return max(1, len(heard)), heard[-1].created_at if heard else memory.created_at
 
 
 def events(connection: Connection, memory: Memory) -> list[HistoryEntry]:

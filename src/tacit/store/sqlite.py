@@ -15,11 +15,9 @@ from sqlalchemy import (
     Engine,
     Select,
     Table,
-    column,
     create_engine,
     event,
     literal_column,
-    table,
     text,
 )
 from sqlalchemy.dialects.sqlite import insert
@@ -30,13 +28,18 @@ from tacit import limits
 from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
+from tacit.model.terms import terms
 
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
 _CACHE_KIB = 16_000  # the default of 2,000 reads a person's rows from the file again and again
-_ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
-_WORDS = table("search_words", column("rowid"))
+# CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
+_MATCHING = (
+    "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
+    "WHERE search_words MATCH :p_words AND r.number = search_words.rowid "
+    "AND +r.space_id = :p_space"
+)
 _NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
 _ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
 _ADD_WORDS = text(
@@ -133,19 +136,22 @@ class SQLite:
     def hold_still(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
+    def take_turns(self, connection: Connection, what: str) -> None:
+        """BEGIN IMMEDIATE already orders all writers."""
+
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
     def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_ADD_ROW, of).lastrowid
-        words = {"number": number, "content": memory.content, "doors": doors}
+        words = {"number": number, "content": " ".join(terms(memory.content)), "doors": doors}
         connection.execute(_ADD_WORDS, words)
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_NUMBER, of).scalar_one()
-        words = {"number": number, "content": memory.content, "doors": doors}
+        words = {"number": number, "content": " ".join(terms(memory.content)), "doors": doors}
         connection.execute(_SET_WORDS, words)
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
@@ -160,23 +166,19 @@ class SQLite:
         connection.execute(_DROP_SPACE_ROWS, {"space": space})
 
     def has_words(self, door: Door) -> ColumnElement[bool]:
-        # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
-        return literal_column("memories.id").in_(
-            text(
-                "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
-                f"WHERE search_words MATCH :p_words_{door} "  # noqa: S608 (a word of ours)
-                "AND r.number = search_words.rowid AND +r.space_id = :p_space"
-            )
-        )
+        matching = _MATCHING.replace(":p_words", f":p_words_{door}")
+        return literal_column("memories.id").in_(text(matching))
 
     def words_params(
-        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str]]]
+        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
-        wanted = _any_of(words)
-        return {
-            f"p_words_{door}": f"content : ({wanted}) AND doors : ({_any_of(tokens())})"
-            for door, tokens in doors.items()
-        }
+        wanted = f"content : ({_any_of(words)})"
+        params = {}
+        for door, tokens in doors.items():
+            behind = tokens()
+            through = "" if behind is None else f" AND doors : ({_any_of(behind)})"
+            params[f"p_words_{door}"] = wanted + through
+        return params
 
     def scrub(self, connection: Connection) -> bool:
         """Merge the full-text index, rewrite the file, empty the log: bytes linger in each."""

@@ -1,7 +1,8 @@
 """The schema, as SQLAlchemy Core tables. Times are whole microseconds since 1970, in UTC.
 
 Every primary key and unique constraint begins with space_id, so that the same schema shards by
-space. What migrations build is compared with this file by a test; full text is in `search.py`.
+space. What migrations build is compared with this file by a test; the tables and columns of the
+full-text search differ between the databases and are in the migrations alone.
 """
 
 from __future__ import annotations
@@ -114,7 +115,8 @@ person_names = Table(
     _text("name"),
     _time("created_at"),
     PrimaryKeyConstraint("space_id", "person", "kind", "folded", "known_to"),
-    Index("ix_person_names_folded", "space_id", "folded"),
+    Index("ix_person_names_folded", "space_id", "folded", "known_to", "person"),
+    Index("ix_person_names_known_to", "space_id", "known_to", "person"),
 )
 
 chats = Table(

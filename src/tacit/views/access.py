@@ -121,10 +121,11 @@ class Access:
         what is said and about whom. Versions they may not hear are not even counted."""
         if request.private and owns(request, memory):
             return memory
-        seen = reads.seen_version(connection, self._store.audiences, request, memory)
+        seen, since = reads.seen_version(connection, self._store.audiences, request, memory)
         return replace(
             memory,
             version=seen,
+            updated_at=since,
             owner=_known_as(request, memory.owner),
             speaker=_known_as(request, memory.speaker),
             subjects=frozenset(_known_as(request, one) or one for one in memory.subjects),

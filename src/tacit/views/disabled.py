@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Unpack
 
 from tacit import limits
 from tacit.errors import NotFound
 from tacit.model.chat import Chat, Requester
+from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import NameKind, Person
 from tacit.model.results import (
@@ -35,14 +36,19 @@ class DisabledView:
     def __init__(self, why: str) -> None:
         self.why_disabled: str | None = why
 
-    def remember(self, content: str, **fields: Any) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         return _NOTHING
 
-    def put(self, category: str, key: str, value: str, **fields: Any) -> Remembered:
+    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
         return _NOTHING
 
     def update(
-        self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Any
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        if_version: int | None = None,
+        **fields: Unpack[Fields],
     ) -> Remembered:
         return _NOTHING
 

@@ -14,11 +14,11 @@ from tacit.errors import InvalidInput, NotFound
 from tacit.identity.resolve import Asking, parse
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
-from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.people import Person
 from tacit.model.request import Decision, Request
 from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
-from tacit.model.words import ChatKind, Kind, State
+from tacit.model.words import ChatKind, Event, Kind, State
 from tacit.recall import words
 from tacit.store import counts, deltas, people, reads
 from tacit.store.glance import MISS
@@ -113,17 +113,12 @@ class ViewReads(Access):
             managing = request.private and owns(request, memory)
             asked = request.managing() if managing else request
             wordings = reads.versions(connection, self._store.audiences, asked, memory)
-            numbers = {v.number: n for n, v in enumerate(wordings, start=1)}
+            if not managing:
+                return _as_heard(wordings)
             texts = {v.number: v.content for v in wordings}
             return [
-                replace(
-                    entry,
-                    version=numbers[entry.version],
-                    content=texts[entry.version],
-                    detail=entry.detail if managing else {},
-                )
+                replace(entry, content=texts[entry.version])
                 for entry in reads.events(connection, memory)
-                if entry.version in numbers
             ]
 
         return self._read(work)
@@ -154,11 +149,11 @@ class ViewReads(Access):
             elif not requests.is_of_the_room(connection, request, other.chat):
                 raise NotFound("chat")
             decision = decide(asked, memory)
-            if asked_by is not None:
+            if asked.requester != request.requester and not decision.allowed:
                 # Who is whom is theirs to tell: a rule that only their links explain is not named.
                 plain = decide(requests.unlinked(connection, self._space, other, at), memory)
-                if not decision.allowed and plain.rule != decision.rule:
-                    decision = replace(decision, rule="P0" if asked.private else "G0")
+                unnamed = "P0" if asked.private else "G0"
+                decision = replace(decision, rule=unnamed if plain.allowed else plain.rule)
             return _explained(decision)
 
         return self._read(work)
@@ -204,6 +199,22 @@ class ViewReads(Access):
             return None
         other = parse(asked_by, chat)
         return other if asked_by else replace(other, subject=self._asking.subject)
+
+
+def _as_heard(wordings: List[Version]) -> List[HistoryEntry]:
+    """What others may know of a memory's past: the wordings they heard. What the owner does with
+    it in private is the owner's."""
+    return [
+        HistoryEntry(
+            event=Event.ADD if number == 1 else Event.UPDATE,
+            at=wording.created_at,
+            actor=wording.actor,
+            version=number,
+            content=wording.content,
+            detail={},
+        )
+        for number, wording in enumerate(wordings, start=1)
+    ]
 
 
 def _explained(decision: Decision) -> Explanation:

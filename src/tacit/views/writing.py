@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 from tacit import limits, transfer
 from tacit.disclosure.change import Act, may_change
@@ -13,6 +13,7 @@ from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.model import text
+from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import Memory
 from tacit.model.people import NameKind, Person
 from tacit.model.results import Erased, Imported, Remembered
@@ -24,7 +25,7 @@ from tacit.views.access import Access, owns
 
 
 class ViewWrites(Access):
-    def remember(self, content: str, **fields: Any) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
         run, role, and for_room for a fact of the room's own."""
@@ -33,14 +34,18 @@ class ViewWrites(Access):
             raise InvalidInput("content", "is missing; say what to remember")
         return self._write(lambda w: learning.remember(w, asked, self._policy.ttls))
 
-    def put(self, category: str, key: str, value: str, **fields: Any) -> Remembered:
+    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
         such as its visibility, stays as it was."""
-        named = {"category": self._category(category), "key": self._key(key)}
-        return self.remember(value, **named, **fields)
+        return self.remember(value, category=self._category(category), key=self._key(key), **fields)
 
     def update(
-        self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Any
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        if_version: int | None = None,
+        **fields: Unpack[Fields],
     ) -> Remembered:
         """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
         asked = self._draft(content=content, **fields)
@@ -54,7 +59,7 @@ class ViewWrites(Access):
         def work(w: Writing) -> Remembered:
             memory = self._held(w, id, Act.UPDATE)
             if if_version is not None:
-                seen = reads.seen_version(w.connection, w.audiences, w.request, memory)
+                seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(Act.UPDATE, w.request, memory)

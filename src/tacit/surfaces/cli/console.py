@@ -7,10 +7,10 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from tacit.surfaces.cli.exits import BadUsage, Exit
+from tacit.surfaces.cli.exits import Exit
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # They join letters and pictures in many scripts, and do nothing to a terminal.
@@ -56,37 +56,48 @@ class Console:
         if not self.as_json:
             _write(sys.stderr, safe(text))
 
-    def failed(self, error: Exception, exit: Exit, message: str) -> None:
+    def failed(self, error: Exception, code: Exit, message: str) -> None:
         if self.as_json:
-            told: dict[str, Any] = {"type": type(error).__name__, "message": message, "exit": exit}
+            flat = " ".join(message.split())
+            told: dict[str, Any] = {"type": type(error).__name__, "message": flat, "exit": code}
             if field := getattr(error, "field", None):
                 told["field"] = field
             _write(sys.stderr, json.dumps({"error": told}))
             return
         for line in f"tacit: {message}".split("\n"):
             _write(sys.stderr, safe(line))
-        if isinstance(error, BadUsage):
-            _write(sys.stderr, "tacit: `tacit --help` lists the commands")
 
     def flush(self) -> None:
         if sys.stdout is not None:
-            sys.stdout.flush()
+            with _muted_on_failure():
+                sys.stdout.flush()
 
-    def mute(self) -> None:
-        """After stdout failed: nothing more goes there, also not when the interpreter ends."""
-        with contextlib.suppress(OSError, ValueError, AttributeError):
+
+@contextlib.contextmanager
+def _muted_on_failure() -> Iterator[None]:
+    """After stdout failed, nothing more goes there, also not when the interpreter ends."""
+    try:
+        yield
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
+        raise
 
 
 def _write(stream: IO[str] | None, line: str) -> None:
     if stream is None:  # closed by whoever started us
         return
     if not _fits(stream, line):
-        encoding = stream.encoding or "ascii"
+        encoding = getattr(stream, "encoding", None) or "ascii"
         line = line.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
-    stream.write(line + "\n")
+    if stream is sys.stdout:
+        with _muted_on_failure():
+            stream.write(line + "\n")
+        return
+    with contextlib.suppress(OSError):  # nobody reads what went wrong: the exit code tells it
+        stream.write(line + "\n")
 
 
 def _fits(stream: IO[str] | None, line: str) -> bool:

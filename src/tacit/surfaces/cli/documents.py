@@ -13,7 +13,7 @@ from tacit.model.people import Person
 from tacit.model.results import Recalled, Remembered
 
 if TYPE_CHECKING:
-    from tacit.identity.links import Link
+    from tacit.memory import Link
 
 MEMORY_FIELDS = (
     "id", "content", "kind", "category", "key", "version", "visibility", "sensitivity", "trust",

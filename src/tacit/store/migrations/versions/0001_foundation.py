@@ -18,12 +18,11 @@ SEARCH = {
             UNIQUE (space_id, memory_id)
         );
         CREATE VIRTUAL TABLE search_words
-            USING fts5 (content, doors, tokenize = 'unicode61 remove_diacritics 2')
+            USING fts5 (content, doors, tokenize = 'unicode61')
     """,
     # The planner's figures are samples of the rows, and would outlive what is erased.
     "postgresql": """
-        ALTER TABLE memories ADD COLUMN words tsvector
-            GENERATED ALWAYS AS (to_tsvector('simple', content)) STORED;
+        ALTER TABLE memories ADD COLUMN words tsvector NOT NULL DEFAULT '';
         CREATE INDEX ix_memories_words ON memories USING gin (words);
         ALTER TABLE memories
             ALTER COLUMN content SET STATISTICS 0,
@@ -231,7 +230,15 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "person", "kind", "folded", "known_to"),
     )
-    op.create_index("ix_person_names_folded", "person_names", ["space_id", "folded"], unique=False)
+    op.create_index(
+        "ix_person_names_folded",
+        "person_names",
+        ["space_id", "folded", "known_to", "person"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_person_names_known_to", "person_names", ["space_id", "known_to", "person"], unique=False
+    )
     op.create_table(
         "spaces",
         sa.Column("space_id", sa.Text(), nullable=False),

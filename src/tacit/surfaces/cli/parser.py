@@ -1,0 +1,147 @@
+"""The grammar of the command line: global options, and one subcommand for each word."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from tacit import __version__
+from tacit.model.words import ChatKind
+from tacit.surfaces.cli import options, reading, whole, writing
+from tacit.surfaces.cli.answers import Answer, Stream
+from tacit.surfaces.cli.exits import MEANINGS, BadUsage
+from tacit.surfaces.cli.session import Session
+
+Run = Callable[[Session], Answer | Stream]
+Options = Callable[[argparse.ArgumentParser], None]
+
+_DESCRIPTION = """\
+Long-term memory for AI agents that knows what to leave unsaid.
+
+Every command acts for one person, --as telegram:123, in one chat: that person's
+own private chat unless --chat names another. `tacit demo` tells a story about it."""
+
+# word, what it runs, its options, what it does
+COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
+    ("remember", writing.remember, options.remember, "keep a fact"),
+    ("put", writing.put, options.put, "set the one value of a key"),
+    ("get", reading.get, options.get, "print the value of a key"),
+    ("recall", reading.recall, options.recall, "find what comes to mind for a question, by words"),
+    ("list", reading.list_, options.list_, "list what may be said here, newest first"),
+    ("about", reading.about, options.about, "list what may be said here about a person"),
+    ("show", reading.show, options.one, "show one memory"),
+    ("update", writing.update, options.update, "change a memory"),
+    ("forget", writing.forget, options.forget, "put out of mind; restorable for 30 days"),
+    ("restore", writing.restore, options.one, "bring back what was forgotten"),
+    ("erase", writing.erase, options.erase, "remove for good, everywhere"),
+    ("history", reading.history, options.one, "tell what happened to a memory"),
+    ("explain", reading.explain, options.explain, "tell which rule lets a memory be said, or not"),
+    ("visibility", writing.visibility, options.visibility, "set how far a memory may travel"),
+    ("withhold", writing.withhold, options.withhold, "name people whom a memory must never reach"),
+    ("pin", writing.pin, options.pin, "keep a memory from fading"),
+    ("people", reading.people, options.none, "list the people known to you here"),
+    ("name", writing.name, options.name, "say what you call somebody"),
+    ("link", whole.link, options.link, "say whose account an external key belongs to"),
+    ("unlink", whole.unlink, options.external_key, "end a link"),
+    ("links", whole.links, options.links, "list the links an identity has had"),
+    ("merge", whole.merge, options.merge, "say that two people are one"),
+    ("unmerge", whole.unmerge, options.unmerge, "undo a merge"),
+    ("export", whole.export, options.export, "write your memories as JSON lines"),
+    ("import", whole.import_, options.import_, "take in what export wrote"),
+    ("wipe", writing.wipe, options.yes, "erase everything of yours"),
+    ("stats", reading.stats, options.stats, "count your memories"),
+    ("delta", reading.delta, options.delta, "tell what changed in a thread since a revision"),
+    ("spaces", whole.spaces, options.none, "list the spaces of the database"),
+    ("maintain", whole.maintain, options.maintain, "check, analyse and compact the database"),
+    ("demo", whole.demo, options.none, "tell the story of the three rooms"),
+)
+
+_TOLD_MAX_CHARS = 1_000  # of a command line that cannot be understood
+_LATER = "_later"  # where an option of the same name, given after the command, is kept
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises instead of exiting, and takes options by their whole name only."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **settings,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        told = message[:_TOLD_MAX_CHARS] + "..." * (len(message) > _TOLD_MAX_CHARS)
+        raise BadUsage(f"{told}\n(see `{self.prog} --help`)")
+
+
+def build() -> Parser:
+    codes = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+    parser = Parser(prog="tacit", description=_DESCRIPTION, epilog=f"exit codes:\n{codes}")
+    parser.add_argument("--version", action="version", version=f"tacit {__version__}")
+    _add_globals(parser.add_argument_group("everywhere, before or after the command"), "")
+    words = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", parser_class=Parser
+    )
+    for word, run, add_options, does in COMMANDS:
+        command = words.add_parser(
+            word,
+            help=does,
+            description=f"{does[0].upper()}{does[1:]}.",
+            epilog="--as, --chat, --json and the like work here too: see `tacit --help`.",
+        )
+        add_options(command)
+        _add_globals(command, _LATER)
+        command.set_defaults(perform=run)
+    return parser
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Options stand before or after the command: lists are joined, else the later one counts."""
+    args = build().parse_args(argv)
+    for name in [name for name in vars(args) if name.endswith(_LATER)]:
+        later = getattr(args, name)
+        delattr(args, name)
+        first = name.removesuffix(_LATER)
+        if isinstance(later, list):
+            setattr(args, first, [*getattr(args, first), *later])
+        elif later not in (None, False):
+            setattr(args, first, later)
+    return args
+
+
+def _add_globals(parser: argparse._ActionsContainer, suffix: str) -> None:
+    def add(option: str, dest: str, does: str, **settings: Any) -> None:
+        shown = argparse.SUPPRESS if suffix else does
+        parser.add_argument(option, dest=dest + suffix, help=shown, **settings)
+
+    add("--db", "db", "the database: a path, sqlite:///path or postgresql://...", metavar="URL")
+    add("--config", "config", "the settings file", metavar="FILE")
+    add("--space", "space", "the tenant", metavar="NAME")
+    add("--as", "requester", "the person who asks: telegram:123", metavar="KEY")
+    add("--name", "name", "that person's name", metavar="TEXT")
+    add("--username", "username", "that person's user name", metavar="TEXT")
+    add("--chat", "chat", "where: private (the default), or a chat's id", metavar="CHAT")
+    add(
+        "--chat-kind",
+        "chat_kind",
+        "what kind of chat that is, where its id does not tell",
+        choices=[kind.value for kind in ChatKind],
+    )
+    add(
+        "--with",
+        "participants",
+        "somebody else in the group; may be repeated",
+        metavar="KEY[,NAME]",
+        action="append",
+        default=[],
+    )
+    add(
+        "--everybody",
+        "everybody",
+        "the people named are all who listen",
+        action="store_true",
+    )
+    add("--thread", "thread", "the conversation that deltas are counted for", metavar="NAME")
+    add("--json", "json", "answer with one JSON document", action="store_true")

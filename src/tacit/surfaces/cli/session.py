@@ -1,0 +1,139 @@
+"""One run of one command: the settings, the memory, and the view of whoever it acts for."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit import Chat, Requester, limits
+from tacit.clock import system_clock
+from tacit.errors import InvalidInput
+from tacit.model.words import ChatKind
+from tacit.surfaces.cli import rooms
+from tacit.surfaces.cli.console import safe
+from tacit.surfaces.cli.exits import BadUsage, MemoryDisabled, NotDone
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, Memory, View
+    from tacit.settings import Settings
+
+NO_IDENTITY = """\
+memory is disabled, because nobody is known to be asking. What Tacit remembers
+belongs to people, so every command acts for one of them. Name that person:
+
+  tacit list --as telegram:123
+
+or settle it once, with `local_person: telegram:123` under `memory:` in
+~/.tacit/tacit.yaml, or with TACIT_MEMORY_LOCAL_PERSON=telegram:123 in the
+environment. Nothing was read, and nothing was kept."""
+
+_STDIN = "-"
+_YES = frozenset({"y", "yes"})
+_UTF8_MAX_BYTES = 4
+
+
+class Session:
+    def __init__(self, args: Namespace, resources: ExitStack) -> None:
+        self.args = args
+        self._resources = resources
+
+    @cached_property
+    def settings(self) -> Settings:
+        from tacit.bootstrap import load_settings
+
+        path = self.args.config
+        return load_settings(None if path is None else Path(path))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Opened when first asked for, closed when the command ends."""
+        from tacit.bootstrap import open_memory
+
+        settings = self.settings
+        if getattr(self.args, "migrate", False):
+            settings = replace(settings, db=replace(settings.db, automigrate=True))
+        opened = self._resources.enter_context(open_memory(self.args.db, settings=settings))
+        return opened if self.args.space is None else opened.space(self.args.space)
+
+    @cached_property
+    def requester(self) -> Requester:
+        """Whom the command acts for. Without anybody, nothing is opened, let alone created."""
+        person = rooms.requester(self.args, self.settings.memory.local_person)
+        if not self.settings.memory.enabled:
+            from tacit.memory import SWITCHED_OFF
+
+            raise MemoryDisabled(SWITCHED_OFF)
+        if person is None:
+            raise MemoryDisabled(NO_IDENTITY)
+        if self.args.requester is None and self.args.chat not in (None, rooms.PRIVATE):
+            raise BadUsage("the local person speaks in private: to act in another chat, say --as")
+        return person
+
+    @property
+    def view(self) -> View | DisabledView:
+        """Memory as the requester may use it in the chat that was named."""
+        return self._view(rooms.chat(self.args, self.requester))
+
+    @property
+    def private_view(self) -> View | DisabledView:
+        """The requester's own private chat, where owners look after what is theirs."""
+        return self._view(Chat.private(self.requester.key))
+
+    def own(self, what: str) -> View | DisabledView:
+        """The view of a private chat, or a refusal: an empty answer from a group would look like
+        a person without memories."""
+        chat = rooms.chat(self.args, self.requester)
+        if chat.kind != ChatKind.PRIVATE:
+            raise InvalidInput("--chat", f"{what} works in a private chat only; leave out --chat")
+        return self._view(chat)
+
+    def _view(self, chat: Chat) -> View | DisabledView:
+        view = self.memory.view(self.requester, chat, thread=self.args.thread)
+        if not view.enabled:
+            raise MemoryDisabled(view.why_disabled)
+        return view
+
+    @property
+    def actor(self) -> str:
+        """Who stands in the record of links and merges."""
+        return self.args.requester or "cli"
+
+    @property
+    def now(self) -> datetime:
+        return system_clock()
+
+    def confirm(self, what: str) -> None:
+        """Ask before what cannot be undone. Where nobody can answer, --yes must."""
+        if self.args.yes:
+            return
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise BadUsage(f"{what} cannot be undone; off a terminal, say --yes")
+        sys.stderr.write(f"{safe(what)}? This cannot be undone. [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in _YES:
+            raise NotDone("nothing was erased")
+
+
+def text_of(written: str | None) -> str | None:
+    """An argument that is text; `-` stands for what comes on standard input."""
+    if written != _STDIN:
+        return written
+    if sys.stdin is None:
+        raise InvalidInput("content", "there is no standard input to read it from")
+    most = limits.CONTENT_MAX_CHARS * _UTF8_MAX_BYTES
+    raw = sys.stdin.buffer.read(most + 2)
+    if len(raw) > most + 1:
+        raise InvalidInput(
+            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters: shorten it"
+        )
+    try:
+        # A shell's last newline belongs to the shell.
+        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise InvalidInput("content", "is not UTF-8 text; convert it first") from None

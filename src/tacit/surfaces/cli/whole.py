@@ -1,0 +1,183 @@
+"""Commands about identities, and about the memory as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.surfaces.cli import documents, tables
+from tacit.surfaces.cli.answers import Answer, Stream
+from tacit.surfaces.cli.exits import BadUsage, Exit
+from tacit.surfaces.cli.session import Session
+
+if TYPE_CHECKING:
+    from tacit.memory import Link
+
+_STDIN = "-"
+_BOM = b"\xef\xbb\xbf"
+
+
+def link(session: Session) -> Answer:
+    args = session.args
+    if (args.account is None) is not args.verify:
+        raise BadUsage("link: name an account, or say --verify for a link that waits")
+    if args.verify:
+        return _link(session.memory.verify_link(args.external_key))
+    verified = not args.unverified
+    return _link(
+        session.memory.link(args.external_key, args.account, verified=verified, actor=session.actor)
+    )
+
+
+def unlink(session: Session) -> Answer:
+    args = session.args
+    return _link(session.memory.unlink(args.external_key), ended=True)
+
+
+def merge(session: Session) -> Answer:
+    args = session.args
+    return _link(session.memory.merge_people(args.person, args.into, actor=session.actor))
+
+
+def unmerge(session: Session) -> Answer:
+    args = session.args
+    return _link(session.memory.unmerge_people(args.person), ended=True)
+
+
+def links(session: Session) -> Answer:
+    args = session.args
+    found = session.memory.links(args.identity)
+    rows = [
+        (one.kind.value, one.source, one.target, _standing(one), tables.when(one.created_at))
+        for one in found
+    ]
+    return Answer(
+        document={"links": [documents.link(one) for one in found]},
+        lines=tables.table(rows),
+        notes=() if found else ("no links",),
+    )
+
+
+def _link(one: Link, *, ended: bool = False) -> Answer:
+    standing = "ended" if ended else _standing(one)
+    return Answer(
+        document={"link": documents.link(one)},
+        lines=[f"{one.kind}  {one.source} -> {one.target}  {standing}"],
+    )
+
+
+def _standing(one: Link) -> str:
+    if one.ended_at is not None:
+        return "ended"
+    return "holds" if one.holds else "waits for --verify"
+
+
+def export(session: Session) -> Answer | Stream:
+    args = session.args
+    lines = session.own("export").export()
+    if args.output is None:
+        return Stream(lines=lines)
+    count = _save(Path(args.output), lines)
+    return Answer(
+        document={"exported": count, "file": args.output},
+        lines=[f"exported  {count} to {args.output}"],
+    )
+
+
+def _save(path: Path, lines: Iterable[str]) -> int:
+    """To a new file that only its owner can read: all of it, or no file."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InvalidInput("--output", "that file exists; name another, or remove it") from None
+    except ValueError:
+        raise InvalidInput("--output", "is no file name") from None
+    count = 0
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return count
+
+
+def import_(session: Session) -> Answer:
+    args = session.args
+    view = session.own("import")
+    with _opened(args.file) as source:
+        done = view.import_lines(_lines(source))
+    told = f"imported  {done.created} new, {done.skipped} already here, {len(done.refused)} refused"
+    return Answer(
+        document={"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
+        lines=[told],
+        notes=done.refused,
+        exit=Exit.ABSENT if done.refused else Exit.OK,
+    )
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == _STDIN:
+        if sys.stdin is None:
+            raise InvalidInput("file", "there is no standard input to read")
+        yield sys.stdin.buffer
+        return
+    if "\0" in name:
+        raise InvalidInput("file", "is no file name")
+    with Path(name).open("rb") as file:
+        yield file
+
+
+def _lines(source: BinaryIO) -> Iterator[str]:
+    """Line by line, never more of one than is allowed. What is not UTF-8 is refused as text."""
+    most = limits.IMPORT_LINE_MAX_BYTES + 1
+    first = True
+    while raw := source.readline(most + 1):
+        rest = raw
+        while len(rest) > most and not rest.endswith(b"\n"):
+            rest = source.readline(most + 1)
+        yield (raw.removeprefix(_BOM) if first else raw).decode("utf-8", "surrogateescape")
+        first = False
+
+
+def spaces(session: Session) -> Answer:
+    names = session.memory.spaces()
+    return Answer(
+        document={"spaces": names}, lines=names, notes=() if names else ("no spaces yet",)
+    )
+
+
+def maintain(session: Session) -> Answer:
+    done = session.memory.maintain()
+    verdict = "healthy" if done.healthy else "trouble"
+    return Answer(
+        document={"healthy": done.healthy, "problems": list(done.problems), "did": list(done.did)},
+        lines=[f"{verdict}  {', '.join(done.did)}", *(f"  {p}" for p in done.problems)],
+        exit=Exit.OK if done.healthy else Exit.STORE,
+    )
+
+
+def demo(session: Session) -> Answer:
+    args = session.args
+    given = [
+        name
+        for name in ("requester", "chat", "config", "db", "space")
+        if getattr(args, name) is not None
+    ]
+    if given:
+        named = {"requester": "as"}.get(given[0], given[0])
+        raise BadUsage(f"demo: plays on a database of its own; leave out --{named}")
+    from tacit.surfaces import demo as story
+
+    told = story.play()
+    return Answer(document=asdict(told), lines=story.lines(told))

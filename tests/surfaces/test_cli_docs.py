@@ -1,0 +1,111 @@
+"""docs/cli.md cannot rot: what it lists is what there is, and what it shows is what happens."""
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
+from tacit.surfaces.cli.exits import MEANINGS, Exit
+from tacit.surfaces.cli.parser import COMMANDS, build
+from tests.surfaces.conftest import Tacit
+from tests.surfaces.test_cli import CASES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+OPTION = re.compile(r"`(--[a-z-]+)")
+AGE = re.compile(r"  (now|\d+[mhdy])  ")
+WROTE = re.compile(r"(?:remembered|put \S+)  (\w{8})  ")
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^##+ {re.escape(title)}\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"docs/cli.md has no section {title!r}"
+    return found[1]
+
+
+def options_of(parser: argparse.ArgumentParser, *, hidden: bool) -> set[str]:
+    """The options a parser shows; or those it takes without a word, because they are global."""
+    return {
+        option
+        for action in parser._actions
+        if (action.help == argparse.SUPPRESS) is hidden
+        for option in action.option_strings
+        if option not in ("-h", "--help", "--version")
+    }
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    (words,) = (a for a in build()._actions if isinstance(a, argparse._SubParsersAction))
+    found: dict[str, argparse.ArgumentParser] = dict(words.choices)
+    return found
+
+
+def test_the_commands_of_the_page_are_the_commands() -> None:
+    listed = re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)
+    assert listed == [word for word, *_ in COMMANDS] == list(commands())
+
+
+def test_every_global_option_is_on_the_page_and_works_everywhere() -> None:
+    everywhere = options_of(build(), hidden=False)
+    listed = re.findall(r"^\| `(--[a-z-]+)", section("Who asks, and where"), re.MULTILINE)
+    assert set(listed) == everywhere
+    for word, parser in commands().items():
+        assert options_of(parser, hidden=True) == everywhere, word
+
+
+@pytest.mark.parametrize("word", [word for word, *_ in COMMANDS])
+def test_every_option_of_a_command_is_in_its_section_and_none_that_is_not(word: str) -> None:
+    own = options_of(commands()[word], hidden=False)
+    everywhere = options_of(build(), hidden=False)
+    told = set(OPTION.findall(section(word)))
+    assert own <= told
+    assert told <= own | everywhere | ({"--withhold-from"} if word == "withhold" else set())
+    assert f"`tacit {word}" in section(word)
+
+
+def test_the_exit_codes_of_the_page_are_the_exit_codes() -> None:
+    listed = re.findall(r"^\| (\d+) \| (.*) \|$", section("Exit codes"), re.MULTILINE)
+    assert {int(code): meaning for code, meaning in listed} == MEANINGS
+    assert set(MEANINGS) == set(Exit)
+    told = build().format_help()
+    for code, meaning in MEANINGS.items():
+        assert f"{code:>3}  {meaning}" in told
+
+
+def test_the_fields_of_the_page_are_the_fields() -> None:
+    told = set(re.findall(r"`(\w+)`", section("Output")))
+    assert set(MEMORY_FIELDS) | set(OWNER_FIELDS) <= told
+    for word, case in CASES.items():
+        answers = section(word)
+        if "as for `remember`" in answers:
+            answers += section("remember")
+        if "as for `erase`" in answers:
+            answers += section("erase")
+        if "answers as `list` does" in answers:
+            answers += section("list")
+        for field in case.fields.split():
+            assert f"`{field}`" in answers, f"{word}: {field}"
+
+
+def test_the_session_of_the_page_happens_as_it_is_written(
+    bare: Tacit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = re.search(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    assert session is not None
+    ids: dict[str, str] = {}
+    steps = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", session[1], re.MULTILINE)
+    assert len(steps) > 8
+    for command, written in steps:
+        words = [ids.get(word, word) for word in shlex.split(command)]
+        if words[0] == "export":
+            monkeypatch.setenv(*words[1].split("="))
+            continue
+        assert words[0] == "tacit"
+        ran = bare(*words[1:])
+        if (theirs := WROTE.match(written)) and (ours := WROTE.match(ran.out)):
+            ids[theirs[1]] = ours[1]
+        for theirs_id, our_id in ids.items():
+            written = written.replace(theirs_id, our_id)
+        assert AGE.sub("  now  ", ran.out) == written
