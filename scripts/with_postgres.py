@@ -29,8 +29,11 @@ from typing import NoReturn
 
 VARIABLE = "TACIT_TEST_POSTGRES"
 
-# fsync and synchronous_commit keep their defaults (on): crash tests rely on them.
+# The server itself is never killed, only the processes that use it: what it has committed is safe
+# from them without waiting for the disk. Everything else that tests rely on keeps its default.
 SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
     "listen_addresses": "",
     "max_connections": "200",
     "shared_buffers": "128MB",
