@@ -1,0 +1,46 @@
+"""A memory on each database, with a clock that a test sets."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tests.contract.rooms import SetClock
+
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+def opened(clock: SetClock) -> Iterator[Open]:
+    """Opens memories that are closed when the test ends."""
+    memories: list[Memory] = []
+
+    def open_one(url: str, **options: Any) -> Memory:
+        memories.append(tacit.open(url, clock=clock, **options))
+        return memories[-1]
+
+    yield open_one
+    for memory in reversed(memories):
+        memory.close()
+
+
+@pytest.fixture
+def memory(database_url: str, opened: Open) -> Memory:
+    return opened(database_url)
+
+
+@pytest.fixture(params=["sqlite-file", "postgres"])
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The databases that two processes can open at once: all but SQLite in memory."""
+    if request.param == "sqlite-file":
+        return f"sqlite:///{tmp_path / 'tacit.db'}"
+    url: str = request.getfixturevalue("migrated_postgres_url")
+    return url

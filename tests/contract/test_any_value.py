@@ -1,0 +1,176 @@
+"""Any Python value in any argument: a result or a TacitError, and nothing half done."""
+
+import inspect
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tacit
+from tacit.memory import Memory
+from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
+from tacit.views.view import View
+from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, NAIVE, ODD
+from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private
+
+# Close calls are likelier to find something than noise: words of ours in the wrong places.
+WORDS = [
+    "", "me", "profile", "fact", "k", "telegram:1001", "acct:a", "ext:telegram:1001",
+    "person:AAAAAAAA", "AAAAAAAA", TEAM, *Kind, *Visibility, *Sensitivity, *State,
+    *ODD, *EMPTY, *BROKEN, *INVISIBLE,
+]  # fmt: skip
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([0, 1, 2**31, 2**63, 10**400, -1]),
+    st.floats(),
+    st.text(max_size=30),
+    st.sampled_from(WORDS),
+    st.binary(max_size=10),
+    st.datetimes(),
+    st.datetimes(timezones=st.timezones()),
+    st.sampled_from([NAIVE, timedelta(1), Path("x"), ALICE, object, Ellipsis, 1j, range(3)]),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.text(max_size=5), inner, max_size=2),
+        st.sets(st.integers(), max_size=2),
+    ),
+    max_leaves=5,
+)
+FIELDS = [
+    "kind", "category", "key", "slot", "about", "withheld_from", "visibility", "sensitivity",
+    "portable", "importance", "confidence", "pinned", "tags", "observed_at", "expires_at",
+    "message", "agent", "run", "role", "for_room", "trust", "owner",
+]  # fmt: skip
+
+
+def plain(thing: type, skip: set[str]) -> list[str]:
+    return sorted(
+        name
+        for name, _ in inspect.getmembers(thing, inspect.isfunction)
+        if not name.startswith("_") and name not in skip
+    )
+
+
+VIEW_METHODS = plain(View, set())
+# Not `view` and `space`, which hand out more; not what would end the test's own memory.
+MEMORY_METHODS = plain(Memory, {"view", "space", "operator", "close", "erase_space", "maintain"})
+OPERATOR_METHODS = ["erase", "forget", "lower_visibility", "restore", "update", "withhold_from"]
+
+
+GOOD: dict[str, Any] = {
+    "content": "two", "category": "profile", "key": "k", "value": "v", "visibility": "private_only",
+    "who": ["telegram:2002"], "person": "Sarah", "name": "Al", "lines": ['{"content": "x"}'],
+    "query": "one", "since": 0, "limit": 5, "cursor": None, "prefix": None, "state": None,
+    "pinned": None, "on": True, "if_version": None, "chat": TEAM, "external_key": "telegram:1001",
+    "account": "acct:a", "verified": True, "actor": "root", "identity": "acct:a", "old": TEAM,
+    "new": "telegram:-7", "subject": "telegram:2002", "into": "telegram:2002", "asked_by": None,
+}  # fmt: skip
+GOOD_ELSEWHERE = {
+    ("name", "kind"): "alias",
+    ("list", "kind"): None,
+    ("explain", "chat"): tacit.Chat.private("telegram:1001"),
+    ("merge_people", "person"): "person:AAAAAAAA",
+    ("unmerge_people", "person"): "person:AAAAAAAA",
+    ("joined", "person"): "telegram:2002",
+    ("left", "person"): "telegram:2002",
+}
+
+
+def arguments(
+    method: Callable[..., Any], draw: Callable[[Any], Any], id: str
+) -> tuple[list[Any], dict[str, Any]]:
+    """Good ones, but for a few: a call that is wrong in every part is refused at its first."""
+    args: list[Any] = []
+    named: dict[str, Any] = {}
+    given_names = inspect.signature(method).parameters
+    strange = draw(st.sets(st.sampled_from([*given_names, "-"]), max_size=2))
+    for name, parameter in given_names.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            fields = st.sampled_from([field for field in FIELDS if field not in given_names])
+            named |= {field: draw(VALUES) for field in draw(st.lists(fields, max_size=2))}
+            continue
+        good = id if name == "id" else GOOD_ELSEWHERE.get((method.__name__, name), GOOD.get(name))
+        value = draw(VALUES) if name in strange else good
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            named[name] = value
+        else:
+            args.append(value)
+    return args, named
+
+
+def call(method: Callable[..., Any], args: Any, named: Any) -> None:
+    try:
+        answer = method(*args, **named)
+        if inspect.isgenerator(answer):
+            list(answer)
+        repr(answer)
+    except tacit.TacitError as error:
+        str(error).encode()  # what an error says can be printed and sent
+
+
+@pytest.mark.parametrize("surface", ["view", "memory", "operator"])
+def test_any_value_anywhere_gives_a_result_or_a_tacit_error(memory: Memory, surface: str) -> None:
+    room, own = group(memory, ALICE), private(memory, ALICE)
+    things: dict[str, tuple[list[Any], list[str]]] = {
+        "view": ([own, room], VIEW_METHODS),
+        "memory": ([memory], MEMORY_METHODS),
+        "operator": ([memory.operator("root")], OPERATOR_METHODS),
+    }
+    on, names = things[surface]
+
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def ask(data: st.DataObject) -> None:
+        method = getattr(data.draw(st.sampled_from(on)), data.draw(st.sampled_from(names)))
+        id = kept(own, "one", category="profile", key="k")
+        call(method, *arguments(method, data.draw, id))
+
+    ask()
+    assert_nothing_is_half_done(memory)
+
+
+def test_any_value_makes_a_view_or_a_tacit_error(memory: Memory) -> None:
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    @given(st.lists(VALUES, min_size=9, max_size=9))
+    def ask(values: list[Any]) -> None:
+        try:
+            who = tacit.Requester(values[0] or ALICE.key, values[1], values[2])
+            kind = values[4] or ChatKind.GROUP
+            chat = tacit.Chat(values[3] or TEAM, kind, values[5] or (), values[6])
+            view = memory.view(who, chat, thread=values[7])
+            view.remember("one")
+            view.people()
+        except tacit.TacitError as error:
+            str(error).encode()
+        for make in (lambda: memory.space(values[8]), lambda: memory.operator(values[8])):
+            try:
+                make()
+            except tacit.TacitError as error:
+                str(error).encode()
+
+    ask()
+    assert_nothing_is_half_done(memory)
+
+
+def assert_nothing_is_half_done(memory: Memory) -> None:
+    """Every row has its version, history, people and words; and what was there still answers."""
+    done = memory.maintain()
+    assert done.healthy, done.problems
+    for who in (ALICE, BOB):
+        view = private(memory, who)
+        for one in view.list(limit=500):
+            entries = view.history(one.id)
+            assert entries[0].event == "ADD"
+            assert {e.version for e in entries} == set(range(1, one.version + 1))
+    view = private(memory, BOB)
+    assert view.remember("still here")

@@ -1,0 +1,100 @@
+"""The view of nobody: reads are empty, writes do nothing, and it says why."""
+
+import inspect
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.settings import MemorySettings, Settings
+from tacit.views.disabled import DisabledView
+from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, TEAM, kept, private
+
+BOT = tacit.Requester("telegram:9", name="Robot", is_bot=True)
+ROOMS = [tacit.Chat.private("telegram:9"), tacit.Chat.group(TEAM, ["telegram:9"])]
+
+
+def check(view: View | DisabledView, id: str) -> None:
+    assert isinstance(view, DisabledView)
+    assert not view.enabled
+    assert view.why_disabled
+    done = view.remember("one")
+    assert not done
+    assert (done.id, done.state, done.created) == (None, None, False)
+    assert not view.put("profile", "k", "v")
+    assert not view.update(id, "two")
+    view.pin(id)
+    view.set_visibility(id, "public_ok")
+    view.withhold_from(id, ["telegram:1"])
+    view.forget(id)
+    view.restore(id)
+    assert (view.forget_key("profile", "k"), view.forget_category("profile")) == (0, 0)
+    assert (view.erase(id).count, view.wipe().count) == (0, 0)
+    assert view.import_lines(['{"content": "x"}']).created == 0
+    assert view.get("profile", "k") is None
+    pages = [*view.list(), *view.about("Alice")]
+    others = [*view.recall("one"), *view.history(id), *view.people(), *view.export()]
+    assert (pages, others) == ([], [])
+    assert view.delta().changes == ()
+    assert view.stats().memories == 0
+    for act in (view.show, view.explain):
+        with pytest.raises(tacit.NotFound):
+            act(id)
+    with pytest.raises(tacit.NotFound):
+        view.name("Alice", "Al")
+
+
+@pytest.mark.parametrize("chat", ROOMS, ids=["private", "group"])
+@pytest.mark.parametrize("nobody", [None, BOT], ids=["no identity", "a bot"])
+def test_nobody_and_bots_get_the_disabled_view(
+    memory: Memory, nobody: tacit.Requester | None, chat: tacit.Chat
+) -> None:
+    own = private(memory, ALICE)
+    id = kept(own, "Alice's", visibility="public_ok", sensitivity="public")
+    view = memory.view(nobody, chat)
+    check(view, id)
+    assert view.why_disabled is not None
+    assert "requester" in view.why_disabled
+    found = own.show(id)
+    assert (found.content, found.version, found.state) == ("Alice's", 1, "active")
+    assert memory.stats().memories == 1
+    assert memory.spaces() == ["default"]
+
+
+def test_memory_that_is_switched_off_disables_every_view(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=Settings(memory=MemorySettings(enabled=False)))
+    view = memory.view(ALICE, tacit.Chat.private(ALICE.key))
+    check(view, "AAAAAAAA")
+    assert view.why_disabled is not None
+    assert "memory.enabled" in view.why_disabled
+    assert memory.spaces() == []
+    assert not memory.space("other").view(ALICE, tacit.Chat.private(ALICE.key)).enabled
+
+
+def test_a_bad_requester_is_an_error_and_not_a_disabled_view(memory: Memory) -> None:
+    for key in ("", "alice", "telegram:", "telegram:x", "ext:telegram:1", "person:AAAAAAAA"):
+        with pytest.raises(tacit.InvalidInput, match="requester"):
+            memory.view(tacit.Requester(key), tacit.Chat.private("telegram:1"))
+
+
+def public(thing: type) -> dict[str, inspect.Signature]:
+    return {
+        name: inspect.signature(member)
+        for name, member in inspect.getmembers(thing, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+def test_the_disabled_view_has_exactly_the_methods_and_signatures_of_a_view() -> None:
+    assert public(DisabledView) == public(View)
+
+
+def test_both_views_say_whether_they_are_enabled_and_why_not(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    assert view.enabled
+    assert view.why_disabled is None
+    names = {name for name in dir(View) if not name.startswith("_")}
+    disabled = memory.view(None, tacit.Chat.private("telegram:1"))
+    assert {name for name in dir(disabled) if not name.startswith("_")} == names

@@ -1,0 +1,230 @@
+"""Versions, history and deltas, each told only as far as the one who asks may hear them."""
+
+import threading
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private, said
+
+OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
+ALL = (ALICE, BOB, CAROL)
+
+
+def test_who_joined_later_neither_hears_nor_counts_older_versions(memory: Memory) -> None:
+    before = group(memory, ALICE, here=(ALICE, BOB))
+    id = kept(before, "The code is 1111", **OPEN)
+    before.update(id, "The code is 2222")
+    group(memory, ALICE, here=ALL).update(id, "The code is 3333")
+
+    carol, bob, own = private(memory, CAROL), private(memory, BOB), private(memory, ALICE)
+    assert [carol.show(id).version, bob.show(id).version, own.show(id).version] == [1, 3, 3]
+    assert [one.version for one in carol.list()] == [1]
+    assert [one.memory.version for one in carol.recall("code")] == [1]
+    assert [(e.version, e.content) for e in carol.history(id)] == [(1, "The code is 3333")]
+    assert [(e.version, e.content) for e in bob.history(id)] == [
+        (1, "The code is 1111"),
+        (2, "The code is 2222"),
+        (3, "The code is 3333"),
+    ]
+
+
+def test_a_subject_who_came_later_is_not_told_what_was_said_behind_their_back(
+    memory: Memory,
+) -> None:
+    before = group(memory, ALICE, here=(ALICE, BOB))
+    id = kept(before, "Carol is lazy", about=[CAROL.key], visibility="room", sensitivity="public")
+    assert said(group(memory, CAROL, here=ALL).list()) == ["Carol is lazy"]  # G1b: in the room
+    assert said(private(memory, CAROL).list()) == []
+    group(memory, ALICE, here=ALL).update(id, "Carol is calm")
+    carol = private(memory, CAROL)
+    assert [(e.version, e.content) for e in carol.history(id)] == [(1, "Carol is calm")]
+
+
+def test_version_numbers_without_gaps_hide_what_was_not_heard_between(memory: Memory) -> None:
+    first = group(memory, ALICE, here=ALL, complete=True)
+    id = kept(first, "v1", **OPEN)
+    without = group(memory, ALICE, here=(ALICE, BOB), complete=True)
+    without.update(id, "v2")
+    without.update(id, "v3")
+    group(memory, ALICE, here=ALL, complete=True).update(id, "v4")
+    carol = private(memory, CAROL)
+    assert carol.show(id).version == 2
+    assert [(e.version, e.content) for e in carol.history(id)] == [(1, "v1"), (2, "v4")]
+
+
+def test_if_version_counts_as_the_requester_does(memory: Memory) -> None:
+    id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, sensitivity="public")
+    group(memory, BOB).update(id, "Standup is at 10")
+    carol = group(memory, CAROL, here=ALL)
+    mine = carol.show(id).version
+    assert carol.update(id, "Standup is at 11", if_version=mine).id == id
+    with pytest.raises(tacit.Conflict):
+        carol.update(id, "Standup is at 12", if_version=mine + 5)
+
+
+def test_history_tells_others_what_happened_but_not_how_it_is_filed(memory: Memory) -> None:
+    own, bob = private(memory, ALICE), private(memory, BOB)
+    id = kept(group(memory, ALICE), "I run", **OPEN)
+    own.withhold_from(id, [CAROL.key])
+    own.pin(id)
+    assert [e.event for e in own.history(id)] == ["ADD", "UPDATE", "UPDATE"]
+    assert all(entry.detail == {} for entry in bob.history(id))
+    assert CAROL.key not in repr(bob.history(id))
+    assert CAROL.key not in repr(bob.show(id))
+    assert CAROL.key not in repr(own.history(id))
+
+
+def test_history_follows_a_memory_through_all_its_states(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "one")
+    view.update(id, "two")
+    view.pin(id)
+    view.forget(id)
+    view.restore(id)
+    assert [(e.event, e.version) for e in view.history(id)] == [
+        ("ADD", 1),
+        ("UPDATE", 2),
+        ("UPDATE", 2),
+        ("DELETE", 2),
+        ("RESTORE", 2),
+    ]
+
+
+def test_a_delta_tells_the_last_word_on_each_memory_newest_first(
+    memory: Memory, clock: SetClock
+) -> None:
+    view = private(memory, ALICE)
+    assert (view.delta().revision, view.delta().changes) == (0, ())
+    one, two = kept(view, "one"), kept(view, "two")
+    start = view.delta().revision
+    assert view.delta(start).changes == ()
+    clock.forward(seconds=1)
+    view.update(one, "one, reworded")
+    view.forget(two)
+    three = kept(view, "three")
+    delta = view.delta(start)
+    assert [(c.event, c.memory_id, c.content) for c in delta.changes] == [
+        ("created", three, "three"),
+        ("deleted", two, None),
+        ("updated", one, "one, reworded"),
+    ]
+    assert [c.revision for c in delta.changes] == sorted({c.revision for c in delta.changes})[::-1]
+    assert delta.revision == delta.changes[0].revision > start
+    assert delta.changes[1].category is None
+    assert (delta.changes[0].category, delta.changes[0].at) == ("fact", clock.now)
+    assert view.delta(delta.revision).changes == ()
+    assert view.delta(delta.revision).revision == delta.revision
+    assert len(view.delta().changes) == 3
+
+
+def test_a_delta_tells_each_listener_only_what_they_may_hear(memory: Memory) -> None:
+    alice = group(memory, ALICE)
+    shown = kept(alice, "I run", **OPEN)
+    bob = group(memory, BOB)
+    seen = bob.delta()
+    assert [c.content for c in seen.changes] == ["I run"]
+    hidden = kept(alice, "I am in debt")
+    private(memory, ALICE, thread="telegram:-100").forget(hidden)
+    # What is hidden does not even move the revision: its steps would count it.
+    assert bob.delta(seen.revision).revision == seen.revision
+    assert bob.delta() == seen
+    alice.update(shown, "I run far")
+    assert [(c.memory_id, c.content) for c in bob.delta(seen.revision).changes] == [
+        (shown, "I run far")
+    ]
+    alice.forget(shown)
+    assert [(c.event, c.content, c.category) for c in bob.delta().changes] == [
+        ("deleted", None, None)
+    ]
+
+
+def test_what_is_withheld_from_somebody_leaves_no_mark_in_their_delta(memory: Memory) -> None:
+    alice, own = group(memory, ALICE), private(memory, ALICE)
+    id = kept(alice, "A party for Bob", withheld_from=[BOB.key], **OPEN)
+    bob = group(memory, BOB)
+    nothing = bob.delta()
+    assert (nothing.revision, nothing.changes) == (0, ())
+    own.withhold_from(id, [CAROL.key])
+    own.forget(id)
+    assert bob.delta() == nothing
+
+
+def test_revisions_only_grow_and_threads_do_not_mix(memory: Memory, clock: SetClock) -> None:
+    one, two = private(memory, ALICE, thread="one"), private(memory, ALICE, thread="two")
+    revisions = [0]
+    for number in range(6):
+        one.remember(f"fact {number}")
+        revisions.append(one.delta().revision)
+        clock.forward(seconds=number - 3)  # backwards too: a clock can be set right
+    assert revisions == sorted(set(revisions))
+    assert two.delta().revision == 0
+    two.remember("elsewhere")
+    assert [c.content for c in two.delta().changes] == ["elsewhere"]
+    assert len(one.delta().changes) == 6
+    assert [c.content for c in one.delta(revisions[4]).changes] == ["fact 5", "fact 4"]
+
+
+def test_a_change_made_in_another_thread_is_told_in_the_memorys_own(memory: Memory) -> None:
+    first, second = private(memory, ALICE, thread="first"), private(memory, ALICE, thread="second")
+    id = kept(first, "I live in Porto")
+    start = first.delta().revision
+    second.update(id, "I live in Lisbon")
+    assert [c.content for c in first.delta(start).changes] == ["I live in Lisbon"]
+    assert [c.content for c in second.delta().changes] == ["I live in Lisbon"]
+
+
+def test_a_superseded_memory_is_a_removal_without_content_in_its_room(memory: Memory) -> None:
+    room = group(memory, ALICE)
+    old = kept(room, "I live in Porto", **OPEN)
+    start = room.delta().revision
+    private(memory, ALICE).update(old, "I live in Lisbon")
+    bob = group(memory, BOB)
+    assert [(c.memory_id, c.event, c.content) for c in bob.delta(start).changes] == [
+        (old, "superseded", None)
+    ]
+    assert "Lisbon" not in repr(bob.delta())
+
+
+def test_an_expired_memory_tells_its_content_to_no_delta(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    view.remember("On holiday", kind="observation")
+    clock.forward(days=4)
+    assert "holiday" not in repr(view.delta())
+
+
+def test_an_erased_memory_is_gone_from_the_delta(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "Gone tomorrow")
+    view.erase(id)
+    assert view.delta().changes == ()
+
+
+def test_no_revision_is_given_twice_when_many_write_in_one_thread(
+    shared_url: str, opened: Open
+) -> None:
+    view = private(opened(shared_url), ALICE, thread="busy")
+    view.remember("first")
+
+    def write(number: int) -> None:
+        for turn in range(5):
+            view.remember(f"{number}.{turn}")
+
+    workers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    changes = view.delta().changes
+    assert len(changes) == 41
+    assert len({c.revision for c in changes}) == 41
+    # The clock stands still, so that each step is one: none was lost between them.
+    assert changes[0].revision - changes[-1].revision == 40
+
+
+def test_what_is_said_in_one_group_is_no_news_in_another(memory: Memory) -> None:
+    kept(group(memory, ALICE), "I run", **OPEN)
+    assert group(memory, BOB, FAMILY).delta().revision == 0

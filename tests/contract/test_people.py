@@ -1,0 +1,187 @@
+"""People: by name, username, alias or what they are to somebody; merged, and apart again."""
+
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.model.people import Name, NameKind
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, kept, private, said
+
+OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
+
+
+def person_called(memory: Memory, who: tacit.Requester, name: str) -> str:
+    """The person:… id behind one of somebody's names."""
+    (found,) = [
+        person.id
+        for person in private(memory, who).people()
+        if name in {n.text for n in person.names}
+    ]
+    return found
+
+
+def test_somebody_new_becomes_a_person_and_stays_one(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    view.remember("Sarah is my wife", about=["Sarah"])
+    view.remember("Sarah likes tulips", about=["sarah"])
+    view.remember("Tom is my son", about=["Tom"])
+    for spelling in ("Sarah", "SARAH", "sarah", "Ｓarah"):
+        assert said(view.about(spelling)) == ["Sarah is my wife", "Sarah likes tulips"]
+    sarah = person_called(memory, ALICE, "Sarah")
+    assert sarah.startswith("person:")
+    assert said(view.about(sarah)) == ["Sarah is my wife", "Sarah likes tulips"]
+    assert said(view.about("nobody I know")) == []
+
+
+def test_names_belong_to_the_one_who_gave_them(memory: Memory) -> None:
+    private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
+    bob = private(memory, BOB)
+    assert said(bob.about("Sarah")) == []
+    bob.remember("Sarah is my sister", about=["Sarah"])
+    assert person_called(memory, ALICE, "Sarah") != person_called(memory, BOB, "Sarah")
+    assert "Sarah is my wife" not in repr([bob.about("Sarah"), bob.people()])
+
+
+def test_a_person_is_found_by_alias_username_and_relation(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    view.remember("Carl likes golf", about=["Carl"])
+    named = view.name("Carl", "my boss", "relation")
+    view.name("Carl", "Charly", NameKind.ALIAS)
+    view.name("Carl", "carl_77", kind="username")
+    assert named.names == (
+        Name(kind=NameKind.NAME, text="Carl"),
+        Name(kind=NameKind.RELATION, text="my boss"),
+    )
+    for name in ("Carl", "my boss", "My Boss", "charly", "carl_77", "@carl_77"):
+        assert said(view.about(name)) == ["Carl likes golf"], name
+    assert view.name("Carl", "Charly").id == named.id
+    assert said(private(memory, BOB).about("my boss")) == []
+
+
+def test_whom_a_channel_names_is_found_where_they_are(memory: Memory) -> None:
+    alice = group(memory, ALICE)
+    alice.remember("Bob runs", about=["Bob"], **OPEN)
+    bob = group(memory, BOB)
+    bob.remember("Alice swims", about=["@alice_l"], **OPEN)
+    assert said(bob.about("Bob")) == ["Bob runs"]
+    assert said(bob.about(ALICE.key)) == ["Alice swims"]
+    assert said(bob.about("alice_l")) == ["Alice swims"]
+    names = {name.text for person in alice.people() for name in person.names}
+    assert names == {"Alice", "alice_l", "Bob"}
+    # Carol is not here: whoever is called so is somebody Alice alone knows.
+    group(memory, CAROL, FAMILY, here=(CAROL,)).remember("I am Carol")
+    alice.remember("Carol knits", about=["Carol"], **OPEN)
+    assert said(alice.about(CAROL.key)) == []
+
+
+def test_me_is_the_one_who_speaks(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "I run", about=["me"])
+    assert view.show(id).subjects == {"ext:telegram:1001"}
+    assert view.show(id).trust == "stated"
+    view.remember("I swim")  # about nobody else: about the speaker
+    assert said(view.about(ALICE.key)) == ["I run", "I swim"]
+
+
+def test_a_name_of_two_people_is_refused_and_says_how_to_go_on(memory: Memory) -> None:
+    twins = [tacit.Requester(f"telegram:{n}", name="Sam") for n in (31, 32)]
+    view = group(memory, ALICE, here=(ALICE, *twins))
+    view.remember("hello")
+    with pytest.raises(tacit.InvalidInput, match="2 people"):
+        view.remember("Sam runs", about=["Sam"])
+    with pytest.raises(tacit.InvalidInput, match="2 people"):
+        view.about("Sam")
+    with pytest.raises(tacit.InvalidInput, match="2 people"):
+        view.remember("a party", withheld_from=["Sam"])
+    view.remember("Sam runs", about=["telegram:31"])
+    assert said(private(memory, ALICE).about("telegram:31")) == ["Sam runs"]
+    assert said(private(memory, ALICE).about("telegram:32")) == []
+    assert memory.stats().memories == 2
+
+
+def test_about_gathers_what_several_owners_said(memory: Memory) -> None:
+    here = (ALICE, BOB, CAROL)
+    group(memory, ALICE, here=here).remember("Bob runs", about=["Bob"], **OPEN)
+    group(memory, CAROL, here=here).remember("Bob sings", about=["Bob"], **OPEN)
+    private(memory, ALICE).remember("Bob snores", about=[BOB.key])
+    group(memory, BOB, here=here).remember("I cook", **OPEN)
+    for who in here:
+        view = group(memory, who, here=here)
+        assert said(view.about("Bob")) == ["Bob runs", "Bob sings", "I cook"]
+    assert "Bob snores" in said(private(memory, ALICE).about(BOB.key))
+    pages = view.about("Bob", limit=2)
+    assert len(pages) == 2
+    assert len(view.about("Bob", limit=2, cursor=pages.cursor)) == 1
+
+
+def test_merged_people_are_one_and_an_undo_parts_them(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    view.remember("Liz plays chess", about=["Liz"])
+    view.remember("Elizabeth lives in York", about=["Elizabeth"])
+    liz, elizabeth = (person_called(memory, ALICE, n) for n in ("Liz", "Elizabeth"))
+    link = memory.merge_people(liz, elizabeth, actor="alice")
+    assert link.kind == "merge"
+    both = ["Elizabeth lives in York", "Liz plays chess"]
+    assert said(view.about("Liz")) == said(view.about("Elizabeth")) == both
+    (merged,) = [p for p in view.people() if liz in p.identities]
+    assert {name.text for name in merged.names} == {"Elizabeth", "Liz"}
+    with pytest.raises(tacit.Conflict):
+        memory.merge_people(liz, elizabeth)
+    memory.unmerge_people(liz)
+    assert said(view.about("Liz")) == ["Liz plays chess"]
+    assert said(view.about("Elizabeth")) == ["Elizabeth lives in York"]
+    assert [link.holds for link in memory.links(liz)] == [False]
+    with pytest.raises(tacit.NotFound, match="no such link here"):
+        memory.unmerge_people(liz)
+
+
+def test_somebody_known_by_name_turns_out_to_be_a_member(memory: Memory) -> None:
+    here = (ALICE, BOB)
+    family = group(memory, ALICE, FAMILY, here=(ALICE,))
+    id = kept(family, "Robert runs", about=["Robert"], kind="knowledge", **OPEN)
+    bob = private(memory, BOB)
+    assert said(bob.list()) == []
+    memory.merge_people(person_called(memory, ALICE, "Robert"), BOB.key)
+    assert said(bob.list()) == ["Robert runs"]  # public, lasting and about him: P3b
+    assert said(group(memory, ALICE, here=here).about("Bob")) == []
+    assert bob.show(id).content == "Robert runs"
+    memory.unmerge_people(person_called(memory, ALICE, "Robert"))
+    assert said(bob.list()) == []
+
+
+def test_people_with_identities_of_their_own_are_not_merged_away(memory: Memory) -> None:
+    private(memory, ALICE).remember("x", about=["Sarah"])
+    sarah = person_called(memory, ALICE, "Sarah")
+    with pytest.raises(tacit.InvalidInput, match="identity of their own"):
+        memory.merge_people(BOB.key, sarah)
+    with pytest.raises(tacit.InvalidInput):
+        memory.merge_people("Sarah", BOB.key)
+    with pytest.raises(tacit.InvalidInput):
+        memory.merge_people(sarah, sarah)
+    memory.merge_people(sarah, BOB.key)
+    with pytest.raises(tacit.InvalidInput, match="identity of their own"):
+        memory.merge_people(sarah, CAROL.key)
+
+
+def test_a_link_is_not_undone_as_a_merge_nor_the_reverse(memory: Memory) -> None:
+    private(memory, ALICE).remember("x", about=["Sarah"])
+    sarah = person_called(memory, ALICE, "Sarah")
+    memory.link(ALICE.key, "acct:a")
+    memory.merge_people(sarah, BOB.key)
+    with pytest.raises(tacit.NotFound):
+        memory.unmerge_people(ALICE.key)
+    assert memory.links(ALICE.key)[0].holds
+    assert memory.links(sarah)[0].holds
+
+
+def test_names_travel_with_the_account_that_gave_them(memory: Memory) -> None:
+    private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
+    memory.link(ALICE.key, "acct:alice")
+    web = private(memory, tacit.Requester("acct:alice"))
+    assert said(web.about("Sarah")) == ["Sarah is my wife"]
+    web.remember("Sarah likes tulips", about=["Sarah"])
+    assert len(web.about("Sarah")) == 2
+    memory.unlink(ALICE.key)
+    assert said(web.about("Sarah")) == []

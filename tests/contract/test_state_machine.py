@@ -1,0 +1,278 @@
+"""A long random life of one store, compared step by step with plain dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import tacit
+from tacit.memory import Memory
+from tacit.views.view import View
+from tests.contract import plain_model
+from tests.contract.plain_model import BOB, PHONE, WEB, Fact, Plain, Seat, Wording
+from tests.contract.rooms import SetClock, group, private
+
+SEATS = (
+    Seat(PHONE, "telegram:1001"),
+    Seat(PHONE, None),
+    Seat(BOB, "telegram:2002"),
+    Seat(BOB, None),
+    Seat(WEB, "web:alice"),
+)
+CONTENTS = st.sampled_from(["red", "green", "blue"])
+KEYS = st.sampled_from(["k1", "k2"])
+VISIBILITIES = st.sampled_from(["private_only", "room", "public_ok"])
+seats = st.sampled_from(SEATS)
+which = st.integers(0, 30)
+
+
+class Life(RuleBasedStateMachine):
+    opened: ClassVar[Memory]
+    clock: ClassVar[SetClock]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory = self.opened.space(f"s{uuid4().hex}")
+        self.plain = Plain()
+        self.ids: list[str] = []  # also of erased ones
+        self.turn = 0
+
+    def view(self, seat: Seat) -> View:
+        who = tacit.Requester(seat.who.removeprefix("ext:"))
+        if seat.private:
+            return private(self.memory, who)
+        return group(self.memory, who, here=("telegram:1001", "telegram:2002"))
+
+    def tick(self) -> int:
+        self.clock.forward(seconds=1)
+        self.turn += 1
+        return self.turn
+
+    def words(self, seat: Seat, content: str, visibility: str) -> Wording:
+        # By the keys they have in the room: a link may end, and who was there was there.
+        heard: frozenset[str] = frozenset() if seat.private else frozenset({PHONE, BOB})
+        return Wording(content, self.plain.writes_as(seat.who), heard, visibility)
+
+    def add(
+        self,
+        id: str | None,
+        seat: Seat,
+        content: str,
+        visibility: str,
+        *,
+        key: str | None = None,
+        for_room: bool = False,
+    ) -> Fact:
+        assert id is not None
+        assert id not in self.plain.facts
+        owner = None if for_room else self.plain.writes_as(seat.who)
+        words = self.words(seat, content, visibility)
+        fact = Fact(id, owner, seat.room, key, visibility, [words], self.turn)
+        self.plain.facts[id] = fact
+        self.ids.append(id)
+        return fact
+
+    def reword(self, fact: Fact, seat: Seat, content: str) -> None:
+        fact.wordings.append(self.words(seat, content, fact.visibility))
+        fact.worded_at = self.turn
+
+    # What people do
+
+    @rule(seat=seats, content=CONTENTS, visibility=VISIBILITIES, for_room=st.booleans())
+    def remember(self, seat: Seat, content: str, visibility: str, for_room: bool) -> None:
+        self.tick()
+        if seat.private:
+            for_room, visibility = (
+                False,
+                "public_ok" if visibility == "public_ok" else "private_only",
+            )
+        elif visibility == "public_ok":
+            visibility = "room"
+        done = self.view(seat).remember(
+            content, visibility=visibility, for_room=for_room, sensitivity="public"
+        )
+        self.add(done.id, seat, content, visibility, for_room=for_room)
+
+    @rule(seat=seats, key=KEYS, content=CONTENTS)
+    def put(self, seat: Seat, key: str, content: str) -> None:
+        self.tick()
+        me = self.plain.writes_as(seat.who)
+        values = [one for one in self.plain.facts.values() if one.key == key]
+        values = [one for one in values if one.state == "active" and self.plain.same(one.owner, me)]
+        own = next((one for one in values if one.owner == me), None)
+        alias = next((one for one in values if not self.plain.shadowed(one)), None)
+        done = self.view(seat).put("profile", key, content, sensitivity="public")
+        if own is not None and own.room == seat.room:
+            assert done.id == own.id
+            if content != own.now.content:
+                self.reword(own, seat, content)
+            return
+        before = own or alias
+        reach = self.plain.taken_over(seat, before) if before else "private_only"
+        new = self.add(done.id, seat, content, reach, key=key)
+        if own is not None:
+            own.state, own.replaced_by = "superseded", new.id
+
+    def some(self, number: int) -> tuple[str, Fact | None]:
+        id = self.ids[number % len(self.ids)]
+        return id, self.plain.facts.get(id)
+
+    def refused(self, act: Callable[[], object], error: type[tacit.TacitError]) -> None:
+        with pytest.raises(error) as caught:
+            act()
+        assert caught.type is error
+
+    @precondition(lambda self: self.ids)
+    @rule(seat=seats, number=which, content=CONTENTS)
+    def update(self, seat: Seat, number: int, content: str) -> None:
+        self.tick()
+        id, fact = self.some(number)
+        view = self.view(seat)
+        if fact is None or not self.plain.may_change(seat, fact):
+            return self.refused(lambda: view.update(id, content), tacit.NotFound)
+        if fact.state != "active":
+            return self.refused(lambda: view.update(id, content), tacit.Conflict)
+        done = view.update(id, content)
+        if content == fact.now.content:
+            assert done.id == id
+        elif fact.room == seat.room:
+            assert done.id == id
+            self.reword(fact, seat, content)
+        elif self.plain.same(fact.owner, seat.who):
+            reach = self.plain.taken_over(seat, fact)
+            new = self.add(done.id, seat, content, reach, key=fact.key)
+            fact.state, fact.replaced_by = "superseded", new.id
+        else:  # one's own words about a room, said elsewhere: the room's fact stays
+            self.add(done.id, seat, content, "private_only")
+        return None
+
+    @precondition(lambda self: self.ids)
+    @rule(seat=seats, number=which)
+    def forget(self, seat: Seat, number: int) -> None:
+        self.tick()
+        id, fact = self.some(number)
+        view = self.view(seat)
+        if fact is None or not self.plain.may_change(seat, fact):
+            return self.refused(lambda: view.forget(id), tacit.NotFound)
+        view.forget(id)
+        if fact.state == "active":
+            fact.state = "forgotten"
+        return None
+
+    @precondition(lambda self: self.ids)
+    @rule(seat=seats, number=which)
+    def restore(self, seat: Seat, number: int) -> None:
+        self.tick()
+        id, fact = self.some(number)
+        view = self.view(seat)
+        if fact is None or not self.plain.may_change(seat, fact, back=True):
+            return self.refused(lambda: view.restore(id), tacit.NotFound)
+        owners = seat.private and self.plain.same(fact.owner, seat.who)
+        taken = fact.state == "forgotten" and self.plain.holds_key(fact)
+        if fact.state == "superseded" or taken:
+            error: type[tacit.TacitError] = tacit.Conflict if owners else tacit.NotFound
+            return self.refused(lambda: view.restore(id), error)
+        view.restore(id)
+        fact.state = "active"
+        return None
+
+    @precondition(lambda self: self.ids)
+    @rule(seat=seats, number=which)
+    def erase(self, seat: Seat, number: int) -> None:
+        self.tick()
+        id, fact = self.some(number)
+        view = self.view(seat)
+        if fact is None or not self.plain.is_theirs(seat, fact):
+            return self.refused(lambda: view.erase(id), tacit.NotFound)
+        gone = self.plain.erased_with(seat, fact)
+        assert view.erase(id).count == len(gone)
+        for one in gone:
+            del self.plain.facts[one]
+        for other in self.plain.facts.values():
+            if other.replaced_by in gone:
+                other.replaced_by = None
+        return None
+
+    @precondition(lambda self: self.ids)
+    @rule(seat=seats, number=which, visibility=VISIBILITIES)
+    def set_visibility(self, seat: Seat, number: int, visibility: str) -> None:
+        self.tick()
+        id, fact = self.some(number)
+        view = self.view(seat)
+        if fact is None or not self.plain.may_set_visibility(seat, fact, visibility):
+            return self.refused(lambda: view.set_visibility(id, visibility), tacit.NotFound)
+        view.set_visibility(id, visibility)
+        fact.visibility = fact.now.visibility = visibility
+        return None
+
+    @rule(key=st.sampled_from([PHONE, BOB]))
+    def link_or_unlink(self, key: str) -> None:
+        self.tick()
+        external, account = key.removeprefix("ext:"), plain_model.ACCOUNTS[key]
+        if key in self.plain.linked:
+            self.memory.unlink(external)
+        else:
+            self.memory.link(external, account)
+        self.plain.linked ^= {key}
+
+    # What they hear
+
+    @rule(seat=seats, number=which)
+    def look_closely(self, seat: Seat, number: int) -> None:
+        view = self.view(seat)
+        for key in ("k1", "k2"):
+            got, value = view.get("profile", key), self.plain.value(seat, key)
+            assert (got and got.id) == (value and value.id)
+        if not self.ids:
+            return
+        id, fact = self.some(number)
+        if fact is None or not self.plain.reaches(seat, fact):
+            self.refused(lambda: view.show(id), tacit.NotFound)
+            return
+        heard = self.plain.versions(seat, fact)
+        shown = view.show(id)
+        assert (shown.content, shown.version) == (fact.now.content, max(1, len(heard)))
+        assert (shown.state, shown.visibility) == (fact.state, fact.visibility)
+        told = {entry.version: entry.content for entry in view.history(id)}
+        assert [told[number] for number in sorted(told)] == heard
+
+    @invariant()
+    def everybody_hears_what_they_may(self) -> None:
+        """One seat after each step, in turn: all five would cost more and find little more."""
+        self.check(SEATS[self.turn % len(SEATS)])
+
+    def check(self, seat: Seat) -> None:
+        heard = {one.id: one.content for one in self.view(seat).list(limit=500)}
+        facts = self.plain.facts.values()
+        assert heard == {one.id: one.now.content for one in facts if self.plain.hears(seat, one)}
+
+    def teardown(self) -> None:
+        for seat in SEATS:
+            self.check(seat)
+
+
+@pytest.mark.timeout(600)  # a failure is made small first, and that takes its time
+def test_a_store_answers_like_plain_dictionaries(memory: Memory, clock: SetClock) -> None:
+    class Here(Life):
+        pass
+
+    Here.opened, Here.clock = memory, clock
+    run_state_machine_as_test(
+        Here,
+        settings=settings(
+            max_examples=20, stateful_step_count=30, suppress_health_check=list(HealthCheck)
+        ),
+    )
+    assert memory.maintain().healthy

@@ -1,0 +1,263 @@
+"""Parsing at the edge: a value comes back usable, or a typed error does. Without a database."""
+
+import math
+from dataclasses import FrozenInstanceError, fields
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacit
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import InvalidInput
+from tacit.model import cursor, draft, text
+from tacit.model.draft import Draft
+from tacit.model.memory import Memory
+from tacit.model.results import Maintained, Page, Remembered
+from tacit.model.words import (
+    CATEGORIES,
+    CATEGORY_OF_KIND,
+    Event,
+    Kind,
+    Sensitivity,
+    State,
+    Visibility,
+)
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(),
+    st.binary(),
+    st.lists(st.text()),
+)
+
+
+def test_the_record_has_every_field_of_the_design() -> None:
+    design = """
+        id space owner speaker subjects learned_in heard_by kind category key slot content version
+        visibility sensitivity portable withheld_from inferred trust importance confidence pinned
+        tags source thread agent run role created_at updated_at observed_at expires_at
+        last_accessed_at access_count state purge_at superseded_by
+    """
+    assert set(design.split()) <= {field.name for field in fields(Memory)}
+
+
+def test_records_cannot_be_changed() -> None:
+    done = Remembered(id="AAAAAAAA", state=State.ACTIVE, version=1, created=True)
+    for thing in (done, tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"), Draft()):
+        with pytest.raises(FrozenInstanceError):
+            setattr(thing, fields(thing)[0].name, "other")
+
+
+def test_every_kind_is_filed_somewhere() -> None:
+    assert set(CATEGORY_OF_KIND) == set(Kind)
+    assert set(CATEGORY_OF_KIND.values()) <= set(CATEGORIES)
+
+
+def test_lasting_kinds_are_those_that_do_not_fade() -> None:
+    assert {kind for kind in Kind if kind.lasting} == {
+        Kind.PREFERENCE,
+        Kind.IDENTITY,
+        Kind.RELATIONSHIP,
+        Kind.KNOWLEDGE,
+    }
+    assert set(limits.KIND_TTL_DAYS) == {"context", "event", "task", "observation"}
+
+
+def test_words_are_ranked_from_least_to_most() -> None:
+    assert sorted(Visibility, key=lambda v: v.rank) == ["private_only", "room", "public_ok"]
+    assert sorted(Sensitivity, key=lambda s: s.rank) == ["public", "personal", "sensitive"]
+
+
+def test_history_knows_every_event_of_the_design() -> None:
+    design = "ADD UPDATE DELETE MERGE LINK TTL RESTORE SUPERSEDE ERASE CONSENT"
+    assert set(design.split()) == set(Event)
+
+
+@given(ANYTHING)
+def test_any_content_is_kept_as_it_is_or_refused(value: Any) -> None:
+    try:
+        kept = text.content(value)
+    except InvalidInput as error:
+        assert error.field == "content"  # noqa: PT017 (only some values are refused)
+        return
+    assert kept == value
+    assert kept.strip()
+    kept.encode()
+
+
+@given(ANYTHING)
+def test_any_identifier_can_be_seen_or_is_refused(value: Any) -> None:
+    try:
+        kept = text.identifier("key", value, 50)
+    except InvalidInput as error:
+        assert error.field == "key"  # noqa: PT017 (only some values are refused)
+        return
+    assert kept == text.identifier("key", kept, 100)
+    assert kept == kept.strip() != ""
+    assert kept.isprintable() or " " in kept or any(c.isspace() for c in kept)
+
+
+@pytest.mark.parametrize("length", [limits.CONTENT_MAX_CHARS, limits.CONTENT_MAX_CHARS + 1])
+def test_content_ends_where_its_limit_is(length: int) -> None:
+    if length <= limits.CONTENT_MAX_CHARS:
+        assert len(text.content("é" * length)) == length
+    else:
+        with pytest.raises(InvalidInput, match="16,001"):
+            text.content("é" * length)
+
+
+def test_two_spellings_that_look_alike_are_one_identifier() -> None:
+    assert text.identifier("key", "cafe\N{COMBINING ACUTE ACCENT}", 50) == "café"
+
+
+@given(st.text())
+def test_folding_a_name_twice_changes_nothing_more(name: str) -> None:
+    once = text.folded(name)
+    assert len(once) <= limits.NAME_MAX_CHARS
+    assert "  " not in once
+
+
+@pytest.mark.parametrize("spelling", ["Sarah", "SARAH", "  sarah ", "Ｓａｒａｈ", "sarah"])
+def test_spellings_of_a_name_fold_together(spelling: str) -> None:
+    assert text.folded(spelling) == "sarah"
+
+
+@given(ANYTHING)
+def test_what_a_channel_shows_is_cleaned_and_never_refused(name: Any) -> None:
+    shown = text.display(name)
+    assert len(shown) <= limits.NAME_MAX_CHARS
+    assert shown == shown.strip()
+    if shown:
+        assert text.identifier("name", shown, limits.NAME_MAX_CHARS) == shown
+
+
+@given(ANYTHING)
+def test_only_eight_letters_and_digits_are_an_id(value: Any) -> None:
+    kept = text.memory_id(value)
+    assert kept is None or (kept == value and len(kept) == 8 and kept.isascii() and kept.isalnum())
+
+
+@pytest.mark.parametrize("value", ["abcdefgh", "ABCD1234", "00000000"])
+def test_an_id_is_an_id(value: str) -> None:
+    assert text.memory_id(value) == value
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.5, 1.0])
+def test_a_fraction_is_between_nothing_and_all(value: float) -> None:
+    assert text.fraction("confidence", value) == value
+    assert isinstance(text.fraction("confidence", value), float)
+
+
+@pytest.mark.parametrize("value", [7, -0.1, 1.0001, math.nan, math.inf, True, "1", None, 10**400])
+def test_what_is_no_fraction_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInput, match="confidence"):
+        text.fraction("confidence", value)
+
+
+@pytest.mark.parametrize("value", [0, 6, True, False, 3.0, "3", None, math.nan])
+def test_what_is_no_whole_number_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInput, match="importance"):
+        text.whole("importance", value, 1, 5)
+
+
+class Vague(tzinfo):
+    """A time zone that does not know its own offset."""
+
+    def utcoffset(self, _: datetime | None) -> timedelta | None:
+        return None
+
+    def dst(self, _: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, _: datetime | None) -> str:
+        return "somewhere"
+
+
+def test_a_time_is_aware_and_becomes_utc() -> None:
+    there = datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=9)))
+    assert text.moment("observed_at", there) == there
+    assert text.moment("observed_at", there).tzinfo is UTC
+    naive = there.replace(tzinfo=None)
+    for value in (naive, naive.replace(tzinfo=Vague()), "2026-01-01", 5, None, there.date()):
+        with pytest.raises(InvalidInput, match="observed_at"):
+            text.moment("observed_at", value)
+    edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=9)))
+    with pytest.raises(InvalidInput, match="too far"):
+        text.moment("observed_at", edge)
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_micros_keep_a_time_exactly(moment: datetime) -> None:
+    assert from_micros(to_micros(moment)) == moment
+
+
+def test_tags_are_a_set_in_the_order_of_the_alphabet() -> None:
+    assert text.tags(["b", "a", "b"]) == ("a", "b")
+    assert text.tags([]) == ()
+    assert len(text.tags([str(number) for number in range(32)])) == 32
+    for bad in ("tag", 5, None, [5], [""], [" a"], ["x" * 65], [str(n) for n in range(33)]):
+        with pytest.raises(InvalidInput, match="tags"):
+            text.tags(bad)
+
+
+@given(ANYTHING)
+def test_any_cursor_is_ours_or_refused(value: Any) -> None:
+    try:
+        found = cursor.decode(value)
+    except InvalidInput as error:
+        assert error.field == "cursor"  # noqa: PT017 (only some values are refused)
+        return
+    assert found is None or text.memory_id(found[1]) == found[1]
+
+
+def test_a_draft_knows_what_was_said_and_what_was_not() -> None:
+    said = draft.parse({"content": "x", "pinned": False, "importance": None}, CATEGORIES)
+    assert {"content", "pinned"} <= said.named
+    assert "importance" not in said.named
+    assert said.pinned is False
+    assert said.importance is None
+
+
+def test_a_draft_names_the_field_that_is_wrong() -> None:
+    for values, field in (
+        ({"nonsense": 1}, "nonsense"),
+        ({"created_at": datetime.now(UTC)}, "created_at"),
+        ({"trust": "stated"}, "trust"),
+        ({"category": "nonsense"}, "category"),
+        ({"about": "Sarah"}, "about"),
+        ({"about": ["x"] * 65}, "about"),
+        ({"withheld_from": range(10**12)}, "withheld_from"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            draft.parse(dict(values), CATEGORIES)
+        assert caught.value.field == field
+
+
+def test_errors_are_one_tree_and_name_what_to_do() -> None:
+    for name in tacit.__all__:
+        thing = getattr(tacit, name)
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            assert issubclass(thing, tacit.TacitError)
+    error = InvalidInput("key", "is empty; write one")
+    assert (str(error), error.field, error.problem) == (
+        "key: is empty; write one",
+        "key",
+        "is empty; write one",
+    )
+    assert isinstance(error, ValueError)
+    assert str(tacit.NotFound()) == "no such memory here"
+    assert "pip install 'tacit[postgres]'" in str(tacit.MissingExtra("postgres", "PostgreSQL"))
+
+
+def test_results_say_whether_they_hold() -> None:
+    assert not Remembered(id=None, state=None, version=0, created=False)
+    assert Maintained(problems=(), did=()).healthy
+    assert not Maintained(problems=("x",), did=()).healthy
+    assert list(Page(items=(1, 2))) == [1, 2]

@@ -1,0 +1,252 @@
+"""No read scans: the plans of every statement that a view really runs, on both databases.
+
+Planners choose by statistics, so each read is planned in several stores: one where the group is
+everything there is, one where it is lost among others, and for SQLite without statistics too.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import tacit
+from bench.crowd import Group, Memo, mixed, one_group, one_person, others
+from bench.filling import Filling
+from bench.plans import Statement, plans_of, recorded, traced
+from bench.sinks import open_sink
+from tacit.memory import Memory
+from tacit.model.words import ChatKind
+from tacit.views.reading import ViewReads
+from tacit.views.view import View
+from tests.databases import PostgresDatabases
+
+ALICE = 1001
+GROUP = Group("telegram:-50", tuple(range(2001, 2031)))
+BOB, CAROL = GROUP.members[:2]
+ACCOUNT = "acct:bob"
+
+Read = Callable[[View, str], object]
+
+
+def _narrowed_about(view: View, id: str) -> object:
+    return [view.about(f"telegram:{CAROL}"), view.about("Name 2002"), view.about("my boss")]
+
+
+def _continued(view: View, id: str) -> object:
+    first = view.list(limit=2)
+    return view.list(limit=2, cursor=first.cursor)
+
+
+READS: dict[str, Read] = {
+    "get": lambda v, _: v.get("profile", "timezone"),
+    "show": lambda v, id: _found(lambda: v.show(id)),
+    "list": lambda v, _: v.list(),
+    "list by category": lambda v, _: v.list("fact"),
+    "list by kind": lambda v, _: v.list(kind="knowledge"),
+    "list by prefix": lambda v, _: v.list("profile", prefix="time"),
+    "list by state": lambda v, _: v.list(state="forgotten"),
+    "list pinned": lambda v, _: v.list(pinned=True),
+    "list by everything": lambda v, _: v.list(
+        "profile", kind="knowledge", prefix="t", state="active", pinned=False
+    ),
+    "list on": _continued,
+    "about": _narrowed_about,
+    "recall": lambda v, _: v.recall("the train to Lisbon"),
+    "recall of a rare word": lambda v, _: v.recall("zanzibar"),
+    "history": lambda v, id: _found(lambda: v.history(id)),
+    "delta": lambda v, _: v.delta(since=1),
+    "stats": lambda v, _: v.stats(),
+    "people": lambda v, _: v.people(),
+    "explain": lambda v, id: _found(lambda: v.explain(id)),
+    "explain elsewhere": lambda v, id: _found(
+        lambda: v.explain(id, _group(complete=True), tacit.Requester(f"telegram:{CAROL}"))
+    ),
+    "export": lambda v, _: list(v.export()),
+}
+
+
+def _found(read: Callable[[], object]) -> object:
+    """Absent or forbidden is an answer too, and its statements ran."""
+    try:
+        return read()
+    except tacit.NotFound:
+        return None
+
+
+def _group(*, complete: bool) -> tacit.Chat:
+    people = [tacit.Requester(f"telegram:{n}") for n in GROUP.members]
+    return tacit.Chat.group(GROUP.chat, participants=people, complete=complete)
+
+
+def _private(person: int) -> tacit.Chat:
+    return tacit.Chat.private(f"telegram:{person}")
+
+
+# Who asks where. Bob has an account and two keys; Alice is in no group.
+ROOMS: dict[str, tuple[int, tacit.Chat]] = {
+    "in private": (ALICE, _private(ALICE)),
+    "in private with aliases": (BOB, _private(BOB)),
+    "in a complete group": (CAROL, _group(complete=True)),
+    "in a group": (CAROL, _group(complete=False)),
+    "in a complete group with aliases": (BOB, _group(complete=True)),
+    "in a group that one is not in": (ALICE, _group(complete=False)),
+    "in an unknown chat": (CAROL, tacit.Chat("slack:C1", ChatKind.UNKNOWN)),
+}
+
+
+@dataclass(frozen=True)
+class Filled:
+    url: str
+    ids: dict[int, str]  # one memory of each writer, with versions and a history
+
+
+def _crowd() -> Iterator[Memo]:
+    return mixed(
+        (200, one_person(ALICE, 200)),
+        (900, one_group(GROUP, 30)),
+        (6_000, others(6_000, 1_000)),
+    )
+
+
+def _mostly_the_group() -> Iterator[Memo]:
+    return mixed((1_800, one_group(GROUP, 60)), (1_800, others(1_800, 600)))
+
+
+STORES = {"crowd": _crowd, "mostly the group": _mostly_the_group}
+
+
+def _fill(url: str, memos: Iterator[Memo]) -> Filled:
+    with tacit.open(url) as memory:
+        _view(memory, 5, _private(5)).put("profile", "timezone", "UTC")  # makes the space
+    filling = Filling(open_sink(url))
+    filling.add(memos)
+    filling.close()
+    with tacit.open(url) as memory:
+        memory.link(f"telegram:{BOB}", ACCOUNT)
+        memory.link("slack:T1:U1", ACCOUNT)
+        ids = {}
+        for person in (ALICE, BOB, CAROL):
+            view = _view(memory, person, _private(person))
+            view.put("profile", "timezone", "Europe/Lisbon")
+            view.remember("A trip to Zanzibar", withheld_from=["Sarah"], about=["Tom"], pinned=True)
+            view.name("Tom", "my boss", "relation")
+            done = view.remember("The first wording")
+            assert done.id is not None
+            view.update(done.id, "The second wording")
+            gone = view.remember("Not for long")
+            assert gone.id is not None
+            view.forget(gone.id)
+            ids[person] = done.id
+    return Filled(url, ids)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+def database(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module", params=list(STORES))
+def filled(
+    request: pytest.FixtureRequest, database: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Filled]:
+    memos = STORES[request.param]()
+    if database == "postgres":
+        databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
+        url = databases.create_migrated()
+        yield _fill(url, memos)
+        databases.drop(url)
+        return
+    path = tmp_path_factory.mktemp("plans") / "tacit.db"
+    filled = _fill(f"sqlite:///{path}", memos)
+    if "without" in database:
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM sqlite_stat1")
+    yield filled
+
+
+def _view(memory: Memory, person: int, chat: tacit.Chat) -> View:
+    view = memory.view(tacit.Requester(f"telegram:{person}"), chat)
+    assert isinstance(view, View)
+    return view
+
+
+def _statements(filled: Filled, room: str) -> dict[str, tuple[str, Statement]]:
+    """By their text, with the first read that ran each. All reads twice: the first time nothing
+    is known yet, the second time the caches are warm."""
+    person, chat = ROOMS[room]
+    found: dict[str, tuple[str, Statement]] = {}
+    with tacit.open(filled.url) as memory:
+        view = _view(memory, person, chat)
+        for name, read in [*READS.items()] * 2:
+            with recorded(memory) as ran:
+                read(view, filled.ids[person])
+            assert ran, f"{name} ran nothing"
+            for statement in ran:
+                found.setdefault(statement.sql, (name, statement))
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_read_scans_a_table_or_a_whole_space(filled: Filled, room: str) -> None:
+    wide = []
+    with closing(plans_of(filled.url)) as plans:
+        for name, statement in _statements(filled, room).values():
+            wide += [f"{name}: {step}" for step in plans.too_wide(statement)]
+    assert wide == []
+
+
+@pytest.mark.parametrize("room", ["in private with aliases", "in a complete group"])
+def test_the_recorded_statements_are_all_that_ran(tmp_path: Path, room: str) -> None:
+    """Else a read that goes past the recorder would go past the test above."""
+    filled = _fill(f"sqlite:///{tmp_path / 'tacit.db'}", _mostly_the_group())
+    person, chat = ROOMS[room]
+    with tacit.open(filled.url) as memory:
+        view = _view(memory, person, chat)
+        with traced(memory) as ran, recorded(memory) as found:
+            for read in READS.values():
+                read(view, filled.ids[person])
+    selects = [sql for sql in ran if sql.startswith(("SELECT", "WITH"))]
+    assert len(selects) == len([s for s in found if s.sql.startswith(("SELECT", "WITH"))]) > 0
+
+
+def test_every_way_to_read_is_among_the_reads() -> None:
+    public = {name for name in vars(ViewReads) if not name.startswith("_")}
+    assert public == {name.split(" ")[0] for name in READS}
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_a_filled_store_is_as_sound_as_one_that_was_written(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Plans and figures are worth something only if bulk rows are like real ones."""
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    if database == "postgres":
+        url = request.getfixturevalue("migrated_postgres_url")
+    _fill(url, _mostly_the_group())
+    with tacit.open(url) as memory:
+        assert memory.maintain().problems == ()
+        view = _view(memory, GROUP.members[5], _private(GROUP.members[5]))
+        assert view.stats().memories == 60
+        assert len(view.recall("the train to Lisbon", limit=20)) == 20
+
+
+@pytest.mark.parametrize(
+    ("sql", "wide"),
+    [
+        ("SELECT content FROM memories", True),
+        ("SELECT content FROM memories WHERE space_id = 'default'", True),
+        ("SELECT content FROM memories WHERE space_id = 'a' AND learned_in IS NOT NULL", True),
+        ("SELECT rowid FROM search_words", True),
+        ("SELECT rowid FROM search_words WHERE search_words MATCH 'lisbon'", False),
+        ("SELECT content FROM memories WHERE space_id = 'default' AND id = 'x'", False),
+    ],
+)
+def test_a_plan_that_reads_too_much_is_recognised(tmp_path: Path, sql: str, wide: bool) -> None:
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    tacit.open(url).close()
+    with closing(plans_of(url)) as plans:
+        assert bool(plans.too_wide(Statement(sql, ()))) is wide
