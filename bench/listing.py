@@ -25,7 +25,7 @@ OTHER_PEOPLE_COUNT = 1_000
 QUESTION = "when does the train to Lisbon leave?"
 
 _PAGE_COUNT = 50
-_ROUNDS = 31
+_ROUNDS = 101
 _SLOW_ROUNDS = 11
 
 MakeUrl = Callable[[str], str]
@@ -76,10 +76,10 @@ def fill(url: str, memos: Iterable[Memo]) -> None:
 def _figures(name: str, stores: Stores) -> Iterator[Figure]:
     ours, alone = (_view(m, ALICE, ALICE_CHAT) for m in (stores.crowd, stores.alice))
     yield _listing(f"list 50 of a person's 1,000 ({name})", ours, alone, _ROUNDS)
-    yield _recall(f"recall in private ({name})", ours, alone, _ROUNDS)
+    yield _recall(f"recall in private ({name})", ours, alone, _SLOW_ROUNDS)
     for complete, word in ((True, "complete"), (False, "open")):
         here, there = (_in_group(m, complete=complete) for m in (stores.crowd, stores.group))
-        what = f"list 50 in a group of 30 x 2,000, {word} ({name})"
+        what = f"list 50, group of 30 x 2,000, {word} ({name})"
         yield _listing(what, here, there, _SLOW_ROUNDS)
     here, there = (_in_group(m, complete=True) for m in (stores.crowd, stores.group))
     yield _recall(f"recall in the group ({name})", here, there, _SLOW_ROUNDS)

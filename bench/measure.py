@@ -33,7 +33,7 @@ class Figure:
         target = "no target" if self.at_most is None else f"target <= {self.at_most:g}x"
         verdict = "MISSED" if self.missed else "ok" if self.at_most is not None else ""
         measured = f"{_median(self.ours):>9} / {_median(self.theirs):>9}"
-        return f"{self.what:<68} {measured} = {self.ratio:5.2f}x  {target:<14} {verdict}".rstrip()
+        return f"{self.what:<66} {measured} = {self.ratio:5.2f}x  {target:<14} {verdict}".rstrip()
 
 
 def compared(

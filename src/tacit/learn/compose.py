@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tacit import limits
+from tacit.disclosure.decide import decide
 from tacit.identity.keys import channel_of
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Source
@@ -30,7 +31,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     """A memory as this chat's provenance makes it; what is not said is taken over from `old`."""
     request, subject = w.request, w.request.subject
     if old is not None and not request.private and old.learned_in not in request.rooms:
-        old = _told_elsewhere(old)
+        old = old if decide(request, old).allowed else _told_elsewhere(old)
     subjects = _about(w, draft, old)
     withheld = _withheld(w, draft, old)
     kind = draft.kind or (old.kind if old else Kind.KNOWLEDGE)
@@ -111,7 +112,7 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
 
 
 def _told_elsewhere(old: Memory) -> Memory:
-    """Of a memory from another room, this one takes over its key and what makes it stricter."""
+    """Of a memory that this room may not hear, a new one takes over what makes it stricter."""
     room = old.visibility is Visibility.ROOM
     return replace(
         old,

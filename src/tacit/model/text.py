@@ -134,7 +134,7 @@ def moment(field: str, value: object) -> datetime:
     """An aware time, as UTC. A naive one is refused rather than guessed at."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"expected a datetime, got {type(value).__name__}")
-    if value.tzinfo is None:
+    if value.utcoffset() is None:
         raise InvalidInput(field, "has no time zone; add one, for example tzinfo=UTC")
     try:
         return value.astimezone(UTC)
