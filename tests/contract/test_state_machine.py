@@ -125,8 +125,15 @@ class Life(RuleBasedStateMachine):
         if own is not None:
             own.state, own.replaced_by = "superseded", new.id
 
-    def some(self, number: int) -> tuple[str, Fact | None]:
-        id = self.ids[number % len(self.ids)]
+    def some(self, seat: Seat, number: int) -> tuple[str, Fact | None]:
+        """Mostly one that this seat could have to do with; now and then anybody's, or an erased."""
+        ids = [
+            one.id
+            for one in self.plain.facts.values()
+            if self.plain.may_change(seat, one, back=True) or self.plain.reaches(seat, one)
+        ]
+        ids = ids if ids and number % 4 else self.ids
+        id = ids[number % len(ids)]
         return id, self.plain.facts.get(id)
 
     def refused(self, act: Callable[[], object], error: type[tacit.TacitError]) -> None:
@@ -138,7 +145,7 @@ class Life(RuleBasedStateMachine):
     @rule(seat=seats, number=which, content=CONTENTS)
     def update(self, seat: Seat, number: int, content: str) -> None:
         self.tick()
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         view = self.view(seat)
         if fact is None or not self.plain.may_change(seat, fact):
             return self.refused(lambda: view.update(id, content), tacit.NotFound)
@@ -162,7 +169,7 @@ class Life(RuleBasedStateMachine):
     @rule(seat=seats, number=which)
     def forget(self, seat: Seat, number: int) -> None:
         self.tick()
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         view = self.view(seat)
         if fact is None or not self.plain.may_change(seat, fact):
             return self.refused(lambda: view.forget(id), tacit.NotFound)
@@ -175,7 +182,7 @@ class Life(RuleBasedStateMachine):
     @rule(seat=seats, number=which)
     def restore(self, seat: Seat, number: int) -> None:
         self.tick()
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         view = self.view(seat)
         if fact is None or not self.plain.may_change(seat, fact, back=True):
             return self.refused(lambda: view.restore(id), tacit.NotFound)
@@ -192,7 +199,7 @@ class Life(RuleBasedStateMachine):
     @rule(seat=seats, number=which)
     def erase(self, seat: Seat, number: int) -> None:
         self.tick()
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         view = self.view(seat)
         if fact is None or not self.plain.is_theirs(seat, fact):
             return self.refused(lambda: view.erase(id), tacit.NotFound)
@@ -209,7 +216,7 @@ class Life(RuleBasedStateMachine):
     @rule(seat=seats, number=which, visibility=VISIBILITIES)
     def set_visibility(self, seat: Seat, number: int, visibility: str) -> None:
         self.tick()
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         view = self.view(seat)
         if fact is None or not self.plain.may_set_visibility(seat, fact, visibility):
             return self.refused(lambda: view.set_visibility(id, visibility), tacit.NotFound)
@@ -237,7 +244,7 @@ class Life(RuleBasedStateMachine):
             assert (got and got.id) == (value and value.id)
         if not self.ids:
             return
-        id, fact = self.some(number)
+        id, fact = self.some(seat, number)
         if fact is None or not self.plain.reaches(seat, fact):
             self.refused(lambda: view.show(id), tacit.NotFound)
             return
@@ -272,7 +279,7 @@ def test_a_store_answers_like_plain_dictionaries(memory: Memory, clock: SetClock
     run_state_machine_as_test(
         Here,
         settings=settings(
-            max_examples=20, stateful_step_count=30, suppress_health_check=list(HealthCheck)
+            max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck)
         ),
     )
     assert memory.maintain().healthy

@@ -61,7 +61,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
     if single:
         pool: dict[str, Any] = {"poolclass": StaticPool}
     else:
-        _make_folder(Path(url.database or ""))
+        _make_file(Path(url.database or ""))
         pool = {
             "poolclass": QueuePool,
             "pool_size": options.max_connections,
@@ -95,12 +95,14 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
     return engine
 
 
-def _make_folder(path: Path) -> None:
+def _make_file(path: Path) -> None:
+    """New files are their owner's alone: they hold what people said in confidence."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(
-            f"cannot create the folder for the database ({error.strerror}); choose another path"
+            f"cannot create the database file ({error.strerror}); choose another path"
         ) from None
 
 
