@@ -40,6 +40,14 @@ SEARCH = {
 
 
 def upgrade() -> None:
+    _create_who_and_where()
+    _create_memories()
+    _create_what_hangs_on_them()
+    for statement in SEARCH[op.get_bind().dialect.name].split(";"):
+        op.execute(statement)
+
+
+def _create_who_and_where() -> None:
     op.create_table(
         "audience_people",
         sa.Column("space_id", sa.Text(), nullable=False),
@@ -108,6 +116,52 @@ def upgrade() -> None:
         sqlite_where=sa.text("ended_at IS NULL"),
         postgresql_where=sa.text("ended_at IS NULL"),
     )
+    op.create_table(
+        "people",
+        sa.Column("space_id", sa.Text(), nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("created_by", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("space_id", "id"),
+    )
+    op.create_table(
+        "person_names",
+        sa.Column("space_id", sa.Text(), nullable=False),
+        sa.Column("person", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("folded", sa.Text(), nullable=False),
+        sa.Column("known_to", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("space_id", "person", "kind", "folded", "known_to"),
+    )
+    op.create_index(
+        "ix_person_names_folded",
+        "person_names",
+        ["space_id", "folded", "known_to", "person"],
+        unique=False,
+    )
+    op.create_index(
+        "ix_person_names_known_to", "person_names", ["space_id", "known_to", "person"], unique=False
+    )
+    op.create_table(
+        "spaces",
+        sa.Column("space_id", sa.Text(), nullable=False),
+        sa.Column("secret", sa.Text(), nullable=False),
+        sa.Column("identity_rev", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("space_id"),
+    )
+    op.create_table(
+        "subjects",
+        sa.Column("space_id", sa.Text(), nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("space_id", "id"),
+    )
+
+
+def _create_memories() -> None:
     op.create_table(
         "memories",
         sa.Column("space_id", sa.Text(), nullable=False),
@@ -211,49 +265,9 @@ def upgrade() -> None:
         sqlite_where=sa.text("owner IS NULL AND key IS NOT NULL AND state = 'active'"),
         postgresql_where=sa.text("owner IS NULL AND key IS NOT NULL AND state = 'active'"),
     )
-    op.create_table(
-        "people",
-        sa.Column("space_id", sa.Text(), nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("created_by", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("space_id", "id"),
-    )
-    op.create_table(
-        "person_names",
-        sa.Column("space_id", sa.Text(), nullable=False),
-        sa.Column("person", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("folded", sa.Text(), nullable=False),
-        sa.Column("known_to", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("space_id", "person", "kind", "folded", "known_to"),
-    )
-    op.create_index(
-        "ix_person_names_folded",
-        "person_names",
-        ["space_id", "folded", "known_to", "person"],
-        unique=False,
-    )
-    op.create_index(
-        "ix_person_names_known_to", "person_names", ["space_id", "known_to", "person"], unique=False
-    )
-    op.create_table(
-        "spaces",
-        sa.Column("space_id", sa.Text(), nullable=False),
-        sa.Column("secret", sa.Text(), nullable=False),
-        sa.Column("identity_rev", sa.BigInteger(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("space_id"),
-    )
-    op.create_table(
-        "subjects",
-        sa.Column("space_id", sa.Text(), nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("space_id", "id"),
-    )
+
+
+def _create_what_hangs_on_them() -> None:
     op.create_table(
         "thread_revisions",
         sa.Column("space_id", sa.Text(), nullable=False),
@@ -335,5 +349,3 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("space_id", "memory_id", "version"),
     )
-    for statement in SEARCH[op.get_bind().dialect.name].split(";"):
-        op.execute(statement)
