@@ -163,6 +163,14 @@ class Plain:
             for one in self.facts.values()
         )
 
+    def has_another(self, who: str, fact: Fact) -> bool:
+        """Whether the one who writes has a value of this key already, under their own name."""
+        return fact.key is not None and any(
+            one.key == fact.key and one.state == "active" and one.id != fact.id
+            for one in self.facts.values()
+            if one.owner == self.writes_as(who)
+        )
+
     def erased_with(self, seat: Seat, fact: Fact) -> set[str]:
         """To the owner in private a key is one thing, and so is a fact with what it replaced."""
         gone = {fact.id}

@@ -217,6 +217,17 @@ def test_which_value_wins_does_not_depend_on_when_it_was_judged(
     assert said(view.list()) == before
 
 
+def test_a_value_that_lost_its_key_is_not_updated_into_the_winners_place(memory: Memory) -> None:
+    loser = kept(private(memory, PHONE), "the phone's", category="profile", key="city")
+    private(memory, ACCOUNT).put("profile", "city", "the account's")
+    memory.link(PHONE.key, "acct:alice")
+    with pytest.raises(tacit.Conflict):
+        private(memory, ACCOUNT).update(loser, "other words")
+    assert said(private(memory, PHONE).list()) == ["the account's"]
+    memory.unlink(PHONE.key)
+    assert said(private(memory, PHONE).list()) == ["the phone's"]
+
+
 def test_forget_key_reaches_the_value_of_every_identity(memory: Memory) -> None:
     private(memory, PHONE).put("profile", "city", "Porto")
     private(memory, ACCOUNT).put("profile", "city", "Lisbon")

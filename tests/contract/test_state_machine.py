@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     invariant,
     precondition,
     rule,
@@ -90,6 +91,13 @@ class Life(RuleBasedStateMachine):
 
     # What people do
 
+    @initialize(seats=st.permutations(SEATS))
+    def begin(self, seats: list[Seat]) -> None:
+        """Something of everybody's, so that every act has something to act on from the start."""
+        for seat in seats:
+            self.put(seat, "k1", "red")
+            self.remember(seat, "green", "public_ok", for_room=True)
+
     @rule(seat=seats, content=CONTENTS, visibility=VISIBILITIES, for_room=st.booleans())
     def remember(self, seat: Seat, content: str, visibility: str, for_room: bool) -> None:
         self.tick()
@@ -149,7 +157,9 @@ class Life(RuleBasedStateMachine):
         view = self.view(seat)
         if fact is None or not self.plain.may_change(seat, fact):
             return self.refused(lambda: view.update(id, content), tacit.NotFound)
-        if fact.state != "active":
+        moves = fact.room != seat.room and content != fact.now.content
+        taken = moves and fact.owner is not None and self.plain.has_another(seat.who, fact)
+        if fact.state != "active" or (taken and self.plain.same(fact.owner, seat.who)):
             return self.refused(lambda: view.update(id, content), tacit.Conflict)
         done = view.update(id, content)
         if content == fact.now.content:
