@@ -3,7 +3,7 @@ their own speakers must answer. Written from the documents and not from the code
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 PHONE, WEB, BOB = "ext:telegram:1001", "acct:alice", "ext:telegram:2002"
 ACCOUNTS = {PHONE: "acct:alice", BOB: "acct:bob"}
@@ -80,9 +80,10 @@ class Plain:
         winner = max(rivals, key=lambda one: (one.owner in ACCOUNTS.values(), one.worded_at))
         return winner.owner != fact.owner
 
-    def hears(self, seat: Seat, fact: Fact) -> bool:
+    def hears(self, seat: Seat, fact: Fact, *, back: bool = False) -> bool:
+        """`back`: if it were active again."""
         return (
-            fact.state == "active"
+            (back or fact.state == "active")
             and not self.shadowed(fact)
             and self.may_hear(seat, fact, fact.now, fact.visibility)
         )
@@ -101,7 +102,7 @@ class Plain:
         """Whether it exists for them: the owner in private has all of their own."""
         if seat.private and self.same(fact.owner, seat.who):
             return True
-        return self.hears(seat, replace(fact, state="active") if back else fact)
+        return self.hears(seat, fact, back=back)
 
     def versions(self, seat: Seat, fact: Fact) -> list[str]:
         """The wordings somebody may hear: by who was there, and no further than they might go."""
