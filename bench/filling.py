@@ -70,7 +70,6 @@ def patterns() -> tuple[dict[str, dict[str, _Rows]], dict[str, Memory]]:
         for name, (where, fields) in WRITTEN.items():
             content = f"the words of {name}"
             done = memory.view(ann, chats[where]).remember(content, **fields)
-            assert done.id is not None
             memories[name] = memory.view(ann, chats["private"]).show(done.id)
             named: dict[Any, str] = {
                 done.id: "id",

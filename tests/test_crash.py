@@ -46,7 +46,6 @@ def test_a_writer_that_was_killed_leaves_the_next_one_free_to_write(url: str) ->
 def _written(memory: Memory) -> tuple[Ledger, str]:
     view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
     done = view.remember(WORDS)
-    assert done.id is not None
     ledger = Ledger()
     assert ledger.check(memory, {"intent": "write", "content": digest(WORDS)}) == []
     assert set(ledger.memories) == {done.id}

@@ -257,7 +257,7 @@ def test_errors_are_one_tree_and_name_what_to_do() -> None:
 
 
 def test_results_say_whether_they_hold() -> None:
-    assert not Remembered(id=None, state=None, version=0, created=False)
+    assert not Remembered(id="", state=None, version=0, created=False)
     assert Maintained(problems=(), did=()).healthy
     assert not Maintained(problems=("x",), did=()).healthy
     assert list(Page(items=(1, 2))) == [1, 2]

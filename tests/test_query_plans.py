@@ -134,7 +134,6 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
             view.remember("A trip to Zanzibar", withheld_from=["Sarah"], about=["Tom"], pinned=True)
             view.name("Tom", "my boss", "relation")
             done = view.remember("The first wording")
-            assert done.id is not None
             view.update(done.id, "The second wording")
             gone = view.remember("Not for long")
             assert gone.id is not None

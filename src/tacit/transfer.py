@@ -127,7 +127,6 @@ def add(w: Writing, line: Line) -> bool:
     first, *later = line.wordings
     done = remember(w, replace(line.asked, content=first), {})
     for wording in later:
-        assert done.id is not None
         memory = writes.held(w, done.id)
         assert memory is not None
         done = update(w, memory, Standing.OWNER, Draft(content=wording), {})

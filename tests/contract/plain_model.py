@@ -173,9 +173,9 @@ class Plain:
         )
 
     def erased_with(self, seat: Seat, fact: Fact) -> set[str]:
-        """To the owner in private a key is one thing, and so is a fact with what it replaced."""
+        """To its owner a key is one thing, and so is a fact with what it replaced."""
         gone = {fact.id}
-        if not (seat.private and self.same(fact.owner, seat.who)):
+        if not self.same(fact.owner, seat.who):
             return gone
         assert fact.owner is not None
         if fact.key is not None:

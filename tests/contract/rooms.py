@@ -56,9 +56,7 @@ def _enabled(view: object) -> View:
 
 def kept(view: View, content: str, **fields: Any) -> str:
     """Remember, and say under which id."""
-    id = view.remember(content, **fields).id
-    assert id is not None
-    return id
+    return view.remember(content, **fields).id
 
 
 def said(memories: Iterable[Record]) -> list[str]:

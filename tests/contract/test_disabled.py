@@ -22,7 +22,7 @@ def check(view: View | DisabledView, id: str) -> None:
     assert view.why_disabled
     done = view.remember("one")
     assert not done
-    assert (done.id, done.state, done.created) == (None, None, False)
+    assert (done.id, done.state, done.created) == ("", None, False)
     assert not view.put("profile", "k", "v")
     assert not view.update(id, "two")
     view.pin(id)

@@ -202,6 +202,43 @@ def test_what_another_reader_holds_is_reported_and_finished_later(
     assert traces(url, word) == []
 
 
+def test_thousands_of_erasures_do_not_wear_out_the_search_index(
+    tmp_path: Path, opened: Open
+) -> None:
+    """Each merge of a larger FTS5 index lifts it by a level, and with 2,000 it is unreadable."""
+    memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
+    view = private(memory, ALICE)
+    view.remember("the parrot stays")
+    aged = sqlite3.connect(tmp_path / "tacit.db")
+    for number in range(10**9, 10**9 + 9_000):
+        aged.execute("INSERT INTO search_words (rowid, content) VALUES (?, 'x')", (number,))
+        aged.execute("INSERT INTO search_words (search_words) VALUES ('optimize')")
+        shape = aged.execute("SELECT length(block) FROM search_words_data WHERE id = 10")
+        if shape.fetchone()[0] > 3_950:  # two bytes for each level
+            break
+    aged.commit()
+    for number in range(40):
+        view.erase(kept(view, f"parrot {number}"))
+    aged.execute("DELETE FROM search_words WHERE rowid >= 1000000000")
+    aged.commit()
+    aged.close()
+    assert [one.memory.content for one in view.recall("parrot")] == ["the parrot stays"]
+    assert memory.maintain().healthy
+
+
+def test_an_owners_erase_in_a_group_leaves_no_older_value_behind(memory: Memory) -> None:
+    fields: dict[str, Any] = {"visibility": "public_ok", "sensitivity": "public"}
+    private(memory, ALICE).put("profile", "city", "Porto", **fields)
+    memory.link(ALICE.key, "acct:alice")
+    id = kept(private(memory, ALICE), "Lisbon", category="profile", key="city", **fields)
+    room = group(memory, ALICE)
+    assert room.erase(id).count == 1  # of what may be heard here
+    assert said(group(memory, BOB).list()) == []
+    memory.link("slack:T1:UB", "acct:alice")
+    assert said(group(memory, BOB).list()) == []
+    assert memory.stats().memories == 0
+
+
 def test_erasing_in_one_room_says_nothing_in_another(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "I run", **OPEN)
     before = group(memory, BOB, FAMILY).delta()

@@ -160,7 +160,6 @@ def test_a_private_account_value_never_uncovers_an_older_public_alias_value(
     memory.link(PHONE.key, "acct:alice")
     web = private(memory, ACCOUNT)
     done = web.put("profile", "city", "Lisbon")
-    assert done.id is not None
     web.set_visibility(done.id, "private_only")
     for view in (room, bob):
         assert said(view.list()) == []

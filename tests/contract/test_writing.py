@@ -14,7 +14,6 @@ def test_a_plain_write_is_knowledge_of_the_speakers_own(memory: Memory, clock: S
     view = private(memory, ALICE)
     done = view.remember("Lisbon is sunny")
     assert done
-    assert done.id is not None
     assert (done.state, done.version, done.created, done.supersedes) == ("active", 1, True, None)
 
     found = view.show(done.id)

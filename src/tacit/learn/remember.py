@@ -140,6 +140,8 @@ def _answer(w: Writing, memory: Memory) -> Remembered:
 
 def _supersede(w: Writing, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """A new memory with this chat's provenance, in the place of one with the same owner."""
+    if old.key is not None and old.owner != w.request.subject and keyed.taken(w, old):
+        raise Conflict("its key has another value by now: change that one")
     new = compose(w, draft, old, ttls)
     _retire(w, old, new.id)
     writes.add(w, new)

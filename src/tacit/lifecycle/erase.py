@@ -10,6 +10,8 @@ from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
 from tacit.store import keyed, writes
 from tacit.store.engine import Database
+from tacit.store.identities import around
+from tacit.store.settle import settle_key
 from tacit.store.tables import (
     chat_members,
     memories,
@@ -26,16 +28,20 @@ _M = memories.c
 
 
 def erase(w: Writing, memory: Memory) -> int:
-    """For the owner in private, and for an operator, with what it replaced and with the values of
-    its key under the owner's other identities: to them it is one thing. Anybody else erases what
-    they may hear, and that alone."""
+    """For its owner and for an operator, with what it replaced and with the values of its key under
+    the owner's other identities: to them it is one thing, and where others listen it counts as
+    one. Anybody else erases what they may hear, and that alone."""
     ids = {memory.id}
+    operator = w.request.requester is None
     own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
-    if w.request.requester is None or (w.request.private and own):
+    if operator or own:
         ids |= set(keyed.siblings(w, memory))
         ids |= _replaced(w, memory, ids)
     writes.bury(w, sorted(ids))
-    return len(ids)
+    if memory.key is not None and memory.owner is not None:
+        owners = around(w.connection, w.space, [memory.owner]).now(memory.owner)
+        settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
+    return len(ids) if operator or w.request.private else 1
 
 
 def _replaced(w: Writing, memory: Memory, ids: set[str]) -> set[str]:

@@ -15,16 +15,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A write that was done; or, from a disabled view, one that was not (`id` is None)."""
+    """A write that was done; or, from a disabled view, one that was not: then it is false."""
 
-    id: str | None
+    id: str  # empty where nothing was done
     state: State | None
     version: int
     created: bool  # a new memory, as against a new version of one
     supersedes: str | None = None  # the memory this one replaced, where the requester may know it
 
     def __bool__(self) -> bool:
-        return self.id is not None
+        return bool(self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from tacit.model.results import (
 from tacit.model.words import Kind, State, Visibility
 
 List = builtins.list
-_NOTHING = Remembered(id=None, state=None, version=0, created=False)
+_NOTHING = Remembered(id="", state=None, version=0, created=False)
 
 
 class DisabledView:
