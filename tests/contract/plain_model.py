@@ -188,7 +188,7 @@ class Plain:
             more = {
                 one.id
                 for one in self.facts.values()
-                if one.replaced_by in gone and one.owner == fact.owner
+                if one.replaced_by in gone and self.same(one.owner, fact.owner)
             }
             if more <= gone:
                 return gone

@@ -144,6 +144,16 @@ def test_erasing_takes_what_the_memory_had_replaced(shared_url: str, opened: Ope
     assert said(own.list()) == ["w"]
 
 
+def test_erasing_takes_what_was_replaced_under_an_earlier_identity(memory: Memory) -> None:
+    web = private(memory, WEB)
+    old = kept(private(memory, ALICE), "I live in Porto")
+    memory.link(ALICE.key, "acct:alice")
+    new = web.update(old, "I live in Lisbon")
+    assert new.supersedes == old
+    assert web.erase(new.id).count == 2
+    assert memory.stats().memories == 0
+
+
 def test_a_person_somebody_else_still_speaks_of_keeps_their_name(memory: Memory) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one", about=["Zelda"])

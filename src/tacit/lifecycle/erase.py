@@ -34,17 +34,18 @@ def erase(w: Writing, memory: Memory) -> int:
     ids = {memory.id}
     operator = w.request.requester is None
     own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
+    owner = memory.owner or ""
+    owners = around(w.connection, w.space, [owner]).now(owner)
     if operator or own:
         ids |= set(keyed.siblings(w, memory))
-        ids |= _replaced(w, memory, ids)
+        ids |= _replaced(w, ids, owners)
     writes.bury(w, sorted(ids))
     if memory.key is not None and memory.owner is not None:
-        owners = around(w.connection, w.space, [memory.owner]).now(memory.owner)
         settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
     return len(ids) if operator or w.request.private else 1
 
 
-def _replaced(w: Writing, memory: Memory, ids: set[str]) -> set[str]:
+def _replaced(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
     """What these memories took the place of, step by step, as far as it has the same owner."""
     found: set[str] = set()
     fringe = set(ids)
@@ -52,7 +53,7 @@ def _replaced(w: Writing, memory: Memory, ids: set[str]) -> set[str]:
         before = select(_M.id).where(
             _M.space_id == w.space,
             _M.superseded_by.in_(sorted(fringe)),
-            _M.owner == memory.owner,
+            _M.owner.in_(sorted(owners)),
         )
         fringe = set(w.connection.execute(before).scalars()) - found - ids
         found |= fringe
