@@ -13,6 +13,7 @@ import pytest
 import tacit
 from tacit import limits
 from tacit.memory import Memory
+from tacit.settings import DbSettings, Settings, SqliteSettings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, private, said
 from tests.contract.traces import dead_rows, rows_with, traces
@@ -174,6 +175,15 @@ def test_a_subject_erases_what_they_hear_about_themselves_and_that_alone(memory:
     assert said(private(memory, ALICE).list()) == ["Bob is dull", "I run"]
 
 
+def test_what_a_correction_replaced_does_not_point_at_it_once_it_is_erased(memory: Memory) -> None:
+    old = kept(group(memory, ALICE), "Bob lives in Rome", about=[BOB.key], **OPEN)
+    new = group(memory, BOB).update(old, "Bob lives in Milan")
+    assert private(memory, ALICE).show(old).superseded_by == new.id
+    private(memory, BOB).erase(new.id)
+    found = private(memory, ALICE).show(old)
+    assert (found.state, found.superseded_by) == ("superseded", None)
+
+
 def test_members_do_not_erase_a_rooms_own_fact_but_its_speaker_does(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, sensitivity="public")
     with pytest.raises(tacit.NotFound):
@@ -195,7 +205,8 @@ def test_what_another_reader_holds_is_reported_and_finished_later(
 ) -> None:
     monkeypatch.setattr(limits, "ERASE_WAIT_MAX_SECONDS", 0.2)
     url = f"sqlite:///{tmp_path / 'tacit.db'}"
-    memory = opened(url)
+    impatient = Settings(db=DbSettings(sqlite=SqliteSettings(busy_timeout_ms=50)))
+    memory = opened(url, settings=impatient)
     word = canary()
     id = lived(memory, word)
     reader = sqlite3.connect(tmp_path / "tacit.db", isolation_level=None)

@@ -56,6 +56,22 @@ def test_version_numbers_without_gaps_hide_what_was_not_heard_between(memory: Me
     assert [(e.version, e.content) for e in carol.history(id)] == [(1, "v1"), (2, "v4")]
 
 
+def test_an_old_wording_goes_no_further_than_it_might_when_it_was_said(memory: Memory) -> None:
+    own, room = private(memory, ALICE), group(memory, ALICE)
+    owed = kept(own, "I owe 900", sensitivity="public")
+    own.update(owed, "I owe nothing")
+    own.set_visibility(owed, "public_ok")
+    ill = kept(own, "I am ill", sensitivity="sensitive", visibility="public_ok")
+    own.update(ill, "I am well", sensitivity="public")
+    moved = kept(room, "I moved to Rua X 1", portable=False, **OPEN)
+    room.update(moved, "I moved", portable=True)
+    elsewhere = group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True)
+    told = {id: [e.content for e in elsewhere.history(id)] for id in (owed, ill, moved)}
+    assert told == {owed: ["I owe nothing"], ill: ["I am well"], moved: ["I moved"]}
+    assert {one.version for one in elsewhere.list()} == {1}
+    assert {own.show(id).version for id in (owed, ill, moved)} == {2}
+
+
 def test_if_version_counts_as_the_requester_does(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, sensitivity="public")
     group(memory, BOB).update(id, "Standup is at 10")
@@ -191,9 +207,13 @@ def test_a_superseded_memory_is_a_removal_without_content_in_its_room(memory: Me
 
 def test_an_expired_memory_tells_its_content_to_no_delta(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
-    view.remember("On holiday", kind="observation")
+    id = kept(view, "On holiday", kind="observation")
     clock.forward(days=4)
     assert "holiday" not in repr(view.delta())
+    view.forget(id)  # faded or not, whoever still has it in a prompt is told that it is gone
+    assert [(c.memory_id, c.event, c.content) for c in view.delta().changes] == [
+        (id, "deleted", None)
+    ]
 
 
 def test_an_erased_memory_is_gone_from_the_delta(memory: Memory) -> None:

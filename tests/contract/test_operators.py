@@ -106,6 +106,8 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
         name.text for person in group(memory, BOB, here=(BOB,)).people() for name in person.names
     }
     assert names == {"Bob"}
+    later = kept(group(memory, BOB, here=(BOB,)), "later", **OPEN)
+    assert private(memory, BOB).show(later).heard_by == {"ext:telegram:2002"}
     assert memory.maintain().healthy
     # Links stay: they keep a memory withheld from every identity a person ever had.
     assert len(memory.links(ALICE.key)) == 1

@@ -63,6 +63,18 @@ def test_an_update_from_one_group_in_another_takes_the_other_rooms_ears(memory: 
     assert said(private(memory, CAROL).list()) == ["I run marathons"]
 
 
+def test_what_is_open_in_one_room_is_not_so_in_the_next(memory: Memory) -> None:
+    team = group(memory, ALICE, here=(ALICE, BOB))
+    family = group(memory, ALICE, FAMILY, here=(ALICE, CAROL))
+    team.put("profile", "city", "Porto", visibility="room", sensitivity="public")
+    family.put("profile", "city", "Lisbon")
+    found = private(memory, ALICE).get("profile", "city")
+    assert found is not None
+    assert (found.content, found.visibility) == ("Lisbon", "private_only")
+    assert said(group(memory, CAROL, FAMILY, here=(ALICE, CAROL)).list()) == []
+    assert said(group(memory, BOB, here=(ALICE, BOB)).list()) == []
+
+
 def test_a_person_who_hears_hearsay_about_them_corrects_it(memory: Memory) -> None:
     alice, bob = group(memory, ALICE), group(memory, BOB)
     old = kept(alice, "Bob lives in Rome", about=[BOB.key], **OPEN)

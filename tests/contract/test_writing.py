@@ -52,31 +52,29 @@ def test_a_rooms_own_fact_belongs_to_nobody_and_is_heard_in_the_room(memory: Mem
     assert (found.visibility, found.learned_kind) == ("room", ChatKind.GROUP)
 
 
-@pytest.mark.parametrize(
-    ("kind", "category", "days", "portable"),
-    [
-        ("preference", "preference", None, True),
-        ("identity", "profile", None, True),
-        ("relationship", "relationship", None, True),
-        ("knowledge", "fact", None, True),
-        ("context", "context", 7, False),
-        ("event", "event", 30, False),
-        ("task", "task_state", 14, False),
-        ("observation", "context", 3, False),
-        ("insight", "relationship_dynamic", None, False),
-        ("procedure", "procedure", None, False),
-    ],
-)
+KINDS: dict[str, tuple[str, int | None, bool]] = {
+    "preference": ("preference", None, True),
+    "identity": ("profile", None, True),
+    "relationship": ("relationship", None, True),
+    "knowledge": ("fact", None, True),
+    "context": ("context", 7, False),
+    "event": ("event", 30, False),
+    "task": ("task_state", 14, False),
+    "observation": ("context", 3, False),
+    "insight": ("relationship_dynamic", None, False),
+    "procedure": ("procedure", None, False),
+}
+
+
 def test_a_kind_settles_category_lifetime_and_whether_it_travels(
-    kind: str, category: str, days: int | None, portable: bool
+    memory: Memory, clock: SetClock
 ) -> None:
-    clock = SetClock()
-    with tacit.open("sqlite://", clock=clock) as memory:
-        view = private(memory, ALICE)
+    view = private(memory, ALICE)
+    assert set(KINDS) == set(tacit.Kind)
+    for kind, (category, days, portable) in KINDS.items():
         found = view.show(kept(view, "something", kind=kind))
-    assert found.category == category
-    assert found.expires_at == (None if days is None else clock.now + timedelta(days=days))
-    assert found.portable is portable
+        fades = None if days is None else clock.now + timedelta(days=days)
+        assert (found.category, found.expires_at, found.portable) == (category, fades, portable)
 
 
 def test_every_field_that_is_named_is_kept(memory: Memory) -> None:
