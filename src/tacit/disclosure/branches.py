@@ -93,11 +93,14 @@ class _Builder:
             self.group_learned, m.confidential.is_(False), m.portable.is_(True), self.public
         )
         self.heard_by_me: Condition = m.heard.in_(self.audiences_with_me())
+        active = and_(
+            m.state == word(State.ACTIVE),
+            or_(m.expires_at.is_(None), m.expires_at > bindparam("p_at")),
+        )
         self.live: Condition = and_(
             self.space,
-            m.state == word(State.ACTIVE),
+            m.state != word(State.ACTIVE) if shape.gone else active,
             m.shadowed.is_(False),
-            or_(m.expires_at.is_(None), m.expires_at > bindparam("p_at")),
             self._not_withheld(),
         )
 

@@ -53,6 +53,7 @@ class Shape:
     in_group: bool
     complete: bool
     aliases: tuple[tuple[str, str], ...]  # identities that are not the person's own id
+    gone: bool = False  # of what is no longer active: whether it could be heard if it were
 
 
 def shape_of(request: Request) -> Shape | None:

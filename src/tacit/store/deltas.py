@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, and_, bindparam, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.disclosure.decide import decide
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Shape, shape_of, word
+from tacit.errors import DisclosureBreach
 from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Change, Delta
 from tacit.model.words import State
 from tacit.store.audiences import Audiences
+from tacit.store.reads import any_branch
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import change_log, memories
 
@@ -21,18 +27,27 @@ _C, _M = change_log.c, memories.c
 _HEARD = COLUMNS.index(_M.heard)
 _PAGE_COUNT = 500
 _PAGES_MAX_COUNT = 20
-_CHANGES = (
-    select(_C.rev, _C.event, _C.at, *COLUMNS)
-    .join(memories, (_M.space_id == _C.space_id) & (_M.id == _C.memory_id))
-    .where(
-        _C.space_id == bindparam("space"),
-        _C.thread == bindparam("thread"),
-        _C.rev > bindparam("since"),
-        _C.rev < bindparam("before"),
+_REMOVALS = ("deleted", "superseded")
+
+
+@lru_cache(maxsize=256)
+def _changes(shape: Shape) -> Select[Any]:
+    """Changes of what may be heard; and that something is gone, where it could be heard before."""
+    removal = _C.event.in_([word(event) for event in _REMOVALS])
+    told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, gone=True))))
+    return (
+        select(_C.rev, _C.event, _C.at, *COLUMNS)
+        .join(memories, (_M.space_id == _C.space_id) & (_M.id == _C.memory_id))
+        .where(
+            _C.space_id == bindparam("p_space"),
+            _C.thread == bindparam("thread"),
+            _C.rev > bindparam("since"),
+            _C.rev < bindparam("before"),
+            told,
+        )
+        .order_by(_C.rev.desc())
+        .limit(_PAGE_COUNT)
     )
-    .order_by(_C.rev.desc())
-    .limit(_PAGE_COUNT)
-)
 
 
 def delta(
@@ -40,12 +55,15 @@ def delta(
 ) -> Delta:
     """The last word on each memory that changed, newest first. The revision is that of the newest
     change that is told: what is hidden does not move it."""
+    shape = shape_of(request)
+    if shape is None:
+        return Delta(revision=since)
     changes: list[Change] = []
     judged: set[str] = set()
     before = 2**62
     for _ in range(_PAGES_MAX_COUNT):
-        params = {"space": request.space, "thread": thread, "since": since, "before": before}
-        rows = connection.execute(_CHANGES, params).all()
+        named = {"thread": thread, "since": since, "before": before}
+        rows = connection.execute(_changes(shape), parameters(request) | named).all()
         heard = audiences.people(connection, request.space, {row[3 + _HEARD] for row in rows})
         for rev, event, at, *row in rows:
             before = rev
@@ -53,31 +71,29 @@ def delta(
             if memory.id in judged:
                 continue
             judged.add(memory.id)
-            told = _told(request, memory, event)
-            if told is not None:
-                content, category = told
-                changes.append(
-                    Change(
-                        revision=rev,
-                        event=event,
-                        memory_id=memory.id,
-                        category=category,
-                        content=content,
-                        at=from_micros(at),
-                    )
+            said = _may_be_said(request, memory)
+            changes.append(
+                Change(
+                    revision=rev,
+                    event=event,
+                    memory_id=memory.id,
+                    category=memory.category if said else None,
+                    content=memory.content if said else None,
+                    at=from_micros(at),
                 )
+            )
         if len(rows) < _PAGE_COUNT or len(changes) >= limits.DELTA_MAX_COUNT:
             break
     newest = changes[0].revision if changes else since
     return Delta(revision=newest, changes=tuple(changes[: limits.DELTA_MAX_COUNT]))
 
 
-def _told(request: Request, memory: Memory, event: str) -> tuple[str | None, str | None] | None:
-    """Content and category, as far as they may be said; None where even the change may not."""
+def _may_be_said(request: Request, memory: Memory) -> bool:
+    """Its content, or only that it is gone? The query let it through; the rules are asserted."""
     if not memory.shadowed and decide(request, memory).allowed:
-        return memory.content, memory.category
-    gone = event in ("deleted", "superseded") and memory.state is not State.ACTIVE
+        return True
     before = replace(memory, state=State.ACTIVE, expires_at=None)
-    if gone and not memory.shadowed and decide(request, before).allowed:
-        return None, None
-    return None
+    decision = decide(request, before)
+    if memory.state is State.ACTIVE or memory.shadowed or not decision.allowed:
+        raise DisclosureBreach(f"a change came back that rule {decision.rule} forbids")
+    return False

@@ -46,7 +46,6 @@ class Filter:
     pinned: bool | None = None
     owners: tuple[str, ...] | None = None
     about: tuple[str, ...] | None = None  # identities of the people it is about
-    learned_in: tuple[str, ...] | None = None
     words: tuple[str, ...] | None = None
     after: tuple[int, str] | None = None  # created_at and id of the last one shown
 
@@ -65,8 +64,7 @@ class Filter:
 
 
 _FILTERS = (
-    "category", "kind", "state", "key", "prefix", "pinned", "owners", "about", "learned_in",
-    "after",
+    "category", "kind", "state", "key", "prefix", "pinned", "owners", "about", "after",
 )  # fmt: skip
 
 
@@ -135,7 +133,6 @@ def _term(name: str) -> ColumnElement[bool]:
         ),
         "pinned": lambda: _M.pinned == bindparam("f_pinned"),
         "owners": lambda: _M.owner.in_(many("f_owners")),
-        "learned_in": lambda: _M.learned_in.in_(many("f_learned_in")),
         "about": lambda: _M.id.in_(
             select(p.memory_id).where(
                 p.space_id == bindparam("p_space"),
