@@ -4,6 +4,8 @@
 PYTHON ?= python3
 # Test processes; the machine this was tuned on has two cores.
 JOBS ?= 2
+# Benchmark data, which is not in the repository.
+DATA ?= ../shared/data
 # Further arguments for pytest: make test ARGS="-k disclosure"
 ARGS ?=
 
@@ -17,7 +19,8 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint types format tests disclosure-matrix crash bench clean
+.PHONY: help run test lint types format tests disclosure-matrix crash bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +54,18 @@ disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions
 crash: .venv/.test-ready ## kill -9 in the middle of writes, many times
 	$(WITH_POSTGRES) $(BIN)/python bench/crash.py
 
+bench-locomo: .venv/.test-ready ## how often recall finds the turn that answers (DATA=folder)
+	$(WITH_POSTGRES) $(BIN)/python bench/locomo.py --data $(DATA)
+
+bench-recall: .venv/.test-ready ## how long a recall takes, and what that depends on
+	$(WITH_POSTGRES) $(BIN)/python bench/recall_speed.py
+
+bench-peers: .venv/.test-ready ## recall and writes beside other memories, in one run
+	$(WITH_POSTGRES) $(BIN)/python bench/peers.py
+
+bench-gatemem: .venv/.test-ready ## what is handed over to whom, and after a deletion (DATA=folder)
+	$(WITH_POSTGRES) $(BIN)/python bench/gatemem.py --data $(DATA)
+
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
 
@@ -65,9 +80,9 @@ clean: ## remove the environment and everything that was generated
 
 # Two stamps on one environment: users get the core, `make test` adds the tools on top.
 .venv/.run-ready: .venv/.created
-	@$(INSTALL) --editable .
+	@$(INSTALL) --editable '.[embeddings]'
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints]' --group dev
 	@touch .venv/.run-ready $@

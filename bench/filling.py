@@ -19,7 +19,7 @@ from bench.crowd import OTHERS, WRITTEN, Group, Memo, sentence
 from bench.sinks import Sink
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
-from tacit.store import doors
+from tacit.store import doors, partitions
 from tacit.store.ids import audience_id
 
 SPACE = "default"
@@ -48,6 +48,10 @@ class _Rows:
             for i, (column, value) in enumerate(zip(columns, row, strict=True))
             if column in marks or (isinstance(value, str) and value in named)
         ]
+
+    @property
+    def stamp(self) -> int:
+        return int(self._row[self.columns.index("stamp")])
 
     def copy(self, values: dict[str, Any]) -> list[Any]:
         row = self._row.copy()
@@ -216,6 +220,7 @@ class Filling:
         )
         tenants = [(f"tenant-{n}", "00" * 32, 1, _START) for n in range(20)]
         insert("spaces", ("space_id", "secret", "identity_rev", "created_at"), tenants)
+        insert("partitions", ("space_id", "door", "rev", "cleared_at"), self._partitions())
         insert(
             "audience_people",
             ("space_id", "audience", "person"),
@@ -225,6 +230,16 @@ class Filling:
                 for s in group.subjects
             ],
         )
+
+    def _partitions(self) -> list[tuple[str, str, int, int]]:
+        """Everything that leads to a memory, none of which has changed since it was written."""
+        people = [f"ext:telegram:{n}" for n in sorted(self._people)]
+        rooms = [f"telegram:{n}" for n in sorted(self._people)] + sorted(self._groups)
+        found = [partitions.person(one) for one in people]
+        found += [partitions.room(one) for one in rooms]
+        found += [partitions.heard(one) for one in sorted(set(self._heard.values()))]
+        last = max(memory["memories"].stamp for memory in self._patterns.values())
+        return [(SPACE, door, last, last) for door in found]
 
 
 def _id(n: int) -> str:

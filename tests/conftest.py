@@ -9,6 +9,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.databases import PostgresDatabases
 
+# Tests that are about meaning name an embedder; all others, and the processes they start, go by
+# words and do not wait for a model.
+os.environ.setdefault("TACIT_EMBEDDING_PROVIDER", "none")
+
 NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
 
 # No deadlines: a database that flushes to disk now and then is slow, and not wrong.

@@ -14,11 +14,16 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, Inspector, create_engine, inspect, text
+from sqlalchemy.dialects.postgresql.base import ischema_names
+from sqlalchemy.types import NullType
 
 import tacit
 from tacit.settings import DbSettings, Settings
 from tacit.store import migrate
 from tacit.store.tables import metadata
+
+# The type of an extension, which SQLAlchemy has no name for.
+ischema_names["vector"] = NullType
 
 ALICE = tacit.Requester("telegram:1001", name="Alice")
 CHAT = tacit.Chat.private("telegram:1001")
@@ -29,7 +34,10 @@ SEARCH_TABLES = {
     | {f"search_words_{part}" for part in ("data", "idx", "content", "docsize", "config")},
     "postgresql": set(),
 }
-SEARCH_COLUMNS = {"sqlite": set(), "postgresql": {("memories", "words")}}
+SEARCH_COLUMNS = {
+    "sqlite": {("vectors", "vector")},
+    "postgresql": {("memories", "words"), ("vectors", "vector")},
+}
 SEARCH_INDEXES = {"sqlite": set(), "postgresql": {("memories", "ix_memories_words")}}
 
 

@@ -10,13 +10,14 @@ from tacit.views.disabled import DisabledView
 from tacit.views.view import View
 
 MEMORY = """
-    close erase_space erase_subject forget_subject joined left link links maintain merge_people
-    migrated operator set_confidential space spaces stats unlink unmerge_people verify_link view
+    close embedding erase_space erase_subject forget_subject joined left link links maintain
+    merge_people migrated operator reembed set_confidential space spaces stats unlink
+    unmerge_people verify_link view
 """
 VIEW = """
-    about delta enabled erase explain export forget forget_category forget_key get history
-    import_lines list name people pin put recall remember restore set_visibility show stats update
-    why_disabled wipe withhold_from
+    about block delta enabled erase explain export forget forget_category forget_key fresh get
+    history import_lines list name people pin put query recall record relate remember restore
+    set_visibility show stats update why_disabled wipe withhold_from
 """
 
 

@@ -4,7 +4,7 @@ import re
 import stat
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from tacit import limits, settings
 from tacit.errors import SettingsError
-from tacit.settings import DbSettings, MemorySettings, Settings, SqliteSettings
+from tacit.settings import (
+    DbSettings,
+    EmbeddingSettings,
+    MemorySettings,
+    Settings,
+    SqliteSettings,
+)
 
 ROOT = Path(__file__).parent.parent
 DEFAULTS = Settings()
@@ -81,7 +87,9 @@ def as_written(value: object) -> str:
         case bool():
             return str(value).lower()
         case timedelta():
-            return f"{int(value.total_seconds())}s"
+            minutes, seconds = divmod(int(value.total_seconds()), 60)
+            parts = {"h": minutes // 60, "m": minutes % 60, "s": seconds}
+            return "".join(f"{n}{unit}" for unit, n in parts.items() if n) or "0s"
         case tuple():
             return ",".join(value)
     return str(value)
@@ -158,10 +166,15 @@ def test_variables_of_others_are_left_alone(place: Place) -> None:
     assert place.load() == DEFAULTS
 
 
-def test_settings_cannot_be_changed_and_do_not_show_the_dsn() -> None:
+def test_settings_cannot_be_changed_and_do_not_show_what_opens_doors() -> None:
     with pytest.raises(FrozenInstanceError):
         DEFAULTS.db.driver = "postgres"  # type: ignore[misc]
     assert SECRET not in repr(Settings(db=DbSettings(driver="postgres", dsn=POSTGRES)))
+    for hidden in (
+        EmbeddingSettings(api_key=SECRET),
+        EmbeddingSettings(url=f"https://{SECRET}@host/v1"),
+    ):
+        assert SECRET not in repr(Settings(embedding=hidden))
 
 
 def test_importing_settings_imports_no_heavy_library() -> None:
@@ -187,9 +200,14 @@ def test_a_key_or_section_without_a_value_keeps_its_default(place: Place) -> Non
 
 
 def test_an_empty_variable_is_a_value_where_nothing_is_one(place: Place) -> None:
-    for key in ("DB_DSN", "MEMORY_CATEGORIES", "MEMORY_LOCAL_PERSON"):
-        place.environ[f"TACIT_{key}"] = ""
-    yaml = "{db: {dsn: x.sqlite}, memory: {categories: [recipe], local_person: 'acct:1'}}"
+    yaml = """{
+        db: {dsn: x.sqlite}, memory: {categories: [recipe], local_person: 'acct:1'},
+        embedding: {folder: x, url: "https://host/v1", model: x, api_key: x},
+        recall: {tokenizer: x.json},
+    }"""
+    empty = ("DB_DSN", "MEMORY_CATEGORIES", "MEMORY_LOCAL_PERSON", "RECALL_TOKENIZER")
+    models = ("EMBEDDING_FOLDER", "EMBEDDING_URL", "EMBEDDING_MODEL", "EMBEDDING_API_KEY")
+    place.environ = {f"TACIT_{name}": "" for name in (*empty, *models)}
     assert place.read(yaml) == DEFAULTS
     place.environ["TACIT_MEMORY_SPACE"] = ""
     assert "TACIT_MEMORY_SPACE: memory.space:" in place.refused(yaml)
@@ -237,6 +255,29 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("memory.local_person", "ext:telegram:1", "telegram:123"),
         ("memory.ttl_days.task", "0", "from 1 to 36500"),
         ("db.dsn", "a\ud800", "surrogate"),
+        ("memory.sessions.keep", "sometimes", "'sometimes' is neither true nor false"),
+        ("memory.sessions.retention_days", "0", "from 1 to 36500"),
+        ("memory.sessions.retention_days", "36501", "from 1 to 36500"),
+        ("embedding.provider", "openai", "not one of auto, local, folder, endpoint, none"),
+        ("embedding.folder", "https://host/model", "is a URL; fetch what is there"),
+        ("embedding.folder", "a\0b", "NUL"),
+        ("embedding.model", " bge", "begin or end with a space"),
+        ("embedding.model", "x" * 201, "shorten it"),
+        ("embedding.dimension", "16001", "from 0 to 16000"),
+        ("embedding.dimension", "-1", "from 0 to 16000"),
+        ("embedding.threads", "0", "from 1 to 64"),
+        ("embedding.threads", "all", "from 1 to 64"),
+        ("recall.tokenizer", "s3://bucket/tokenizer.json", "is a URL"),
+        ("recall.link_min", "1.01", "a number from 0 to 1; write for example 0.6"),
+        ("recall.link_min", "-0.1", "from 0 to 1"),
+        ("recall.link_min", "nan", "from 0 to 1"),
+        ("recall.link_min", "1e-1", "from 0 to 1"),
+        ("recall.link_min", "60%", "from 0 to 1"),
+        ("recall.link_min", "", "from 0 to 1"),
+        ("prompt.style", "short", "'short' is not one of memory, filtered, summary"),
+        ("prompt.items_max", "0", "from 1 to 1000"),
+        ("prompt.chars_max", "1999", "from 2000 to 1000000"),
+        ("prompt.conversation_gap", "1d", "0s, 30m or 1h30m"),
     ],
 )
 def test_a_wrong_value_names_the_variable_the_key_and_the_fix(
@@ -264,6 +305,11 @@ def test_a_wrong_value_names_the_variable_the_key_and_the_fix(
         (".db: {}", 1, ".db: is not a key; did you mean db?"),
         ("db: &a {pool: *a}", 1, "db.pool.pool: is not a key"),
         ("? [a, b]\n: c", 1, "has an odd key; the keys are db, memory"),
+        ("db: {7: x}", 1, "db: has an odd key; the keys are driver, dsn"),
+        ("embeding: {}", 1, "embeding: is not a key; did you mean embedding?"),
+        ("prompt:\n  max_items: 9", 2, "did you mean prompt.items_max?"),
+        ("memory:\n  sessions:\n    keeps: on", 3, "did you mean memory.sessions.keep?"),
+        ("allowlist: {}", 1, "allowlist: is not a key; did you mean allowlists?"),
         ("db: {<<: {driver: sqlite}}", 1, "db.<<: is not a key"),
         ("db: {}\ndb: {}", 2, "db: is here a second time; remove one"),
         ("db:\n  wal: 1\n  wal: 1", 2, "db.wal: is not a key; did you mean db.sqlite.wal?"),
@@ -348,6 +394,9 @@ def test_a_file_name_that_is_none_is_told_without_repeating_it(place: Place) -> 
         ("TACIT_DB_DRIVR", "TACIT_DB_DRIVER"),
         ("TACIT_DB_SYNCHRONOUS", "TACIT_DB_SQLITE_SYNCHRONOUS"),
         ("TACIT_MEMORY_TTL_DAYS_TASKS", "TACIT_MEMORY_TTL_DAYS_TASK"),
+        ("TACIT_EMBEDDING_APIKEY", "TACIT_EMBEDDING_API_KEY"),
+        ("TACIT_RECALL_LINKMIN", "TACIT_RECALL_LINK_MIN"),
+        ("TACIT_PROMPT_MAX_ITEMS", "TACIT_PROMPT_ITEMS_MAX"),
     ],
 )
 def test_an_unknown_variable_suggests_the_nearest(place: Place, name: str, meant: str) -> None:
@@ -470,7 +519,9 @@ def test_postgres_without_a_dsn_is_told(place: Place) -> None:
 
 # Any input at all
 
-WORDS = [*settings.key_names(), *(part for key in settings.key_names() for part in key.split("."))]
+TOP = [field.name for field in fields(Settings)]
+WORDS = [*TOP, "system", "custom", "name", "context", "rag", "rag_length"]
+WORDS += [*settings.key_names(), *(part for key in settings.key_names() for part in key.split("."))]
 FRAGMENTS = [*"[]{}'\"|>%@#~\t\n7\\\ufeff", ": ", "\n  ", "- ", ", ", "&a ", "*", "!x ", "? "]
 FRAGMENTS += ["---\n", "true", "<<", "1:30"]
 
@@ -499,7 +550,7 @@ def values() -> st.SearchStrategy[object]:
     )
 
 
-@given(st.dictionaries(st.sampled_from(["db", "memory"]), values()) | values())
+@given(st.dictionaries(st.sampled_from(TOP), values()) | values())
 def test_any_yaml_document_yields_settings_or_one_typed_error(
     one_place: Place, document: object
 ) -> None:
@@ -512,6 +563,9 @@ def test_any_yaml_document_yields_settings_or_one_typed_error(
 
 @given(st.sampled_from(settings.key_names()), st.text())
 @example("db.dsn", "postgresql://[")
+@example("embedding.url", "https://[")
+@example("embedding.url", "https://host:٣/v1")
+@example("embedding.provider", "endpoint")
 def test_any_variable_yields_settings_or_an_error_that_names_it(
     one_place: Place, key: str, value: str
 ) -> None:
@@ -519,7 +573,10 @@ def test_any_variable_yields_settings_or_an_error_that_names_it(
     one_place.environ = {settings.variable(key): value}
     said = outcome(one_place)
     one_place.environ = {}
-    assert isinstance(said, Settings) or said.startswith(f"{settings.variable(key)}: {key}: ")
+    named = f"{settings.variable(key)}: {key}: "
+    if key == "embedding.provider" and value in ("folder", "endpoint"):
+        named = "TACIT_EMBEDDING_PROVIDER: embedding."  # and then the key that it needs
+    assert isinstance(said, Settings) or said.startswith(named)
 
 
 @given(st.sampled_from(["sqlite", "postgres"]), st.sampled_from(["", *"sfp"]), st.text())
@@ -541,6 +598,7 @@ def test_no_damage_to_a_file_puts_its_password_into_the_message(
     one_place: Place, data: st.DataObject
 ) -> None:
     yaml = f"db:\n  driver: postgres\n  dsn: {POSTGRES}\n"
+    yaml += f"embedding:\n  provider: none\n  api_key: sk-{SECRET}\n"
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(yaml)))
         yaml = yaml[:at] + data.draw(st.sampled_from(FRAGMENTS)) + yaml[at:]
@@ -564,16 +622,36 @@ VALID = {
     "memory.read": st.sampled_from(["union", "canonical"]),
     "memory.local_person": st.none() | st.integers(1, 10**9).map(lambda n: f"telegram:{n}"),
     "memory.ttl_days.event": st.integers(1, 36_500),
+    "memory.sessions.keep": st.booleans(),
+    "memory.sessions.retention_days": st.integers(1, 36_500),
+    "embedding.provider": st.just("none"),  # which goes with anything
+    "embedding.folder": st.from_regex(r"~?/[a-z /]{0,9}", fullmatch=True),
+    "embedding.url": st.from_regex(r"https?://[a-z]{1,9}(:80)?/[a-z/]{0,9}", fullmatch=True),
+    "embedding.model": st.from_regex(r"[a-z0-9][a-z0-9/.-]{0,9}", fullmatch=True),
+    "embedding.api_key": st.from_regex(r"sk-[A-Za-z0-9]{1,9}", fullmatch=True),
+    "embedding.dimension": st.integers(0, 16_000),
+    "embedding.threads": st.integers(1, 64),
+    "recall.tokenizer": st.from_regex(r"[a-z]{0,9}\.json", fullmatch=True),
+    "recall.link_min": st.integers(0, 100).map(lambda n: n / 100),
+    "prompt.style": st.sampled_from(["memory", "filtered", "summary"]),
+    "prompt.items_max": st.integers(1, 1_000),
+    "prompt.chars_max": st.integers(2_000, 1_000_000),
+    "prompt.conversation_gap": st.integers(0, 99_999).map(lambda s: timedelta(seconds=s)),
 }
 
 
-@given(st.fixed_dictionaries({}, optional=VALID))
+@given(
+    st.fixed_dictionaries(
+        {"embedding.provider": VALID["embedding.provider"]},
+        optional={key: valid for key, valid in VALID.items() if key != "embedding.provider"},
+    )
+)
 def test_variables_say_the_same_as_a_file_and_give_back_what_was_meant(
     one_place: Place, meant: dict[str, object]
 ) -> None:
     import yaml
 
-    nested: dict[str, dict[str, object]] = {"db": {}, "memory": {}}
+    nested: dict[str, dict[str, object]] = {key.split(".")[0]: {} for key in VALID}
     for key, value in meant.items():
         *sections, name = key.split(".")
         at: dict[str, object] = nested[sections[0]]
@@ -615,4 +693,7 @@ def test_the_example_file_holds_every_key_and_changes_nothing(place: Place) -> N
             return {prefix.removesuffix(".")}
         return {key for name in below for key in dotted(below[name], f"{prefix}{name}.")}
 
-    assert dotted(yaml.safe_load(example_file.read_text())) == set(settings.key_names())
+    example_keys = yaml.safe_load(example_file.read_text())
+    assert list(example_keys) == TOP
+    in_file_only = {"categories.system", "categories.custom"}  # and allowlists, which holds none
+    assert dotted(example_keys) == set(settings.key_names()) | in_file_only

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import (
     Conflict,
     DisclosureBreach,
+    EmbeddingFailed,
     InvalidInput,
     MissingExtra,
     NotFound,
@@ -18,16 +19,23 @@ from tacit.errors import (
     TacitError,
 )
 from tacit.model.chat import Chat, Requester
+from tacit.model.message import Message
 from tacit.model.results import (
+    Block,
+    Bullet,
     Change,
     Delta,
+    Embedding,
     Erased,
     Explanation,
+    Fresh,
     Imported,
     Maintained,
     Page,
     Recalled,
+    Recorded,
     Remembered,
+    Signals,
     Stats,
 )
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
@@ -36,12 +44,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.clock import Clock
+    from tacit.embedding.port import Embedder
     from tacit.memory import DisabledView, Link, Memory, View
     from tacit.settings import Settings
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Block",
+    "Bullet",
     "Change",
     "Chat",
     "ChatKind",
@@ -49,23 +60,29 @@ __all__ = [
     "Delta",
     "DisabledView",
     "DisclosureBreach",
+    "Embedding",
+    "EmbeddingFailed",
     "Erased",
     "Explanation",
+    "Fresh",
     "Imported",
     "InvalidInput",
     "Kind",
     "Link",
     "Maintained",
     "Memory",
+    "Message",
     "MissingExtra",
     "NotFound",
     "Page",
     "Recalled",
+    "Recorded",
     "Remembered",
     "Requester",
     "SchemaMismatch",
     "Sensitivity",
     "SettingsError",
+    "Signals",
     "State",
     "Stats",
     "StoreBusy",
@@ -84,15 +101,17 @@ def open(
     space: str | None = None,
     settings: Settings | None = None,
     clock: Clock | None = None,
+    embedder: Embedder | Literal["by settings"] | None = "by settings",
 ) -> Memory:
     """Open a memory: `sqlite:///path`, a plain path, `postgresql://…`, or what the settings say.
 
-    Without settings either, it is a SQLite file in the `.tacit` folder of the user's home.
+    Without settings either, it is a SQLite file in the `.tacit` folder of the user's home. An
+    `embedder` of your own takes the place of the one in the settings; None means words alone.
     """
     from tacit.bootstrap import open_memory
 
     options: dict[str, Any] = {} if clock is None else {"clock": clock}
-    return open_memory(url, space=space, settings=settings, **options)
+    return open_memory(url, space=space, settings=settings, embedder=embedder, **options)
 
 
 def __getattr__(name: str) -> Any:

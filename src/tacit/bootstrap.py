@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
+from tacit.embedding.choose import embedder as make_embedder
+from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
 from tacit.memory import Memory
-from tacit.model.words import CATEGORIES
+from tacit.model.tokens import at_most, counter
+from tacit.prompt.styles import Style
 from tacit.settings import Settings
 from tacit.store.core import Store
 from tacit.store.engine import Options, open_database
 from tacit.store.migrate import migrate, require_current
 from tacit.views.access import Policy
+from tacit.views.mind import Mind
 
 
 def load_settings(path: Path | None = None) -> Settings:
@@ -28,6 +33,7 @@ def open_memory(
     space: str | None = None,
     settings: Settings | None = None,
     clock: Clock = system_clock,
+    embedder: Embedder | Literal["by settings"] | None = "by settings",
 ) -> Memory:
     chosen = settings or load_settings()
     if isinstance(url, Path):
@@ -36,23 +42,58 @@ def open_memory(
         raise InvalidInput("url", "expected sqlite:///path, a path, or postgresql://…")
     if url is None:
         url = settings_.database_url(chosen, Path.home(), Path.cwd())
+    policy = _policy(chosen)
+    maker = _embedder(chosen) if embedder == "by settings" else embedder
     database = open_database(url, _options(chosen))
     try:
         (migrate if chosen.db.automigrate else require_current)(database)
     except BaseException:
         database.close()
         raise
-    policy = Policy(
-        categories=tuple(dict.fromkeys((*CATEGORIES, *chosen.memory.categories))),
-        ttls=asdict(chosen.memory.ttl_days),
-        union=chosen.memory.read == "union",
-    )
     return Memory(
-        Store(database, clock),
+        Mind(Store(database, clock), maker),
         policy,
         space=space or chosen.memory.space,
         enabled=chosen.memory.enabled,
     )
+
+
+def _policy(settings: Settings) -> Policy:
+    sessions, prompt = settings.memory.sessions, settings.prompt
+    counted_by = settings.recall.tokenizer
+    return Policy(
+        categories=settings_.category_names(settings),
+        ttls=asdict(settings.memory.ttl_days),
+        union=settings.memory.read == "union",
+        link_min=settings.recall.link_min,
+        turns_days=sessions.retention_days if sessions.keep else None,
+        count=counter(str(_path(counted_by))) if counted_by else at_most,
+        style=Style(prompt.style),
+        items_max=prompt.items_max,
+        chars_max=prompt.chars_max,
+        conversation_gap=prompt.conversation_gap,
+        recalled_only={
+            one.name: one.rag_length for one in settings.categories if one.context == "rag"
+        },
+        allowlists=settings.allowlists,
+    )
+
+
+def _embedder(settings: Settings) -> Embedder | None:
+    chosen = settings.embedding
+    return make_embedder(
+        chosen.provider,
+        folder=_path(chosen.folder) if chosen.folder else None,
+        url=chosen.url or None,
+        model=chosen.model or None,
+        api_key=chosen.api_key or None,
+        dimension=chosen.dimension or None,
+        threads=chosen.threads,
+    )
+
+
+def _path(written: str) -> Path:
+    return settings_.path_of(written, Path.home(), Path.cwd())
 
 
 def _options(settings: Settings) -> Options:

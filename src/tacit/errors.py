@@ -6,6 +6,7 @@ TacitError
 ├── Conflict            the memory moved on since the caller read it, or its key is taken
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
 ├── MissingExtra        an optional dependency is not installed; names the command
+├── EmbeddingFailed     a text could not be turned into a vector; says what to do. Words still work
 └── StoreError          the database could not do its part
     ├── StoreBusy       other writers held the database for longer than the caller may wait
     ├── StoreUnavailable  the database cannot be reached or opened
@@ -46,6 +47,10 @@ class MissingExtra(TacitError, ImportError):
     def __init__(self, extra: str, needed_for: str) -> None:
         super().__init__(f"{needed_for} needs an extra: pip install 'tacit[{extra}]'")
         self.extra = extra
+
+
+class EmbeddingFailed(TacitError):
+    pass
 
 
 class StoreError(TacitError):

@@ -8,6 +8,7 @@ NAME_MAX_CHARS = 200
 TAG_MAX_CHARS = 64
 TAGS_MAX_COUNT = 32
 PEOPLE_PER_MEMORY_MAX_COUNT = 64
+MESSAGES_MAX_COUNT = 500  # handed over at a time
 
 # Identifiers. External keys leave room for an `ext:` prefix inside an identifier column.
 ID_CHARS = 8
@@ -27,10 +28,27 @@ IMPORTANCE_DEFAULT = 3
 PAGE_DEFAULT_COUNT = 50
 PAGE_MAX_COUNT = 500
 RECALL_DEFAULT_COUNT = 5
+RECALL_MAX_COUNT = 500
+QUERY_DEFAULT_COUNT = 3
+RECALL_TERMS_MAX_COUNT = 64  # of a question; further ones would hardly change what comes to mind
+RELATED_MAX_COUNT = 2  # bullets beside what was asked for
 RECALL_WORDS_MAX_COUNT = 32
 RECALL_WORD_MAX_CHARS = 100
-QUERY_MAX_CHARS = 2_000
+QUERY_MAX_CHARS = 200_000  # of which a question's worth is used
+QUESTION_MAX_CHARS = 2_000
 DELTA_MAX_COUNT = 200
+
+# What is kept at hand in a process to answer from. Beyond, a question's words and likeness
+# nominate what is looked at.
+REACH_MAX_COUNT = 100_000  # memories within reach of one request
+REACHES_MAX_COUNT = 1_000_000
+ASKERS_MAX_COUNT = 1_024
+SHELVES_MAX_COUNT = 250_000  # memories with their vectors: about 1.7 kB each
+NOMINEES_COUNT = 500
+VECTORS_INDEXED_FROM_COUNT = 100_000  # on PostgreSQL, by `maintain`
+RELATIONS_PER_MEMORY_MAX_COUNT = 5
+EMBEDDED_AT_ONCE_COUNT = 64
+CLOSE_WAIT_MAX_SECONDS = 2.0
 
 # Chats. Whom we do not list among the listeners has heard nothing, which is the safe side.
 PARTICIPANTS_MAX_COUNT = 1_000
@@ -62,3 +80,35 @@ DSN_MAX_CHARS = 4_096
 CONNECTIONS_MAX_COUNT = 1_000
 TTL_MAX_DAYS = 36_500
 BUSY_TIMEOUT_MAX_MS = 60_000
+
+# Prompts. A line that is longer than it may be is clipped, never left out for that.
+BLOCK_ITEMS_MAX_COUNT = 50
+BLOCK_MAX_CHARS = 6_000
+LINE_MAX_CHARS = 500
+FRESH_CHANGES_MAX_COUNT = 3
+FRESH_CHANGE_MAX_CHARS = 200
+RELATED_BULLETS_MAX_COUNT = 2
+FRESH_BUDGET_TOKENS = 4_000
+BUDGET_MAX_TOKENS = 1_000_000
+BLOCKS_KEPT_MAX_COUNT = 512
+BLOCK_NEWS_MAX_COUNT = 10_000
+
+# Embedding. A group holds texts of one length, so that nothing is padded.
+EMBEDDING_DIMENSION_MAX_COUNT = 16_000
+EMBEDDING_TEXT_MAX_CHARS = 32_000  # of a text that a local model looks at; what follows is cut
+EMBEDDING_GROUP_MAX_COUNT = 16
+EMBEDDING_GROUP_MAX_TOKENS = 256  # more is no quicker, and took 900 MB where this takes 300
+EMBEDDING_THREADS_DEFAULT_COUNT = 1
+EMBEDDING_THREADS_MAX_COUNT = 64
+EMBEDDING_FOLDER_MAX_TOKENS = 512  # of one text, whatever the model in a folder says
+EMBEDDING_CONFIG_MAX_BYTES = 1_000_000
+ENDPOINT_TEXT_MAX_CHARS = 8_000
+ENDPOINT_BATCH_MAX_COUNT = 32
+ENDPOINT_ATTEMPTS_MAX_COUNT = 4
+ENDPOINT_TIMEOUT_SECONDS = 30.0
+ENDPOINT_QUERY_TIMEOUT_SECONDS = 5.0  # somebody waits for the answer, and words still work
+ENDPOINT_BACKOFF_SECONDS = 0.5
+ENDPOINT_WAIT_MAX_SECONDS = 30.0
+ENDPOINT_ANSWER_MAX_BYTES = 32_000_000
+ENDPOINT_KEY_MAX_CHARS = 4_096
+ENDPOINT_URL_MAX_CHARS = 2_048

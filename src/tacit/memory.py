@@ -18,13 +18,13 @@ from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
-from tacit.model.results import Erased, Maintained, Stats
+from tacit.model.results import Embedding, Erased, Maintained, Stats
 from tacit.operators import Operator
 from tacit.store import counts, identities, links, places, spaces
-from tacit.store.core import Store
 from tacit.store.writes import Writing
 from tacit.views.access import Policy
 from tacit.views.disabled import DisabledView
+from tacit.views.mind import Mind
 from tacit.views.view import View
 
 __all__ = ["DisabledView", "Link", "Memory", "View"]
@@ -42,29 +42,38 @@ class Memory:
     """Made by `tacit.open`. Safe to share between threads; close it when done."""
 
     def __init__(
-        self, store: Store, policy: Policy, *, space: str = "default", enabled: bool = True
+        self, mind: Mind, policy: Policy, *, space: str = "default", enabled: bool = True
     ) -> None:
-        self._store = store
+        self._mind = mind
+        self._store = mind.store
         self._policy = policy
         self._space = text.space(space)
         self._enabled = enabled
 
     def view(
-        self, requester: Requester | None, chat: Chat, *, thread: str | None = None
+        self,
+        requester: Requester | None,
+        chat: Chat,
+        *,
+        thread: str | None = None,
+        agent: str | None = None,
     ) -> View | DisabledView:
         """Memory as this requester may use it in this chat. `thread` names the conversation that
-        deltas are counted for; without it the chat itself is the thread."""
+        deltas are counted for; without it the chat itself is the thread. `agent` names the one that
+        uses it: where the settings have allow-lists, it gets no further than its own."""
         asking = parse(requester, chat)
         named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        acting = text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
         if not self._enabled:
             return DisabledView(SWITCHED_OFF)
         if asking.subject is None:
             return DisabledView(NO_IDENTITY)
-        return View(self._store, asking, self._space, named or asking.chat, self._policy)
+        where = (asking, self._space, named or asking.chat)
+        return View(self._mind, *where, self._policy, acting)
 
     def space(self, name: str) -> Memory:
         """The same database, another tenant. Nothing crosses spaces."""
-        return Memory(self._store, self._policy, space=name, enabled=self._enabled)
+        return Memory(self._mind, self._policy, space=name, enabled=self._enabled)
 
     def spaces(self) -> list[str]:
         with self._store.database.read() as connection:
@@ -73,7 +82,13 @@ class Memory:
     def operator(self, name: str) -> Operator:
         """Acts that stand in history under an operator's name."""
         actor = text.identifier("operator", name, limits.LABEL_MAX_CHARS)
-        return Operator(self._store, self._space, f"operator:{actor}", self._policy.ttls)
+        return Operator(
+            self._store,
+            self._space,
+            f"operator:{actor}",
+            self._policy.ttls,
+            self._mind.mind_the_gap,
+        )
 
     # Identities
 
@@ -184,8 +199,17 @@ class Memory:
         self._store.accesses.flush()
         return maintain(self._store.database)
 
+    def embedding(self) -> Embedding:
+        """Which model makes the vectors, and how far it has come."""
+        return self._mind.embedding(self._space)
+
+    def reembed(self, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Make every vector that is missing, now; otherwise it happens in the background. Says how
+        many were made, and `progress` hears of it on the way."""
+        return self._mind.reembed(progress)
+
     def close(self) -> None:
-        self._store.close()
+        self._mind.close()
 
     def __enter__(self) -> Memory:
         return self

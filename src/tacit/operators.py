@@ -32,6 +32,7 @@ class Operator:
     _space: str
     _actor: str
     _ttls: dict[str, int]
+    _reworded: Callable[[], None]  # told when there is a wording without a vector
 
     def update(self, id: str, content: str) -> None:
         """Put other words in its place. They are nobody's own: the memory loses its speaker."""
@@ -52,6 +53,7 @@ class Operator:
             )
 
         self._act(work)
+        self._reworded()
 
     def forget(self, id: str) -> None:
         self._act(lambda w: forgetting.forget(w, _held(w, id)))
@@ -60,7 +62,7 @@ class Operator:
         self._act(lambda w: forgetting.restore(w, _held(w, id), self._ttls))
 
     def erase(self, id: str) -> Erased:
-        count = self._act(lambda w: erasing.erase(w, _held(w, id)))
+        count = self._act(lambda w: erasing.erase(w, _held(w, id, turns=True)))
         return Erased(count=count, complete=erasing.scrub(self._store.database))
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
@@ -86,10 +88,10 @@ class Operator:
         return self._store.act(self._space, self._actor, work)
 
 
-def _held(w: Writing, id: str) -> Memory:
+def _held(w: Writing, id: str, *, turns: bool = False) -> Memory:
     good = text.memory_id(id)
     memory = writes.held(w, good) if good is not None else None
-    if memory is None:
+    if memory is None or (memory.is_turn and not turns):
         raise NotFound
     return memory
 

@@ -20,10 +20,12 @@ def clock() -> SetClock:
 
 @pytest.fixture
 def opened(clock: SetClock) -> Iterator[Open]:
-    """Opens memories that are closed when the test ends."""
+    """Opens memories that are closed when the test ends; by words alone, unless a test names an
+    embedder, because most of them ask nothing that needs a meaning."""
     memories: list[Memory] = []
 
     def open_one(url: str, **options: Any) -> Memory:
+        options.setdefault("embedder", None)
         memories.append(tacit.open(url, clock=clock, **options))
         return memories[-1]
 

@@ -196,7 +196,7 @@ def test_erasing_one_leaves_the_words_of_others_findable(memory: Memory) -> None
     view = private(memory, ALICE)
     ids = [kept(view, f"the parrot says {number}") for number in range(5)]
     view.erase(ids[2])
-    assert len(view.recall("parrot", limit=10)) == 4
+    assert len(view.recall("parrot", top_k=10)) == 4
     assert memory.maintain().healthy
 
 

@@ -19,7 +19,7 @@ def dead_rows(url: str) -> int:
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     with engine.begin() as connection:
         connection.execute(text("CREATE EXTENSION IF NOT EXISTS pgstattuple"))
-        names = set(inspect(connection).get_table_names()) - {"tombstones"}
+        names = set(inspect(connection).get_table_names()) - {"tombstones", "alembic_version"}
         count = sum(
             connection.execute(
                 text("SELECT dead_tuple_count FROM pgstattuple(CAST(:name AS regclass))"),

@@ -15,6 +15,7 @@ import pytest
 from tacit.bootstrap import open_memory
 from tacit.settings import Settings
 from tacit.surfaces.cli import main
+from tests.embedding import tiny_onnx
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,20 @@ class Ran:
 
 Tacit = Callable[..., Ran]
 
+OWN_SETTINGS = tuple(
+    f"TACIT_{section}" for section in ("DB", "MEM", "CONF", "EMBEDDING", "RECALL", "PROMPT")
+)
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home and current folder, and none of the developer's own settings."""
+    """An empty home and current folder, and none of the developer's own settings. Recall goes by
+    words alone, unless a test sets a model: loading one takes longer than most tests."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in [n for n in os.environ if n.startswith(("TACIT_DB", "TACIT_MEM", "TACIT_CONF"))]:
+    for name in [n for n in os.environ if n.startswith(OWN_SETTINGS)]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("TACIT_EMBEDDING_PROVIDER", "none")
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.chdir(folder)
     return folder
@@ -68,8 +75,15 @@ def bare(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("migrated") / "memory.sqlite"
-    open_memory(path, settings=Settings()).close()
+    open_memory(path, settings=Settings(), embedder=None).close()
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The variables that choose a model of a few bytes."""
+    folder = tiny_onnx.folder(tmp_path_factory.mktemp("model"), tiny_onnx.tokens_only())
+    return {"TACIT_EMBEDDING_PROVIDER": "folder", "TACIT_EMBEDDING_FOLDER": str(folder)}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit import limits
 from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
 from tacit.surfaces.cli.exits import MEANINGS, Exit
 from tacit.surfaces.cli.parser import COMMANDS, build
@@ -15,6 +16,7 @@ from tests.surfaces.test_cli import CASES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 OPTION = re.compile(r"`(--[a-z-]+)")
+SCORE = re.compile(r"  \d\.\d\d  ")  # is as the weights are, and these are set by measurement
 AGE = re.compile(r"  (now|\d+[mhdy])  ")
 WROTE = re.compile(r"(?:remembered|put \S+)  (\w{8})  ")
 
@@ -89,9 +91,12 @@ def test_the_fields_of_the_page_are_the_fields() -> None:
             assert f"`{field}`" in answers, f"{word}: {field}"
 
 
+@pytest.mark.parametrize("provider", ["none", "local"])
 def test_the_session_of_the_page_happens_as_it_is_written(
-    bare: Tacit, monkeypatch: pytest.MonkeyPatch
+    bare: Tacit, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
+    """By words alone, and with the model that comes with the extra."""
+    monkeypatch.setenv("TACIT_EMBEDDING_PROVIDER", provider)
     session = re.search(r"```console\n(.*?)```", PAGE, re.DOTALL)
     assert session is not None
     ids: dict[str, str] = {}
@@ -108,4 +113,22 @@ def test_the_session_of_the_page_happens_as_it_is_written(
             ids[theirs[1]] = ours[1]
         for theirs_id, our_id in ids.items():
             written = written.replace(theirs_id, our_id)
-        assert AGE.sub("  now  ", ran.out) == written
+        assert same(ran.out) == same(written)
+
+
+def same(printed: str) -> str:
+    return SCORE.sub("  0.50  ", AGE.sub("  now  ", printed))
+
+
+def test_the_numbers_of_the_page_are_the_limits() -> None:
+    for word, count in (
+        ("recall", limits.RECALL_DEFAULT_COUNT),
+        ("query", limits.QUERY_DEFAULT_COUNT),
+        ("fresh", limits.RECALL_DEFAULT_COUNT),
+    ):
+        most = limits.RECALL_MAX_COUNT
+        assert f"{count} if you do not say and {most} at most" in section(word), word
+    page = f"{limits.PAGE_DEFAULT_COUNT} if you do not say and {limits.PAGE_MAX_COUNT} at most"
+    assert page in section("list")
+    assert f"{limits.FRESH_BUDGET_TOKENS} if you do not say" in section("fresh")
+    assert f"At most {limits.MESSAGES_MAX_COUNT} turns" in section("record")

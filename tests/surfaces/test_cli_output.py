@@ -38,7 +38,9 @@ def test_nothing_that_people_wrote_reaches_a_terminal_raw(on_file: Tacit) -> Non
     on_file("put", "goal", "k", "-", *ALICE, stdin=trap.encode())
     words = ("list", "recall two", f"show {id}", f"history {id}", "get goal k", "delta", "people",
              "about telegram:1001", "show \x1b]0;x\x07", "list \x1b[31m", "about \u202ex",
-             "dance\x1b", "link \x1b a", "import \x1b", "recall x --limit \x1b")  # fmt: skip
+             "dance\x1b", "link \x1b a", "import \x1b", "recall x --top-k \x1b",
+             "recall two --why", "query two", "query two --full", "block", "fresh two",
+             f"relate {id} \x1b", "record \x1b", "recall x --as-of \x1b")  # fmt: skip
     for word in words:
         ran = on_file(*word.split(" "), *ALICE)
         printed = ran.out + ran.err

@@ -16,13 +16,17 @@ MALLORY = ("--as", "telegram:6666")
 GROUP = ("--chat", "telegram:-5", "--with", "telegram:1001", "--with", "telegram:6666")
 NOBODYS = "AAAAAAAA"
 
-NEED_NOBODY = {"link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "demo"}
+NEED_NOBODY = {
+    "link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "embedding", "reembed",
+    "demo",
+}  # fmt: skip
 ARGUMENTS = {
     "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",
     "show": NOBODYS, "update": f"{NOBODYS} tea", "forget": NOBODYS, "restore": NOBODYS,
     "erase": f"{NOBODYS} --yes", "history": NOBODYS, "explain": NOBODYS, "pin": NOBODYS,
     "visibility": f"{NOBODYS} room", "withhold": f"{NOBODYS} Bob", "name": "Bob Bobby",
-    "import": "-", "wipe": "--yes",
+    "import": "-", "wipe": "--yes", "query": "tea", "fresh": "tea", "record": "-",
+    "relate": f"{NOBODYS} {NOBODYS}",
 }  # fmt: skip
 
 
@@ -74,6 +78,7 @@ ACTS = [
     "restore {id}", "erase {id} --yes", "history {id}", "explain {id}",
     "explain {id} --asked-by telegram:1001", "visibility {id} private_only",
     "visibility {id} public_ok", "withhold {id} telegram:1001", "pin {id}", "pin {id} --off",
+    "relate {id} {own}", "relate {own} {id}", "erase {id} --turns --yes",
 ]  # fmt: skip
 
 
@@ -82,14 +87,16 @@ def test_what_is_somebody_elses_answers_exactly_like_what_does_not_exist(tacit: 
     alices = tacit("remember", "houseboat", *ALICE, "--json").json["id"]
     forgotten = tacit("remember", "rowing boat", *ALICE, "--json").json["id"]
     tacit("forget", forgotten, *ALICE)
-    tacit("remember", "hello", *MALLORY, *GROUP)
+    own = tacit("remember", "hello", *MALLORY, *GROUP, "--json").json["id"]
     for act in ACTS:
         for where, id in (((), alices), (GROUP, alices), (("--json",), forgotten)):
-            absent = tacit(*act.format(id=NOBODYS).split(), *MALLORY, *where)
+            absent = tacit(*act.format(id=NOBODYS, own=own).split(), *MALLORY, *where)
             assert (absent.code, absent.out) == (1, ""), act
-            assert tacit(*act.format(id=id).split(), *MALLORY, *where) == absent, act
+            assert tacit(*act.format(id=id, own=own).split(), *MALLORY, *where) == absent, act
     assert tacit("show", alices, *ALICE, "--json").json["memory"]["content"] == "houseboat"
-    for word in ("list", "recall houseboat", "about telegram:1001", "people", "stats", "delta"):
+    for word in ("list", "recall boat", "recall boat --why --turns --json", "query boat --full",
+                 "block", "fresh boat --since 0", "about telegram:1001", "people", "stats",
+                 "delta"):  # fmt: skip
         for where in ((), GROUP):
             heard = tacit(*word.split(), *MALLORY, *where)
             assert "houseboat" not in heard.out + heard.err

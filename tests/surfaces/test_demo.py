@@ -29,7 +29,7 @@ RULES = {
 
 @pytest.fixture
 def story(database_url: str) -> demo.Story:
-    with open_memory(database_url, settings=Settings()) as memory:
+    with open_memory(database_url, settings=Settings(), embedder=None) as memory:
         return demo.tell(memory)
 
 
@@ -64,7 +64,7 @@ def test_every_room_tells_of_every_memory(story: demo.Story) -> None:
 
 def test_the_story_follows_the_memory_and_not_a_script(tmp_path: Path) -> None:
     """Where Alice and Bob are one person, they keep nothing from themselves but the surprise."""
-    with tacit.open(tmp_path / "demo.sqlite", settings=Settings()) as memory:
+    with tacit.open(tmp_path / "demo.sqlite", settings=Settings(), embedder=None) as memory:
         memory.link(demo.ALICE.key, "acct:1")
         memory.link(demo.BOB.key, "acct:1")
         story = demo.tell(memory)

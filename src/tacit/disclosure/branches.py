@@ -42,7 +42,7 @@ from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
 def branches(shape: Shape, rows: Rows) -> tuple[Branch, ...]:
     build = _Builder(shape, rows)
     if shape.purpose is Purpose.MANAGE:
-        return (Branch(Door.ME, and_(build.space, build.owner_is_me)),)
+        return (Branch(Door.ME, and_(build.space, build.kept, build.owner_is_me), by_owner=True),)
     if shape.private:
         return build.private_branches()
     return build.shared_branches()
@@ -68,6 +68,7 @@ class _Builder:
         m = rows.memories.c
         self.m, self.rows, self.shape = m, rows, shape
         self.space: Condition = m.space_id == bindparam("p_space")
+        self.kept: Condition = m.is_turn.is_(shape.turns)  # memories and turns are never mixed
         self.owner_is_me: Condition = m.owner.in_(_many("p_me"))
         self.said_by_me: Condition = m.speaker.in_(_many("p_me"))
         # Not IS NOT NULL: an index on learned_in would answer that with every row of the space.
@@ -99,6 +100,7 @@ class _Builder:
         )
         self.live: Condition = and_(
             self.space,
+            self.kept,
             m.state != word(State.ACTIVE) if shape.gone else active,
             m.shadowed.is_(False),
             self._not_withheld(),
@@ -108,10 +110,16 @@ class _Builder:
         m = self.m
         about_me = self._about_me()
         return (
-            Branch(Door.ME, and_(self.live, self.owner_is_me)),  # P1
-            Branch(  # P2
+            Branch(Door.ME, and_(self.live, self.owner_is_me), by_owner=True),  # P1
+            Branch(  # P2; what its speaker owns is P1's
                 Door.ME,
-                and_(self.live, self.said_by_me, self.provenance, m.inferred.is_(False)),
+                and_(
+                    self.live,
+                    self.said_by_me,
+                    or_(m.owner.is_(None), m.owner != m.speaker),
+                    self.provenance,
+                    m.inferred.is_(False),
+                ),
             ),
             Branch(Door.ME, and_(self.live, about_me, self.open, self.may_leave)),  # P3b
             Branch(  # P3a, P4
@@ -137,6 +145,7 @@ class _Builder:
                 m.visibility == word(Visibility.PUBLIC_OK),
                 or_(self.public, self.owner_is_me),
             ),
+            by_owner=True,
         )
         if not self.shape.in_group:
             return (owned,)

@@ -42,6 +42,7 @@ class Door(StrEnum):
 class Branch:
     door: Door
     condition: Condition
+    by_owner: bool = False  # leads with the owner: what one person adds to it can be read alone
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Shape:
     in_group: bool
     complete: bool
     aliases: tuple[tuple[str, str], ...]  # identities that are not the person's own id
+    turns: bool = False
     gone: bool = False  # of what is no longer active: whether it could be heard if it were
 
 
@@ -61,15 +63,18 @@ def shape_of(request: Request) -> Shape | None:
     if request.requester is None:
         return None
     if request.purpose is Purpose.MANAGE:
-        return Shape(Purpose.MANAGE, True, False, False, ()) if request.private else None
+        if not request.private:
+            return None
+        return Shape(Purpose.MANAGE, True, False, False, (), request.turns)
     if request.private:
-        return Shape(Purpose.RECALL, True, False, False, ())
+        return Shape(Purpose.RECALL, True, False, False, (), request.turns)
     return Shape(
         Purpose.RECALL,
         False,
         request.kind is ChatKind.GROUP,
         request.complete,
         tuple(sorted((i, p) for i, p in request.same.items() if i != p)),
+        request.turns,
     )
 
 

@@ -32,16 +32,22 @@ from tacit.store.writes import Writing
 def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
     _check_place(w, draft)
     if draft.key is not None:
-        return _put(w, draft, ttls)
-    memory = compose(w, draft, None, ttls)
-    writes.add(w, memory)
-    return Remembered(id=memory.id, state=memory.state, version=1, created=True)
+        done = _put(w, draft, ttls)
+    else:
+        memory = compose(w, draft, None, ttls)
+        writes.add(w, memory)
+        done = Remembered(id=memory.id, state=memory.state, version=1, created=True)
+    if draft.turns:
+        writes.derive(w, done.id, draft.turns)
+    return done
 
 
 def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: Ttls) -> Remembered:
     """`memory` is one the requester may change, in this standing."""
     if memory.state is not State.ACTIVE:
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
+    if draft.turns:
+        raise InvalidInput("turns", "are named when something is remembered, not when it changes")
     if standing is not Standing.OWNER and draft.named - {"content", "for_room", "message"}:
         raise InvalidInput("update", "only the owner changes more than the wording")
     if memory.key is not None and draft.category not in (None, memory.category):

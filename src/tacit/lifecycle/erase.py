@@ -8,12 +8,16 @@ from sqlalchemy import Connection, delete, or_, select, update
 
 from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
-from tacit.store import keyed, writes
+from tacit.model.words import ChatKind
+from tacit.store import keyed, partitions, writes
 from tacit.store.engine import Database
 from tacit.store.identities import around
 from tacit.store.settle import settle_key
 from tacit.store.tables import (
+    blocks,
     chat_members,
+    chats,
+    derived_from,
     memories,
     metadata,
     people,
@@ -21,13 +25,14 @@ from tacit.store.tables import (
     subjects,
     tombstones,
 )
+from tacit.store.tables import partitions as partitions_table
 from tacit.store.writes import Writing
 
 _ERASED_AT_ONCE_COUNT = 500
 _M = memories.c
 
 
-def erase(w: Writing, memory: Memory) -> int:
+def erase(w: Writing, memory: Memory, *, turns: bool = False) -> int:
     """For its owner and for an operator, with what it replaced and with the values of its key under
     the owner's other identities: to them it is one thing, and where others listen it counts as
     one. Anybody else erases what they may hear, and that alone."""
@@ -39,6 +44,8 @@ def erase(w: Writing, memory: Memory) -> int:
     if operator or own:
         ids |= set(keyed.siblings(w, memory))
         ids |= _replaced(w, ids, owners)
+        if turns:
+            ids |= _learned_from(w, ids, owners)
     writes.bury(w, sorted(ids))
     if memory.key is not None and memory.owner is not None:
         settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
@@ -58,6 +65,17 @@ def _replaced(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
         fringe = set(w.connection.execute(before).scalars()) - found - ids
         found |= fringe
     return found
+
+
+def _learned_from(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
+    """The turns that led to these memories, as far as they have the same owner."""
+    d = derived_from.c
+    said = (
+        select(d.turn_id)
+        .join(memories, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
+        .where(d.space_id == w.space, d.memory_id.in_(sorted(ids)), _M.owner.in_(sorted(owners)))
+    )
+    return set(w.connection.execute(said).scalars())
 
 
 def erase_owned(w: Writing, owners: Collection[str]) -> int:
@@ -88,6 +106,16 @@ def erase_person(w: Writing, identities: Collection[str]) -> int:
             n.space_id == w.space, or_(n.person.in_(who), n.known_to.in_(who))
         )
     )
+    alone = (
+        select(c.chat)
+        .join(chats, (chats.c.space_id == c.space_id) & (chats.c.id == c.chat))
+        .where(c.space_id == w.space, c.person.in_(who), chats.c.kind == ChatKind.PRIVATE.value)
+    )
+    rooms = sorted(set(execute(alone).scalars()))
+    doors = [*map(partitions.person, who), *map(partitions.room, rooms)]
+    d, b = partitions_table.c, blocks.c
+    execute(delete(partitions_table).where(d.space_id == w.space, d.door.in_(doors)))
+    execute(delete(blocks).where(b.space_id == w.space, b.thread.in_(rooms)))
     execute(delete(chat_members).where(c.space_id == w.space, c.person.in_(who)))
     execute(delete(people).where(p.space_id == w.space, p.created_by.in_(who)))
     execute(delete(subjects).where(s.space_id == w.space, s.id.in_(who)))

@@ -11,17 +11,18 @@ from tacit.store.engine import Database
 # What must be true of every row, whatever database it is in. Each counts the rows that break it.
 _PROMISES = {
     "memories without their current version": (
-        "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM memory_versions v "
-        "WHERE v.space_id = m.space_id AND v.memory_id = m.id AND v.version = m.version "
-        "AND v.content = m.content)"
+        "SELECT count(*) FROM memories m WHERE NOT m.is_turn AND NOT EXISTS "
+        "(SELECT 1 FROM memory_versions v WHERE v.space_id = m.space_id AND v.memory_id = m.id "
+        "AND v.version = m.version AND v.content = m.content)"
     ),
     "memories with a gap in their versions": (
-        "SELECT count(*) FROM memories m WHERE m.version <> (SELECT count(*) "
+        "SELECT count(*) FROM memories m WHERE NOT m.is_turn AND m.version <> (SELECT count(*) "
         "FROM memory_versions v WHERE v.space_id = m.space_id AND v.memory_id = m.id)"
     ),
     "memories without history": (
-        "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM history h "
-        "WHERE h.space_id = m.space_id AND h.memory_id = m.id AND h.event = 'ADD')"
+        "SELECT count(*) FROM memories m WHERE NOT m.is_turn AND NOT EXISTS "
+        "(SELECT 1 FROM history h WHERE h.space_id = m.space_id AND h.memory_id = m.id "
+        "AND h.event = 'ADD')"
     ),
     "memories that are about nobody": (
         "SELECT count(*) FROM memories m WHERE (m.owner IS NOT NULL OR m.speaker IS NOT NULL) AND "
@@ -52,7 +53,8 @@ def maintain(database: Database) -> Maintained:
         database.dialect.analyse(connection)
         database.dialect.compact(connection)
         unfinished = connection.execute(text(_UNSCRUBBED)).scalar() or 0
-    did = ["checked", "analysed", "compacted"]
+        indexed = database.dialect.index_vectors(connection)
+    did = ["checked", "analysed", "compacted", *indexed]
     if unfinished:
         if scrub(database):
             did.append(f"finished {unfinished} erasures")

@@ -33,6 +33,7 @@ class Fields(TypedDict, total=False):
     agent: str | None
     run: str | None
     role: str | None
+    turns: Collection[str] | None
     for_room: bool | None
 
 
@@ -65,6 +66,7 @@ class Draft:
     agent: str | None = None
     run: str | None = None
     role: str | None = None
+    turns: tuple[str, ...] | None = None  # ids of what it was learned from
     for_room: bool = False  # a fact of the room's own: it has no owner
     trust: Trust | None = None  # set by the stages that write, never by a caller
     created_at: datetime | None = None  # of an import; likewise
@@ -114,8 +116,17 @@ def _checks(categories: Collection[str]) -> dict[str, Any]:
         "agent": label("agent"),
         "run": label("run"),
         "role": label("role"),
+        "turns": turns,
         "for_room": lambda v: text.flag("for_room", v),
     }
+
+
+def turns(value: object) -> tuple[str, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Collection):
+        raise InvalidInput("turns", "expected a list of ids, as `record` gave them")
+    if len(value) > limits.MESSAGES_MAX_COUNT:
+        raise InvalidInput("turns", f"takes at most {limits.MESSAGES_MAX_COUNT} ids")
+    return tuple(str(one) for one in value)
 
 
 def people(field: str, value: object) -> tuple[object, ...]:

@@ -62,6 +62,14 @@ class Memory:
     purge_at: datetime | None
     superseded_by: str | None
     shadowed: bool  # another value of the same key wins in this person's union read
+    # A turn of a conversation, as it was said: where it stood, and what its speaker went by there.
+    session: str | None = None
+    seq: int | None = None
+    name: str | None = None
+
+    @property
+    def is_turn(self) -> bool:
+        return self.session is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,8 @@ class Request:
     present: frozenset[str] = frozenset()  # the identities that the audience has in this chat
     same: Mapping[str, str] = field(default_factory=dict)  # identity → person, verified links now
     ever: frozenset[str] = frozenset()  # every identity the audience ever had
+    identity_rev: int = 0  # of everybody's identities, when this was resolved
+    turns: bool = False  # asks for turns of conversations; otherwise for memories, never for both
 
     @property
     def audience(self) -> frozenset[str]:
@@ -46,6 +48,12 @@ class Request:
     def identities(self, person: str) -> frozenset[str]:
         return frozenset(i for i, p in self.same.items() if p == person) | {person}
 
+    def shown(self, identity: str) -> str:
+        """Somebody in this chat goes by the identity they have here: that they have others is
+        theirs to tell."""
+        here = (i for i in self.present if self.person(i) == self.person(identity))
+        return min(here, default=identity)
+
     @property
     def mine(self) -> frozenset[str]:
         """The requester's identities, as far as this request reads them together."""
@@ -53,6 +61,9 @@ class Request:
 
     def managing(self) -> Request:
         return replace(self, purpose=Purpose.MANAGE)
+
+    def for_turns(self) -> Request:
+        return replace(self, turns=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -42,13 +42,94 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What raised one memory, before weighting: from 0 to 1, and below 0 where it lowers."""
+
+    words: float = 0.0  # its own words, by BM25 over what the requester may hear
+    around: float = 0.0  # its words together with those of the turns before and after it
+    meaning: float = 0.0  # the cosine of its vector with the question's
+    person: float = 0.0  # it is about, or was said by, somebody the question names
+    time: float = 0.0  # it says when, or is from the time that the question names
+    related: float = 0.0  # the strength of its relation to something else that was found
+    importance: float = 0.0
+    recency: float = 0.0
+    pinned: float = 0.0
+    trust: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """A memory that came to mind, how strongly, why, and the rule that lets it be said."""
 
     memory: Memory
-    score: float
-    why: str
+    score: float  # ranks what came to mind for one question; from 0 to about 1
+    why: str  # a sentence
     rule: str
+    similarity: float = 0.0  # from 0 to 1, whatever else there is; what `threshold` compares with
+    signals: Signals = field(default_factory=Signals)
+    related: tuple[Memory, ...] = ()  # what else is known beside it, as far as it may be said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullet:
+    """One line for a prompt, with the record behind it where that was asked for."""
+
+    id: str
+    category: str
+    text: str
+    related: bool = False  # not asked for, but related to what was
+    recalled: Recalled | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Text for the cached beginning of a prompt."""
+
+    text: str = ""
+    revision: int = 0  # hand it to `delta` or `fresh` to hear what changed since
+    ids: tuple[str, ...] = ()
+    cut: Mapping[str, int] = field(default_factory=dict)  # how many of a category did not fit
+    tokens: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh:
+    """Text for the part of a prompt that is new each turn."""
+
+    text: str = ""
+    revision: int = 0
+    recalled: tuple[Recalled, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """Turns of a conversation that were kept; none of them, from a disabled view."""
+
+    ids: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """Which model makes the vectors, and how many memories have one of its."""
+
+    model: str | None  # None: recall goes by words alone
+    dimension: int
+    done: int
+    total: int
+    running: bool
+
+    @property
+    def complete(self) -> bool:
+        return self.model is None or self.done >= self.total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,6 +142,19 @@ def moment(field: str, value: object) -> datetime:
         raise InvalidInput(field, "is too far from today") from None
 
 
+def written_moment(field: str, value: object) -> object:
+    """A time that may be written as text, as in a tool call: 2026-03-01 or 2026-03-01T12:00:00Z."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise InvalidInput(
+            field, "is no date; write it as 2026-03-01 or 2026-03-01T12:00Z"
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def tags(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput("tags", "expected a list of words")

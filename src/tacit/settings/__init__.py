@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+from tacit.settings.categories import CategorySetting
 from tacit.settings.load import FILE_NAME, FILE_VARIABLE, load
 from tacit.settings.records import (
     DbSettings,
+    EmbeddingSettings,
     MemorySettings,
     PoolSettings,
+    PromptSettings,
+    RecallSettings,
+    SessionsSettings,
     Settings,
     SqliteSettings,
     TtlDaysSettings,
+    category_names,
     key_names,
     variable,
 )
-from tacit.settings.whereabouts import DATABASE_NAME, FOLDER_NAME, database_url
+from tacit.settings.whereabouts import DATABASE_NAME, FOLDER_NAME, database_url, path_of
 
 __all__ = [
     "DATABASE_NAME",
     "FILE_NAME",
     "FILE_VARIABLE",
     "FOLDER_NAME",
+    "CategorySetting",
     "DbSettings",
+    "EmbeddingSettings",
     "MemorySettings",
     "PoolSettings",
+    "PromptSettings",
+    "RecallSettings",
+    "SessionsSettings",
     "Settings",
     "SqliteSettings",
     "TtlDaysSettings",
+    "category_names",
     "database_url",
     "key_names",
     "load",
+    "path_of",
     "variable",
 ]

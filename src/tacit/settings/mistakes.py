@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from tacit.errors import SettingsError
 
-# What was written is repeated in a message only if it can be a word: never a URL with a password.
-WORD = re.compile(r"[\w.<-]{1,60}")
+# What was written is repeated in a message only if it can be a word of ours with a slip in it:
+# never a URL with a password, and nothing long or with digits, as keys to endpoints are.
+WORD = re.compile(r"(?:[^\W\d]|[.<-]){1,30}")
 
 
 def wrong(where: object, *parts: str) -> SettingsError:

@@ -5,75 +5,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import timedelta
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 from tacit import limits
-from tacit.errors import InvalidInput
 from tacit.identity.keys import external_key
 from tacit.model import text
-from tacit.settings.mistakes import shown
+from tacit.model.words import CATEGORIES
+from tacit.settings import values
+from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
+from tacit.settings.values import Parse
 
-_TRUE = frozenset({"true", "yes", "on", "1"})
-_FALSE = frozenset({"false", "no", "off", "0"})
-_WHOLE = re.compile(r"[0-9]{1,12}")
-_DURATION = re.compile(r"(?=.)(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
-_CATEGORY = re.compile(r"[a-z][a-z0-9_-]*")
-
-# A value arrives as the text that was written, from the file and the environment alike. So
-# `space: no` is the space "no", and a parser is needed once. It raises InvalidInput.
-Parse = Callable[[str, str], object]
-
-
-def _one_of(*words: str) -> Parse:
-    def parse(key: str, value: str) -> str:
-        if value not in words:
-            raise InvalidInput(key, f"{shown(value)} is not one of {', '.join(words)}")
-        return value
-
-    return parse
-
-
-def _whole(low: int, high: int) -> Parse:
-    def parse(key: str, value: str) -> int:
-        if not _WHOLE.fullmatch(value) or not low <= int(value) <= high:
-            raise InvalidInput(key, f"must be a whole number from {low} to {high}, in digits")
-        return int(value)
-
-    return parse
-
-
-def _flag(key: str, value: str) -> bool:
-    if value.lower() not in _TRUE | _FALSE:
-        raise InvalidInput(key, f"{shown(value)} is neither true nor false")
-    return value.lower() in _TRUE
-
-
-def _foreign_keys(key: str, value: str) -> bool:
-    if not _flag(key, value):
-        raise InvalidInput(
-            key, "must stay true: the schema relies on foreign keys; remove this key"
-        )
-    return True
-
-
-def _duration(key: str, value: str) -> timedelta:
-    match = _DURATION.fullmatch(value)
-    if match is None:
-        raise InvalidInput(key, "is not a duration; write for example 0s, 30m or 1h30m")
-    hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
-
-
-def _category(key: str, value: str) -> str:
-    name = text.identifier(key, value, limits.CATEGORY_MAX_CHARS)
-    if not _CATEGORY.fullmatch(name):
-        raise InvalidInput(key, "a category is lower-case letters, digits, - and _; rename it")
-    return name
+SESSIONS_RETENTION_DEFAULT_DAYS = 30
+LINK_MIN_DEFAULT = 0.6
+BLOCK_ITEMS_HIGHEST_COUNT = 1_000
+BLOCK_LOWEST_CHARS = 2_000  # room for one memory, however it is written
+BLOCK_HIGHEST_CHARS = 1_000_000
+CONVERSATION_GAP_DEFAULT = timedelta(hours=1)
 
 
 def _key(default: Any, parse: Parse, *, secret: bool = False) -> Any:
@@ -85,74 +37,160 @@ class PoolSettings:
     """Connections to the database, per process."""
 
     # At most this many are open at once.
-    max_open_conns: int = _key(limits.POOL_MAX_CONNECTIONS, _whole(1, limits.CONNECTIONS_MAX_COUNT))
+    max_open_conns: int = _key(
+        limits.POOL_MAX_CONNECTIONS, values.whole(1, limits.CONNECTIONS_MAX_COUNT)
+    )
     # PostgreSQL: this many stay open between requests. Never more than max_open_conns.
-    max_idle_conns: int = _key(limits.POOL_MAX_CONNECTIONS, _whole(1, limits.CONNECTIONS_MAX_COUNT))
+    max_idle_conns: int = _key(
+        limits.POOL_MAX_CONNECTIONS, values.whole(1, limits.CONNECTIONS_MAX_COUNT)
+    )
     # PostgreSQL: a connection older than this is replaced. Zero: never.
-    conn_max_lifetime: timedelta = _key(timedelta(0), _duration)  # noqa: RUF009 (a field)
+    conn_max_lifetime: timedelta = _key(timedelta(0), values.duration)  # noqa: RUF009 (a field)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteSettings:
     # How long the file's lock is waited for at a stretch.
     busy_timeout_ms: int = _key(
-        limits.SQLITE_BUSY_TIMEOUT_MS, _whole(0, limits.BUSY_TIMEOUT_MAX_MS)
+        limits.SQLITE_BUSY_TIMEOUT_MS, values.whole(0, limits.BUSY_TIMEOUT_MAX_MS)
     )
     # Write-ahead log: readers and the writer do not wait for each other.
-    wal: bool = _key(True, _flag)
+    wal: bool = _key(True, values.flag)
     # Always true; the key exists so that a file that says so is understood.
-    foreign_keys: Literal[True] = _key(True, _foreign_keys)
+    foreign_keys: Literal[True] = _key(
+        True, values.always_true("the schema relies on foreign keys")
+    )
     # What a power cut may cost; docs/settings.md has the promise of each level.
     synchronous: Literal["normal", "full", "extra"] = _key(
-        "normal", _one_of("normal", "full", "extra")
+        "normal", values.one_of("normal", "full", "extra")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbSettings:
     # Which database.
-    driver: Literal["sqlite", "postgres"] = _key("sqlite", _one_of("sqlite", "postgres"))
+    driver: Literal["sqlite", "postgres"] = _key("sqlite", values.one_of("sqlite", "postgres"))
     # Where it is: a path or a URL. Empty: see `database_url`.
-    dsn: str = _key(
-        "", lambda key, value: text.storable(key, value, limits.DSN_MAX_CHARS), secret=True
-    )
+    dsn: str = _key("", values.dsn, secret=True)
     pool: PoolSettings = field(default_factory=PoolSettings)
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
     # Bring the schema up to date when opening.
-    automigrate: bool = _key(True, _flag)
+    automigrate: bool = _key(True, values.flag)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TtlDaysSettings:
     """Days until a memory of a fading kind fades."""
 
-    context: int = _key(limits.KIND_TTL_DAYS["context"], _whole(1, limits.TTL_MAX_DAYS))
-    event: int = _key(limits.KIND_TTL_DAYS["event"], _whole(1, limits.TTL_MAX_DAYS))
-    task: int = _key(limits.KIND_TTL_DAYS["task"], _whole(1, limits.TTL_MAX_DAYS))
-    observation: int = _key(limits.KIND_TTL_DAYS["observation"], _whole(1, limits.TTL_MAX_DAYS))
+    context: int = _key(limits.KIND_TTL_DAYS["context"], values.whole(1, limits.TTL_MAX_DAYS))
+    event: int = _key(limits.KIND_TTL_DAYS["event"], values.whole(1, limits.TTL_MAX_DAYS))
+    task: int = _key(limits.KIND_TTL_DAYS["task"], values.whole(1, limits.TTL_MAX_DAYS))
+    observation: int = _key(
+        limits.KIND_TTL_DAYS["observation"], values.whole(1, limits.TTL_MAX_DAYS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsSettings:
+    """Conversations as they were said."""
+
+    # Keep the turns of conversations, beside what was learnt from them.
+    keep: bool = _key(False, values.flag)
+    # Days until a turn goes.
+    retention_days: int = _key(
+        SESSIONS_RETENTION_DEFAULT_DAYS, values.whole(1, limits.TTL_MAX_DAYS)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
     # False: every view is the disabled one.
-    enabled: bool = _key(True, _flag)
+    enabled: bool = _key(True, values.flag)
     # The tenant, where nobody says.
     space: str = _key("default", lambda _, value: text.space(value))
     # Further categories, beside the built-in ones.
-    categories: tuple[str, ...] = _key((), _category)
+    categories: tuple[str, ...] = _key((), values.category)
     # Whether a linked person's earlier identities are read with their account.
-    read: Literal["union", "canonical"] = _key("union", _one_of("union", "canonical"))
+    read: Literal["union", "canonical"] = _key("union", values.one_of("union", "canonical"))
     # The external key of the one local person, whom the command line acts for. None: nobody.
     local_person: str | None = _key(
         None, lambda key, value: external_key(value, key) if value else None
     )
     ttl_days: TtlDaysSettings = field(default_factory=TtlDaysSettings)
+    sessions: SessionsSettings = field(default_factory=SessionsSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSettings:
+    """Who turns texts into vectors. Which keys go with which provider: `embedding_mistake`."""
+
+    # auto: the local model where its extra is installed, otherwise words alone.
+    provider: Literal["auto", "local", "folder", "endpoint", "none"] = _key(
+        "auto", values.one_of("auto", "local", "folder", "endpoint", "none")
+    )
+    # folder: where an ONNX model and its tokenizer are.
+    folder: str = _key("", values.path)
+    # endpoint: its address. Hidden like the key, because people write keys into addresses.
+    url: str = _key("", values.address, secret=True)
+    # endpoint: the model to ask for, by the endpoint's name for it.
+    model: str = _key("", values.label)
+    api_key: str = _key("", values.api_key, secret=True)
+    # endpoint: the length of vectors to ask for. Zero: the model's own.
+    dimension: int = _key(0, values.whole(0, limits.EMBEDDING_DIMENSION_MAX_COUNT))
+    # auto, local, folder: processor threads for one text.
+    threads: int = _key(
+        limits.EMBEDDING_THREADS_DEFAULT_COUNT,
+        values.whole(1, limits.EMBEDDING_THREADS_MAX_COUNT),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    # The tokenizer.json that counts tokens. Empty: a token per byte, which never undercounts.
+    tokenizer: str = _key("", values.path)
+    # From this likeness on, two memories are related.
+    link_min: float = _key(LINK_MIN_DEFAULT, values.fraction)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSettings:
+    style: Literal["memory", "filtered", "summary"] = _key(
+        "memory", values.one_of("memory", "filtered", "summary")
+    )
+    # At most so many memories, and so many characters with everything around them.
+    items_max: int = _key(limits.BLOCK_ITEMS_MAX_COUNT, values.whole(1, BLOCK_ITEMS_HIGHEST_COUNT))
+    chars_max: int = _key(
+        limits.BLOCK_MAX_CHARS, values.whole(BLOCK_LOWEST_CHARS, BLOCK_HIGHEST_CHARS)
+    )
+    # After so long without a block a new conversation begins, and its block is put together anew.
+    conversation_gap: timedelta = _key(CONVERSATION_GAP_DEFAULT, values.duration)  # noqa: RUF009
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     db: DbSettings = field(default_factory=DbSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    prompt: PromptSettings = field(default_factory=PromptSettings)
+    # How categories come into a prompt; those that are not here come as a whole.
+    categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
+    # Agent → the categories it may use. None at all: every agent may use every category. Otherwise
+    # an agent that is not here may use nothing.
+    allowlists: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict, hash=False, metadata={"read": read_allowlists}
+    )
+
+    def __post_init__(self) -> None:
+        # Nobody keeps a way to change them.
+        object.__setattr__(self, "allowlists", MappingProxyType(dict(self.allowlists)))
+
+
+def category_names(settings: Settings) -> tuple[str, ...]:
+    """Every known category: the built-in ones, and each that the settings name anywhere."""
+    listed = [name for names in settings.allowlists.values() for name in names]
+    used = [one.name for one in settings.categories]
+    return tuple(dict.fromkeys((*CATEGORIES, *settings.memory.categories, *used, *listed)))
 
 
 def key_names() -> tuple[str, ...]:
@@ -176,7 +214,7 @@ def sections() -> Mapping[str, Any]:
     waiting = [""]
     for section in waiting:
         for one in fields(found[section]):
-            if one.default_factory is not MISSING:
+            if one.default_factory is not MISSING and "read" not in one.metadata:
                 found[join(section, one.name)] = one.default_factory
                 waiting.append(join(section, one.name))
     return found
@@ -188,8 +226,14 @@ def declared() -> Mapping[str, Field[Any]]:
         join(section, one.name): one
         for section, record in sections().items()
         for one in fields(record)
-        if one.default_factory is MISSING
+        if "parse" in one.metadata
     }
+
+
+@cache
+def in_file_only() -> Mapping[str, Any]:
+    """What no variable can hold, with what reads it from its place in a file."""
+    return {one.name: one.metadata["read"] for one in fields(Settings) if "read" in one.metadata}
 
 
 def names_in(section: str) -> list[str]:

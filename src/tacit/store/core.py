@@ -18,7 +18,7 @@ from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.glance import MISS, Miss, glance
 from tacit.store.requests import Requests
-from tacit.store.writes import Writing
+from tacit.store.writes import NO_VECTORS, Vectors, Writing
 
 T = TypeVar("T")
 
@@ -68,7 +68,14 @@ class Store:
         found = glance(self.database, self.audiences, (kept[0], request), which, named)
         return found if found is None or found is MISS else (request, found[0])
 
-    def write(self, space: str, asking: Asking, thread: str, work: Callable[[Writing], T]) -> T:
+    def write(
+        self,
+        space: str,
+        asking: Asking,
+        thread: str,
+        work: Callable[[Writing], T],
+        vectors: Vectors = NO_VECTORS,
+    ) -> T:
         """Resolve and write in one transaction; the writer acts with all their identities."""
 
         def attempt(connection: Connection, *, first: bool) -> T:
@@ -87,6 +94,7 @@ class Store:
                     actor=request.subject or "nobody",
                     thread=thread,
                     at=at,
+                    vectors=vectors,
                 )
             )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from tacit.clock import to_micros
 from tacit.disclosure.predicate import predicate
@@ -17,15 +18,21 @@ from tacit.store.tables import ROWS, memories
 _M = memories.c
 
 
-def of_owner(connection: Connection, request: Request) -> Stats:
+def of_owner(
+    connection: Connection, request: Request, categories: Sequence[str] | None = None
+) -> Stats:
     own = predicate(request.managing(), ROWS)
     if not own.branches:
         return Stats()
-    return _stats(connection, own.condition, dict(own.params))
+    which = own.condition
+    if categories is not None:
+        which = and_(which, _M.category.in_(categories))
+    return _stats(connection, which, dict(own.params))
 
 
 def of_space(connection: Connection, space: str, at: datetime) -> Stats:
-    return _stats(connection, _M.space_id == space, {"p_at": to_micros(at)})
+    memories_only = and_(_M.space_id == space, _M.is_turn.is_(False))
+    return _stats(connection, memories_only, {"p_at": to_micros(at)})
 
 
 def _stats(connection: Connection, which: ColumnElement[bool], params: dict[str, Any]) -> Stats:

@@ -31,7 +31,7 @@ _REMOVALS = ("deleted", "superseded")
 
 
 @lru_cache(maxsize=256)
-def _changes(shape: Shape) -> Select[Any]:
+def _changes(shape: Shape, newest: bool) -> Select[Any]:
     """Changes of what may be heard; and that something is gone, where it could be heard before."""
     removal = _C.event.in_([word(event) for event in _REMOVALS])
     told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, gone=True))))
@@ -45,47 +45,58 @@ def _changes(shape: Shape) -> Select[Any]:
             _C.rev < bindparam("before"),
             told,
         )
-        .order_by(_C.rev.desc())
+        .order_by(_C.rev.desc() if newest else _C.rev)
         .limit(_PAGE_COUNT)
     )
 
 
 def delta(
-    connection: Connection, audiences: Audiences, request: Request, thread: str, since: int
+    connection: Connection,
+    audiences: Audiences,
+    request: Request,
+    thread: str,
+    since: int,
+    categories: frozenset[str] | None = None,
+    *,
+    newest: bool = False,
 ) -> Delta:
     """The last word on each memory that changed, newest first. The revision is that of the newest
-    change that is told: what is hidden does not move it."""
+    change that is told: what is hidden does not move it. Where there are more than can be told, the
+    oldest are, so that whoever goes on from that revision misses none; or the newest, if asked."""
     shape = shape_of(request)
     if shape is None:
         return Delta(revision=since)
-    changes: list[Change] = []
-    judged: set[str] = set()
-    before = 2**62
+    told: dict[str, Change] = {}
+    after, before = since, 2**62
     for _ in range(_PAGES_MAX_COUNT):
-        named = {"thread": thread, "since": since, "before": before}
-        rows = connection.execute(_changes(shape), parameters(request) | named).all()
+        named = {"thread": thread, "since": after, "before": before}
+        rows = connection.execute(_changes(shape, newest), parameters(request) | named).all()
         heard = audiences.people(connection, request.space, {row[3 + _HEARD] for row in rows})
         for rev, event, at, *row in rows:
-            before = rev
             memory = to_memory(row, heard[row[_HEARD]])
-            if memory.id in judged:
+            if len(told) >= limits.DELTA_MAX_COUNT and memory.id not in told:
+                break
+            after, before = (after, rev) if newest else (rev, before)
+            if categories is not None and memory.category not in categories:
                 continue
-            judged.add(memory.id)
-            said = _may_be_said(request, memory)
-            changes.append(
-                Change(
-                    revision=rev,
-                    event=event,
-                    memory_id=memory.id,
-                    category=memory.category if said else None,
-                    content=memory.content if said else None,
-                    at=from_micros(at),
-                )
-            )
-        if len(rows) < _PAGE_COUNT or len(changes) >= limits.DELTA_MAX_COUNT:
+            if not newest or memory.id not in told:
+                told[memory.id] = _change(request, memory, rev, event, at)
+        if len(rows) < _PAGE_COUNT or len(told) >= limits.DELTA_MAX_COUNT:
             break
-    newest = changes[0].revision if changes else since
-    return Delta(revision=newest, changes=tuple(changes[: limits.DELTA_MAX_COUNT]))
+    changes = sorted(told.values(), key=lambda change: -change.revision)
+    return Delta(revision=changes[0].revision if changes else since, changes=tuple(changes))
+
+
+def _change(request: Request, memory: Memory, rev: int, event: str, at: int) -> Change:
+    said = _may_be_said(request, memory)
+    return Change(
+        revision=rev,
+        event=event,
+        memory_id=memory.id,
+        category=memory.category if said else None,
+        content=memory.content if said else None,
+        at=from_micros(at),
+    )
 
 
 def _may_be_said(request: Request, memory: Memory) -> bool:

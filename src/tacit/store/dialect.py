@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Select, Table
+from sqlalchemy import ColumnElement, Connection, Select, Table, TextClause
 from sqlalchemy.exc import DBAPIError
 
 from tacit.disclosure.shape import Door
@@ -62,6 +62,30 @@ class Dialect(Protocol):
         self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
+
+    def set_vector(
+        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
+    ) -> None:
+        """Put a memory among the others of its home. `vector` is float32, little-endian."""
+
+    def vectors(
+        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
+    ) -> list[tuple[str, bytes]]:
+        """The vectors that this model made of a home's memories: of these, or of all of them."""
+
+    def index_vectors(self, connection: Connection) -> list[str]:
+        """Where there are many vectors of a model, an index that leads to the nearest. Says what
+        it did."""
+
+    def nearness(self, dimension: int) -> TextClause | None:
+        """On vectors: how far each is from the one asked for; None where rows are compared in the
+        process alone."""
+
+    def prepare_nearness(self, connection: Connection) -> None:
+        """Before a search by nearness."""
+
+    def nearness_params(self, vector: bytes) -> dict[str, str]:
+        """What `nearness` takes as parameters."""
 
     def scrub(self, connection: Connection) -> bool:
         """After rows were erased: leave no trace of them. False where somebody is in the way."""

@@ -39,6 +39,7 @@ class Filter:
     """What a listing is narrowed to. None means: not by this."""
 
     category: str | None = None
+    categories: tuple[str, ...] | None = None  # any of these
     kind: str | None = None
     state: str | None = None  # only the owner in private sees other states than active
     key: str | None = None
@@ -64,7 +65,8 @@ class Filter:
 
 
 _FILTERS = (
-    "category", "kind", "state", "key", "prefix", "pinned", "owners", "about", "after",
+    "category", "categories", "kind", "state", "key", "prefix", "pinned", "owners", "about",
+    "after",
 )  # fmt: skip
 
 
@@ -124,6 +126,7 @@ def _term(name: str) -> ColumnElement[bool]:
     p = memory_people.alias().c
     terms: dict[str, Any] = {
         "category": lambda: _M.category == bindparam("f_category"),
+        "categories": lambda: _M.category.in_(many("f_categories")),
         "kind": lambda: _M.kind == bindparam("f_kind"),
         "state": lambda: state_at() == bindparam("f_state"),
         "key": lambda: _M.key == bindparam("f_key"),

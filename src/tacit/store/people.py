@@ -37,10 +37,8 @@ _HERE = and_(
 )
 _CALLED = select(_N.person).where(_OWN, _N.folded == bindparam("folded"))
 _CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("folded"))
-_ALL = union_all(
-    select(_N.person, _N.kind, _N.name).where(_OWN),
-    select(_N.person, _N.kind, _N.name).where(_HERE),
-)
+_GIVEN = select(_N.person, _N.kind, _N.name).where(_HERE)
+_ALL = union_all(select(_N.person, _N.kind, _N.name).where(_OWN), _GIVEN)
 _ME, _THEM = chat_members.alias().c, chat_members.alias().c
 _ACQUAINTED = (
     select(_THEM.person)
@@ -92,7 +90,9 @@ def meant(
         return None
     known = set(_scope(connection, request)["here"])
     if found[0] not in known and not found[0].startswith(f"{keys.PERSON}:"):
-        return frozenset(found)
+        # A key that somebody here has elsewhere, and that the requester has not met.
+        hidden = request.person(found[0]) in request.audience and found[0] not in request.mine
+        return None if hidden else frozenset(found)
     everywhere = around(connection, request.space, found).now(found[0])
     unchannelled = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
     return frozenset(i for i in everywhere if i in known or i.startswith(unchannelled)) | set(found)
@@ -181,9 +181,11 @@ def add_name(
     dialect.insert_missing(connection, person_names, [row])
 
 
-def known_to(connection: Connection, request: Request) -> list[Person]:
-    """Everybody the requester has named, and everybody who is here, with merges settled."""
-    rows = connection.execute(_ALL, _scope(connection, request)).all()
+def known_to(connection: Connection, request: Request, *, own_names: bool = True) -> list[Person]:
+    """Everybody the requester has named, and everybody who is here, with merges settled. Without
+    the requester's own names for them: what one calls somebody is not for everybody's ears."""
+    named = _ALL if own_names else _GIVEN
+    rows = connection.execute(named, _scope(connection, request)).all()
     identities = around(connection, request.space, {row.person for row in rows})
     names: dict[str, set[Name]] = {}
     known: dict[str, set[str]] = {}

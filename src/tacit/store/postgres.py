@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from sqlalchemy import (
     Engine,
     Select,
     Table,
+    TextClause,
     bindparam,
     cast,
     create_engine,
@@ -65,10 +69,42 @@ _SET_WORDS = text(
     "UPDATE memories SET words = array_to_tsvector(CAST(:words AS text[])) "
     "WHERE space_id = :space AND id = :id"
 )
+_SET_VECTOR = text(
+    "INSERT INTO vectors (space_id, home, memory_id, model, vector) "
+    "VALUES (:space, :home, :id, :model, CAST(:vector AS vector)) "
+    "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
+    "vector = excluded.vector"
+)
+# In the type's binary form, which is read many times faster than its text.
+_VECTORS = text(
+    "SELECT memory_id, vector_send(vector) FROM vectors "
+    "WHERE space_id = :space AND home = :home AND model = :model"
+)
+_SOME_VECTORS = text(f"{_VECTORS.text} AND memory_id IN :ids").bindparams(
+    bindparam("ids", expanding=True)
+)
+_MODELS = text(
+    "SELECT model, vector_dims(vector), count(*) FROM vectors "
+    "WHERE vector IS NOT NULL GROUP BY 1, 2"
+)
+_IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
+_HNSW_MAX_DIMENSION = 2_000  # of pgvector's own
 _WANTED = cast(bindparam("p_words"), TSQUERY)
 _BY_INDEX: ColumnElement[bool] = literal_column("memories.words").op("@@")(_WANTED)
 # Spelt so that the words' index, which lists everybody's rows, cannot answer it.
 _BY_ROW: ColumnElement[bool] = literal_column("(memories.words || '')").op("@@")(_WANTED)
+
+
+def _written(vector: bytes) -> str:
+    return "[" + ",".join(f"{number:.9g}" for number in array("f", vector)) + "]"
+
+
+def _little(sent: bytes) -> bytes:
+    """Two small numbers, then the floats in the network's order of bytes; the floats in ours."""
+    numbers = array("f", sent[4:])
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers.tobytes()
 
 
 class PostgreSQL:
@@ -104,7 +140,8 @@ class PostgreSQL:
         )
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        return statement.with_for_update()
+        # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
+        return statement.with_for_update(key_share=True)
 
     def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         self.reindex_words(connection, memory, doors)
@@ -131,6 +168,52 @@ class PostgreSQL:
     ) -> dict[str, str]:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
+
+    def set_vector(
+        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
+    ) -> None:
+        row = {"space": space, "home": home, "id": id, "model": model, "vector": _written(vector)}
+        connection.execute(_SET_VECTOR, row)
+
+    def vectors(
+        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
+    ) -> list[tuple[str, bytes]]:
+        named: dict[str, Any] = {"space": space, "home": home, "model": model}
+        if ids is None:
+            rows = connection.execute(_VECTORS, named)
+        else:
+            rows = connection.execute(_SOME_VECTORS, named | {"ids": list(ids)})
+        return [(id, _little(sent)) for id, sent in rows]
+
+    def index_vectors(self, connection: Connection) -> list[str]:
+        did = []
+        for model, dimension, count in connection.execute(_MODELS).all():
+            indexed = dimension <= _HNSW_MAX_DIMENSION
+            if count < limits.VECTORS_INDEXED_FROM_COUNT or not indexed:
+                continue
+            name = "ix_vectors_near_" + hashlib.sha256(model.encode()).hexdigest()[:12]
+            known = connection.execute(_IS_INDEXED, {"name": name}).first()
+            if known is None:
+                literal = model.replace("'", "''")
+                connection.exec_driver_sql(
+                    f"CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw "
+                    f"((CAST(vector AS vector({dimension}))) vector_cosine_ops) "
+                    f"WHERE model = '{literal}'"
+                )
+                did.append(f"indexed {count} vectors")
+        return did
+
+    def nearness(self, dimension: int) -> TextClause | None:
+        # Spelt as in the index that `maintain` makes where there are many.
+        sized = f"vector({dimension})"
+        return text(f"CAST(vectors.vector AS {sized}) <=> CAST(:n_vector AS {sized})")
+
+    def prepare_nearness(self, connection: Connection) -> None:
+        # Whoever may hear little of what is near goes on looking until there is enough.
+        connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
+
+    def nearness_params(self, vector: bytes) -> dict[str, str]:
+        return {"n_vector": _written(vector)}
 
     def scrub(self, connection: Connection) -> bool:
         """VACUUM keeps rows that an older snapshot may still read: wait for those to end."""

@@ -52,6 +52,7 @@ class Requests:
         place = places.place(connection, space, asking.chat)
         identities = around(connection, space, asking.people | place.members)
         request = resolve(space, at, asking, place, identities, union=union)
+        request = replace(request, identity_rev=rev)
         with self._lock:
             self._kept[key] = (rev, request)
             if len(self._kept) > limits.IDENTITY_CACHE_MAX_COUNT:

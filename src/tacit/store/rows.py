@@ -20,8 +20,8 @@ _TRUSTS = {t.value: t for t in Trust}
 _LEARNED = {"private": ChatKind.PRIVATE, "group": ChatKind.GROUP}
 _NOBODY: frozenset[str] = frozenset()
 
-# Every column, in the order that `to_memory` unpacks.
-COLUMNS = tuple(memories.c)
+# The columns of the record, in the order that `to_memory` unpacks.
+COLUMNS = tuple(c for c in memories.c if c.name not in ("is_turn", "stamp"))
 
 
 def to_visibility(text: str) -> Visibility:
@@ -67,7 +67,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         _has_withheld, withheld_unknown, inferred, trust, importance, confidence, pinned, tags,
         source_channel, source_chat, source_message, thread, agent, run, role, created_at,
         updated_at, observed_at, expires_at, last_accessed_at, access_count, state, purge_at,
-        superseded_by, shadowed,
+        superseded_by, shadowed, session, seq, name,
     ) = row  # fmt: skip
     learned = _LEARNED.get(learned_kind)
     unreadable = Visibility.ROOM if learned is ChatKind.GROUP else Visibility.PRIVATE_ONLY
@@ -115,6 +115,9 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         purge_at=_time(purge_at),
         superseded_by=superseded_by,
         shadowed=bool(shadowed),
+        session=session,
+        seq=seq,
+        name=name,
     )
 
 
@@ -164,6 +167,10 @@ def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
         "purge_at": micros(memory.purge_at),
         "superseded_by": memory.superseded_by,
         "shadowed": memory.shadowed,
+        "is_turn": memory.is_turn,
+        "session": memory.session,
+        "seq": memory.seq,
+        "name": memory.name,
     }
 
 

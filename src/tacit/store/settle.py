@@ -13,6 +13,7 @@ from tacit.disclosure.shape import WITHHELD
 from tacit.identity.keys import ACCOUNT
 from tacit.identity.links import Identities
 from tacit.model.words import State
+from tacit.store import partitions
 from tacit.store.identities import around
 from tacit.store.tables import memories, memory_people, memory_versions
 
@@ -69,10 +70,12 @@ def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
     for row in rows:
         shadowed = row.owner != winner.owner
         if row.shadowed != shadowed:
+            through = partitions.doors_of_stored(connection, space, [row.id])
+            stamp = partitions.bump(connection, space, through)[partitions.person(row.owner)]
             connection.execute(
                 update(memories)
                 .where(_M.space_id == space, _M.id == row.id)
-                .values(shadowed=shadowed)
+                .values(shadowed=shadowed, stamp=stamp)
             )
 
 

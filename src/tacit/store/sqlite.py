@@ -15,6 +15,8 @@ from sqlalchemy import (
     Engine,
     Select,
     Table,
+    TextClause,
+    bindparam,
     create_engine,
     event,
     literal_column,
@@ -55,6 +57,19 @@ _DROP_SPACE_WORDS = text(
     "(SELECT number FROM search_rows WHERE space_id = :space)"
 )
 _DROP_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
+_SET_VECTOR = text(
+    "INSERT INTO vectors (space_id, home, memory_id, model, vector) "
+    "VALUES (:space, :home, :id, :model, :vector) "
+    "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
+    "vector = excluded.vector"
+)
+_VECTORS = text(
+    "SELECT memory_id, vector FROM vectors "
+    "WHERE space_id = :space AND home = :home AND model = :model"
+)
+_SOME_VECTORS = text(f"{_VECTORS.text} AND memory_id IN :ids").bindparams(
+    bindparam("ids", expanding=True)
+)
 
 
 def create(url: URL, options: Options, *, single: bool) -> Engine:
@@ -181,6 +196,34 @@ class SQLite:
             through = "" if behind is None else f" AND doors : ({_any_of(behind)})"
             params[f"p_words_{door}"] = wanted + through
         return params
+
+    def set_vector(
+        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
+    ) -> None:
+        row = {"space": space, "home": home, "id": id, "model": model, "vector": vector}
+        connection.execute(_SET_VECTOR, row)
+
+    def vectors(
+        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
+    ) -> list[tuple[str, bytes]]:
+        named: dict[str, Any] = {"space": space, "home": home, "model": model}
+        if ids is None:
+            rows = connection.execute(_VECTORS, named)
+        else:
+            rows = connection.execute(_SOME_VECTORS, named | {"ids": list(ids)})
+        return [(id, vector) for id, vector in rows]
+
+    def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
+        return []
+
+    def nearness(self, dimension: int) -> TextClause | None:  # noqa: ARG002
+        return None
+
+    def prepare_nearness(self, connection: Connection) -> None:
+        pass
+
+    def nearness_params(self, vector: bytes) -> dict[str, str]:  # noqa: ARG002
+        return {}
 
     def scrub(self, connection: Connection) -> bool:
         """Make the full-text index anew, rewrite the file, empty the log: bytes linger in each.

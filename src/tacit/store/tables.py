@@ -7,7 +7,18 @@ full-text search differ between the databases and are in the migrations alone.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, PrimaryKeyConstraint, Table, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    false,
+    text,
+)
 
 from tacit.disclosure.shape import Rows
 from tacit.store.columns import flag, metadata, of_memory, time, words
@@ -20,25 +31,39 @@ from tacit.store.identity_tables import (
     spaces,
     subjects,
 )
+from tacit.store.recall_tables import (
+    blocks,
+    derived_from,
+    embedded,
+    partitions,
+    relations,
+    vectors,
+)
 
 __all__ = [
     "ROWS",
     "audience_people",
+    "blocks",
     "change_log",
     "chat_members",
     "chats",
+    "derived_from",
+    "embedded",
     "history",
     "identity_links",
     "memories",
     "memory_people",
     "memory_versions",
     "metadata",
+    "partitions",
     "people",
     "person_names",
+    "relations",
     "spaces",
     "subjects",
     "thread_revisions",
     "tombstones",
+    "vectors",
 ]
 
 memories = Table(
@@ -88,11 +113,30 @@ memories = Table(
     time("purge_at", null=True),
     words("superseded_by", null=True),
     flag("shadowed"),
+    # A turn of a conversation as it was said, and its place in there. Only a search for turns
+    # finds it: every index that a listing goes by keeps the two apart.
+    Column("is_turn", Boolean, nullable=False, server_default=false()),
+    words("session", null=True),
+    Column("seq", BigInteger, nullable=True),
+    words("name", null=True),  # what the speaker went by
+    # The revision of its owner's partition (or its room's) when anything of it last changed.
+    Column("stamp", BigInteger, nullable=False, server_default=text("0")),
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_memories_owner", "space_id", "owner", "created_at", "id"),
-    Index("ix_memories_speaker", "space_id", "speaker", "created_at", "id"),
-    Index("ix_memories_learned_in", "space_id", "learned_in", "created_at", "id"),
-    Index("ix_memories_heard", "space_id", "heard", "created_at", "id"),
+    Index("ix_memories_owner", "space_id", "owner", "is_turn", "created_at", "id"),
+    # Whoever owns what they said finds it as its owner.
+    Index(
+        "ix_memories_speaker",
+        "space_id",
+        "speaker",
+        "is_turn",
+        "created_at",
+        "id",
+        sqlite_where=text("owner IS NULL OR owner <> speaker"),
+        postgresql_where=text("owner IS NULL OR owner <> speaker"),
+    ),
+    Index("ix_memories_learned_in", "space_id", "learned_in", "is_turn", "created_at", "id"),
+    Index("ix_memories_heard", "space_id", "heard", "is_turn", "created_at", "id"),
+    Index("ix_memories_stamp", "space_id", "owner", "stamp"),
     Index(
         "ix_memories_lent",
         "space_id",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
@@ -17,7 +17,7 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import ChatKind, Event
 from tacit.store import audiences as listeners
-from tacit.store import doors
+from tacit.store import doors, partitions
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.ids import digest, new_id
@@ -25,10 +25,13 @@ from tacit.store.people import forget_unmentioned
 from tacit.store.rows import COLUMNS, counted_subjects, packed, to_memory, to_row
 from tacit.store.tables import (
     change_log,
+    derived_from,
+    embedded,
     memories,
     memory_people,
     memory_versions,
     tombstones,
+    vectors,
 )
 
 _M = memories.c
@@ -69,6 +72,20 @@ _HEARD = COLUMNS.index(_M.heard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """Texts as vectors, made before the transaction: nobody waits for a model under a lock."""
+
+    model: str = ""
+    by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, length 1
+
+    def of(self, text: str) -> bytes | None:
+        return self.by_text.get(text)
+
+
+NO_VECTORS = Vectors()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
     """One write: its transaction, who does it, where, and when."""
 
@@ -80,6 +97,7 @@ class Writing:
     actor: str
     thread: str
     at: datetime
+    vectors: Vectors = NO_VECTORS  # of the texts that this write may store
 
     @property
     def space(self) -> str:
@@ -107,11 +125,28 @@ def held(w: Writing, id: str) -> Memory | None:
 def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
     """A new memory with its first version, its people, its words, its history and its delta."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
-    w.connection.execute(_INSERT_MEMORY, to_row(memory, heard))
+    stamp = _stamp(w, memory, heard, before=False)
+    w.connection.execute(_INSERT_MEMORY, to_row(memory, heard) | {"stamp": stamp})
     _add_version(w, memory, heard)
     _add_people(w, memory)
     w.dialect.index_words(w.connection, memory, doors.of_memory(memory, heard))
+    _add_vector(w, memory)
     note(w, memory, event, "created")
+
+
+def add_turn(w: Writing, turn: Memory) -> None:
+    """What was said, as it was said: without versions or history, and no delta tells of it."""
+    heard = listeners.ensure(w.connection, w.dialect, w.space, turn.heard_by)
+    through = partitions.doors_of(turn, heard)
+    revisions = partitions.bump(w.connection, w.space, through)
+    home = partitions.home_of(turn)
+    # A chat's turns in the order they were written down, whatever the clock says.
+    place = partitions.room(turn.learned_in) if turn.learned_in else home
+    order = {"stamp": revisions[home], "seq": revisions[place]}
+    w.connection.execute(_INSERT_MEMORY, to_row(turn, heard) | order)
+    _add_people(w, turn)
+    w.dialect.index_words(w.connection, turn, doors.of_memory(turn, heard))
+    _add_vector(w, turn)
 
 
 def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> None:
@@ -120,6 +155,8 @@ def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> 
     _replace(w, memory, heard)
     _add_version(w, memory, heard)
     w.dialect.reindex_words(w.connection, memory, doors.of_memory(memory, heard))
+    _drop_vector(w, memory)
+    _add_vector(w, memory)
     note(w, memory, Event.UPDATE, "updated", detail)
 
 
@@ -171,7 +208,7 @@ def note(
         return
     # The thread where it happened, and the one the memory came from: both keep a block of it.
     for thread in sorted({w.thread, memory.thread or w.thread} - {""}):
-        rev = _next_revision(w, thread)
+        rev = next_revision(w, thread)
         w.connection.execute(
             _INSERT_CHANGE,
             {
@@ -185,7 +222,7 @@ def note(
         )
 
 
-def _next_revision(w: Writing, thread: str) -> int:
+def next_revision(w: Writing, thread: str) -> int:
     params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
     return int(w.connection.execute(_NEXT_REVISION, params).scalar_one())
 
@@ -202,6 +239,8 @@ def bury(w: Writing, ids: Sequence[str]) -> None:
             select(p.person).where(p.space_id == w.space, p.memory_id.in_(ids))
         ).scalars()
     )
+    through = partitions.doors_of_stored(w.connection, w.space, ids)
+    partitions.bump(w.connection, w.space, through, removing=True)
     w.dialect.unindex_words(w.connection, w.space, ids)
     w.connection.execute(delete(memories).where(*which))
     w.connection.execute(
@@ -222,11 +261,60 @@ def bury(w: Writing, ids: Sequence[str]) -> None:
     ]
     w.dialect.insert_missing(w.connection, tombstones, rows)
     for thread in sorted((threads | {w.thread}) - {""}):
-        _next_revision(w, thread)  # whoever keeps a block of it builds that anew
+        next_revision(w, thread)  # whoever keeps a block of it builds that anew
+
+
+def _stamp(w: Writing, memory: Memory, heard: str | None, *, before: bool) -> int:
+    """Everything that leads to the memory, or led to it before, has something new behind it."""
+    through = partitions.doors_of(memory, heard)
+    if before:
+        through |= partitions.doors_of_stored(w.connection, w.space, [memory.id])
+    return partitions.bump(w.connection, w.space, through)[partitions.home_of(memory)]
+
+
+def _add_vector(w: Writing, memory: Memory) -> None:
+    """The vector that was made before this transaction; without one it is made afterwards."""
+    vector = w.vectors.of(memory.content)
+    # Models that made no vector of it are no longer complete here.
+    w.connection.execute(
+        delete(embedded).where(
+            embedded.c.space_id == w.space,
+            embedded.c.model != (w.vectors.model if vector is not None else ""),
+        )
+    )
+    if vector is not None:
+        home = partitions.home_of(memory)
+        w.dialect.set_vector(w.connection, memory.space, home, memory.id, w.vectors.model, vector)
+
+
+def _drop_vector(w: Writing, memory: Memory) -> None:
+    v = vectors.c
+    w.connection.execute(
+        delete(vectors).where(
+            v.space_id == w.space,
+            v.home == partitions.home_of(memory),
+            v.memory_id == memory.id,
+        )
+    )
+
+
+def derive(w: Writing, id: str, turns: Sequence[str]) -> None:
+    """Which turns a memory was learned from; those of the writer's own that there are."""
+    named = select(_M.id).where(
+        _M.space_id == w.space,
+        _M.id.in_(sorted(turns)),
+        _M.is_turn.is_(True),
+        _M.owner == w.request.subject,
+    )
+    rows = [
+        {"space_id": w.space, "memory_id": id, "turn_id": turn}
+        for turn in w.connection.execute(named).scalars()
+    ]
+    w.dialect.insert_missing(w.connection, derived_from, rows)
 
 
 def _replace(w: Writing, memory: Memory, heard: str | None) -> None:
-    values = to_row(memory, heard)
+    values = to_row(memory, heard) | {"stamp": _stamp(w, memory, heard, before=True)}
     del values["space_id"], values["id"], values["created_at"]
     del values["access_count"], values["last_accessed_at"]  # moved by reads alone
     w.connection.execute(_ONE, {"b_space": w.space, "b_id": memory.id, **values})

@@ -108,7 +108,8 @@ def play() -> Story:
 
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         path = str(Path(folder) / "demo.sqlite")
-        with tacit.open(path, settings=Settings()) as memory:
+        # Nothing here is searched for, so no model needs to be loaded.
+        with tacit.open(path, settings=Settings(), embedder=None) as memory:
             return tell(memory)
 
 

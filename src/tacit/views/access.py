@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.disclosure.change import Act, may_change
-from tacit.errors import NotFound
+from tacit.errors import InvalidInput, NotFound
 from tacit.identity.resolve import Asking
 from tacit.model import draft, text
 from tacit.model.cursor import decode, encode
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Source
 from tacit.model.request import Request
-from tacit.model.results import Page
+from tacit.model.results import Delta, Page, Remembered
+from tacit.model.tokens import Count, at_most
 from tacit.model.words import Visibility
-from tacit.store import listing, reads, writes
+from tacit.prompt.styles import Style
+from tacit.recall.recollection import Recollection
+from tacit.recall.relate import neighbours
+from tacit.store import deltas, listing, reads, relations, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
 from tacit.store.listing import Filter
 from tacit.store.reads import Found
-from tacit.store.writes import Writing
+from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.views.mind import Mind
 
 T = TypeVar("T")
 Choose = Callable[[Connection, Request], Filter | None]
@@ -37,27 +43,81 @@ class Policy:
     categories: tuple[str, ...]
     ttls: dict[str, int]  # days, by kind
     union: bool  # read aliases together with the account
+    link_min: float = 0.6  # likeness from which two memories are related
+    turns_days: int | None = None  # how long turns are kept; None: not at all
+    count: Count = at_most  # tokens of a text
+    style: Style = Style.MEMORY
+    items_max: int = limits.BLOCK_ITEMS_MAX_COUNT
+    chars_max: int = limits.BLOCK_MAX_CHARS
+    conversation_gap: timedelta = timedelta(hours=1)
+    recalled_only: Mapping[str, int] = field(default_factory=dict)  # category → at most so many
+    allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
 
 
 @dataclass(frozen=True)
 class Access:
-    _store: Store
+    _mind: Mind
     _asking: Asking
     _space: str
     _thread: str
     _policy: Policy
+    _agent: str | None
+
+    @property
+    def _store(self) -> Store:
+        return self._mind.store
+
+    @property
+    def _recollection(self) -> Recollection:
+        return self._mind.recollection
 
     def _read(self, work: Callable[[Connection, Request], T]) -> T:
         return self._store.read(self._space, self._asking, work, union=self._policy.union)
 
-    def _write(self, work: Callable[[Writing], T]) -> T:
-        return self._store.write(self._space, self._asking, self._thread, work)
+    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
+        return self._store.write(self._space, self._asking, self._thread, work, vectors)
+
+    def _write_text(self, content: str | None, work: Callable[[Writing], Remembered]) -> Remembered:
+        """A write of words: with what they mean and what they are like, both found beforehand."""
+        if content is None:
+            return self._write(work)
+        vectors = self._recollection.vectors([content])
+        vector = vectors.of(content)
+        alike: dict[str, float] = {}
+        if vector is not None:
+            alike = self._read(
+                lambda c, r: neighbours(
+                    self._recollection.library, c, r, vector, self._policy.link_min
+                )
+            )
+
+        def related(w: Writing) -> Remembered:
+            done = work(w)
+            if vector is not None:
+                relations.find(w, done.id, alike)
+            return done
+
+        done = self._write(related, vectors)
+        if vector is None or self._mind.has_gap:
+            self._mind.mind_the_gap()
+        return done
+
+    def _allowed(self, agent: str | None) -> frozenset[str] | None:
+        """The categories that an agent may use; None: all of them. Where there are allow-lists, an
+        agent that is on none may use nothing."""
+        if agent is None or not self._policy.allowlists:
+            return None
+        return frozenset(self._policy.allowlists.get(agent, ()))
 
     def _draft(self, **fields: Any) -> Draft:
         return draft.parse(fields, self._policy.categories)
 
     def _category(self, category: object) -> str:
-        return text.category(category, self._policy.categories)
+        name = text.category(category, self._policy.categories)
+        allowed = self._allowed(self._agent)
+        if allowed is not None and name not in allowed:
+            raise InvalidInput("category", f"this agent may not use {name}")
+        return name
 
     def _key(self, key: object) -> str:
         return text.identifier("key", key, limits.KEY_MAX_CHARS)
@@ -68,7 +128,7 @@ class Access:
         if good is not None:
             for asked in (request, request.managing()):
                 found = reads.by_id(connection, self._store.audiences, asked, good)
-                if found is not None:
+                if found is not None and self._may_use(found[0]):
                     return found
         raise NotFound
 
@@ -78,7 +138,13 @@ class Access:
         memory = writes.held(w, good) if good is not None else None
         if memory is None or may_change(act, w.request, memory, to) is None:
             raise NotFound
+        if not self._may_use(memory) or (memory.is_turn and act is not Act.ERASE):
+            raise NotFound  # what was said is not changed, it goes or it stays
         return memory
+
+    def _may_use(self, memory: Memory) -> bool:
+        allowed = self._allowed(self._agent)
+        return allowed is None or memory.category in allowed
 
     def _glanced(
         self, which: Literal["id", "key"], named: Mapping[str, str]
@@ -90,7 +156,9 @@ class Access:
         if found is None or found is MISS:
             return found
         request, memory = found
-        return memory if request.private and owns(request, memory) else MISS
+        return (
+            memory if request.private and owns(request, memory) and self._may_use(memory) else MISS
+        )
 
     def _page(
         self, wanted: Filter | Choose, limit: int, cursor: str | None, *, manage: bool = False
@@ -107,7 +175,7 @@ class Access:
                 self._store.audiences,
                 self._store.database.dialect,
                 request.managing() if manage else request,
-                replace(chosen, after=after),
+                replace(chosen, after=after, categories=self._categories()),
                 most + 1,
             )
             shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
@@ -116,19 +184,32 @@ class Access:
 
         return self._read(work)
 
+    def _categories(self) -> tuple[str, ...] | None:
+        allowed = self._allowed(self._agent)
+        return None if allowed is None else tuple(sorted(allowed))
+
+    def _delta(
+        self, connection: Connection, request: Request, since: int, *, newest: bool = False
+    ) -> Delta:
+        allowed, thread = self._allowed(self._agent), self._thread
+        return deltas.delta(
+            connection, self._store.audiences, request, thread, since, allowed, newest=newest
+        )
+
     def _seen(self, connection: Connection, request: Request, memory: Memory) -> Memory:
         """As this requester may see it: the owner in private all of it, anybody else no more than
         what is said and about whom. Versions they may not hear are not even counted."""
         if request.private and owns(request, memory):
-            return memory
+            # By its number a turn would tell how much else is written in its chat.
+            return memory if memory.seq is None else replace(memory, seq=None)
         seen, since = reads.seen_version(connection, self._store.audiences, request, memory)
         return replace(
             memory,
             version=seen,
             updated_at=since,
-            owner=_known_as(request, memory.owner),
-            speaker=_known_as(request, memory.speaker),
-            subjects=frozenset(_known_as(request, one) or one for one in memory.subjects),
+            owner=None if memory.owner is None else request.shown(memory.owner),
+            speaker=None if memory.speaker is None else request.shown(memory.speaker),
+            subjects=frozenset(map(request.shown, memory.subjects)),
             learned_in=None,
             heard_by=frozenset(),
             withheld_from=frozenset(),
@@ -139,20 +220,13 @@ class Access:
             run=None,
             last_accessed_at=None,
             access_count=0,
+            session=None if memory.session is None else "",
+            seq=None,
         )
 
     def _used(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
         self._store.accesses.note(self._space, ids, self._store.clock())
-
-
-def _known_as(request: Request, identity: str | None) -> str | None:
-    """Somebody in this chat goes by the identity they have here: that they have others is theirs
-    to tell."""
-    if identity is None:
-        return None
-    here = (i for i in request.present if request.person(i) == request.person(identity))
-    return min(here, default=identity)
 
 
 def owns(request: Request, memory: Memory) -> bool:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
-from typing import Unpack
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Literal, Unpack
 
 from tacit import limits
 from tacit.errors import NotFound
 from tacit.model.chat import Chat, Requester
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
+from tacit.model.question import Narrowing
 from tacit.model.results import (
+    Block,
+    Bullet,
     Delta,
     Erased,
     Explanation,
+    Fresh,
     Imported,
     Page,
     Recalled,
+    Recorded,
     Remembered,
     Stats,
 )
@@ -73,7 +79,7 @@ class DisabledView:
     def restore(self, id: str) -> None:
         return None
 
-    def erase(self, id: str) -> Erased:
+    def erase(self, id: str, *, turns: bool = False) -> Erased:
         return Erased(count=0, complete=True)
 
     def wipe(self) -> Erased:
@@ -109,8 +115,50 @@ class DisabledView:
     ) -> Page[Memory]:
         return Page()
 
-    def recall(self, query: str, *, limit: int = limits.RECALL_DEFAULT_COUNT) -> List[Recalled]:
+    def recall(
+        self,
+        query: str,
+        *,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> List[Recalled]:
         return []
+
+    def query(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        categories: Collection[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = limits.QUERY_DEFAULT_COUNT,
+        form: Literal["bullets", "full"] = "bullets",
+        budget_tokens: int | None = None,
+        threshold: float | None = None,
+    ) -> List[Bullet]:
+        return []
+
+    def block(self, style: str | None = None) -> Block:
+        return Block()
+
+    def fresh(
+        self,
+        query: str,
+        *,
+        since: int | None = None,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int = limits.FRESH_BUDGET_TOKENS,
+    ) -> Fresh:
+        return Fresh()
+
+    def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
+        return Recorded()
+
+    def relate(
+        self, id: str, other: str, relation: str = "related_to", *, strength: float = 1.0
+    ) -> None:
+        return None
 
     def history(self, id: str) -> List[HistoryEntry]:
         return []

@@ -17,10 +17,9 @@ from tacit.model.chat import Chat, Requester
 from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.people import Person
 from tacit.model.request import Decision, Request
-from tacit.model.results import Delta, Explanation, Page, Recalled, Stats
+from tacit.model.results import Delta, Explanation, Page, Stats
 from tacit.model.words import ChatKind, Event, Kind, State
-from tacit.recall import words
-from tacit.store import counts, deltas, people, reads
+from tacit.store import counts, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
 from tacit.views.access import Access, owns
@@ -88,23 +87,6 @@ class ViewReads(Access):
 
         return self._page(wanted, limit, cursor)
 
-    def recall(self, query: str, *, limit: int = limits.RECALL_DEFAULT_COUNT) -> List[Recalled]:
-        """What comes to mind for a question, strongest first, from what may be said here."""
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        asked = words.words_of(text.storable("query", query, limits.QUERY_MAX_CHARS))
-        dialect = self._store.database.dialect
-
-        def work(connection: Connection, request: Request) -> List[Recalled]:
-            found = words.recall(connection, self._store.audiences, dialect, request, asked)
-            return [
-                replace(one, memory=self._seen(connection, request, one.memory))
-                for one in found[:most]
-            ]
-
-        found = self._read(work)
-        self._used(*(one.memory for one in found))
-        return found
-
     def history(self, id: str) -> List[HistoryEntry]:
         """What happened to a memory, oldest first, in the wordings you may hear."""
 
@@ -134,7 +116,7 @@ class ViewReads(Access):
         def work(connection: Connection, request: Request) -> Explanation:
             audiences = self._store.audiences
             found = reads.by_id(connection, audiences, request.managing(), good) if good else None
-            if found is None:
+            if found is None or not self._may_use(found[0]):
                 raise NotFound
             memory = found[0]
             if memory.shadowed:
@@ -161,13 +143,11 @@ class ViewReads(Access):
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
         start = text.whole("since", since, 0, 2**62)
-        return self._read(
-            lambda c, r: deltas.delta(c, self._store.audiences, r, self._thread, start)
-        )
+        return self._read(lambda c, r: self._delta(c, r, start))
 
     def stats(self) -> Stats:
         """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
-        return self._read(counts.of_owner)
+        return self._read(lambda c, r: counts.of_owner(c, r, self._categories()))
 
     def people(self) -> List[Person]:
         """The people you have named, and those who are here."""

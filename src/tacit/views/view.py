@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tacit.views.reading import ViewReads
+from tacit.views.recalling import ViewRecall
 from tacit.views.writing import ViewWrites
 
 
-class View(ViewReads, ViewWrites):
+class View(ViewReads, ViewRecall, ViewWrites):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 
     enabled = True

@@ -9,16 +9,18 @@ from typing import Unpack
 from tacit import limits, transfer
 from tacit.disclosure.change import Act, may_change
 from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.learn import record as recording
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
-from tacit.model import text
+from tacit.model import message, text
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import Memory
+from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
-from tacit.model.results import Erased, Imported, Remembered
-from tacit.model.words import Event, Visibility
-from tacit.store import listing, people, reads, writes
+from tacit.model.results import Erased, Imported, Recorded, Remembered
+from tacit.model.words import CATEGORY_OF_KIND, Event, Kind, Visibility
+from tacit.store import listing, partitions, people, reads, relations, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
 from tacit.views.access import Access, owns
@@ -28,11 +30,15 @@ class ViewWrites(Access):
     def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
-        run, role, and for_room for a fact of the room's own."""
+        run, role, turns (ids of what it was learned from), and for_room for a fact of the room's
+        own."""
         asked = self._draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
-        return self._write(lambda w: learning.remember(w, asked, self._policy.ttls))
+        self._category(asked.category or CATEGORY_OF_KIND[asked.kind or Kind.KNOWLEDGE])
+        return self._write_text(
+            asked.content, lambda w: learning.remember(w, asked, self._policy.ttls)
+        )
 
     def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
@@ -66,7 +72,7 @@ class ViewWrites(Access):
             assert standing is not None
             return learning.update(w, memory, standing, asked, self._policy.ttls)
 
-        return self._write(work)
+        return self._write_text(asked.content, work)
 
     def pin(self, id: str, on: bool = True) -> None:
         """A pinned memory stays in mind: it does not fade."""
@@ -91,6 +97,38 @@ class ViewWrites(Access):
         def work(w: Writing) -> None:
             memory = self._held(w, id, Act.WITHHOLD)
             learning.withhold(w, memory, named)
+
+        self._write(work)
+
+    def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
+        """Keep turns of a conversation as they were said, for as long as the settings say. Without
+        a session it is this thread's, on the day."""
+        said = message.parse(messages)
+        named = text.optional_identifier("session", session, limits.LABEL_MAX_CHARS)
+        days = self._policy.turns_days
+        if days is None:
+            raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
+        if not said:
+            return Recorded()
+        vectors = self._recollection.vectors([one.content for one in said])
+        ids = self._write(lambda w: recording.record(w, said, named, days), vectors)
+        if not vectors.model:
+            self._mind.mind_the_gap()
+        return Recorded(ids=tuple(ids))
+
+    def relate(
+        self, id: str, other: str, relation: str = relations.RELATED_TO, *, strength: float = 1.0
+    ) -> None:
+        """Say that two of your memories belong together, from the first to the second."""
+        kind = text.identifier("relation", relation, limits.TAG_MAX_CHARS)
+        weight = text.fraction("strength", strength)
+        if id == other:
+            raise InvalidInput("other", "is the same memory; name another one")
+
+        def work(w: Writing) -> None:
+            memory, to = self._held(w, id, Act.PIN), self._held(w, other, Act.PIN)
+            relations.state(w, memory.id, to.id, kind, weight)
+            writes.note(w, memory, Event.LINK, None, {"relation": kind})
 
         self._write(work)
 
@@ -120,9 +158,11 @@ class ViewWrites(Access):
 
         self._write(work)
 
-    def erase(self, id: str) -> Erased:
-        """Gone now, everywhere, for good."""
-        count = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE)))
+    def erase(self, id: str, *, turns: bool = False) -> Erased:
+        """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
+        that is yours."""
+        also = text.flag("turns", turns)
+        count = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE), turns=also))
         return Erased(count=count, complete=erasing.scrub(self._store.database))
 
     def wipe(self) -> Erased:
@@ -144,6 +184,7 @@ class ViewWrites(Access):
         def work(w: Writing) -> Person:
             (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
             people.add_name(w.connection, w.dialect, w.request, who, called, what, w.at)
+            partitions.bump(w.connection, w.space, map(partitions.person, w.request.mine))
             known = people.known_to(w.connection, w.request)
             return next(p for p in known if who in p.identities)
 
@@ -155,7 +196,10 @@ class ViewWrites(Access):
         def take(line: transfer.Line) -> bool:
             return self._write(lambda w: transfer.add(w, line))
 
-        return transfer.take_in(lines, self._policy.categories, take)
+        done = transfer.take_in(lines, self._policy.categories, take)
+        if done.created:
+            self._mind.mind_the_gap()
+        return done
 
     def _change(
         self,

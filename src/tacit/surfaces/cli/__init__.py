@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from tacit.errors import TacitError
 from tacit.surfaces.cli.answers import Answer, Stream
-from tacit.surfaces.cli.console import Console
+from tacit.surfaces.cli.console import Console, remarks
 from tacit.surfaces.cli.exits import BadUsage, Exit, MemoryDisabled, NotDone, exit_of
 
 
@@ -53,7 +53,7 @@ def _run(written: list[str], console: Console) -> Exit:
         build().print_help(sys.stderr)
         return Exit.USAGE
     console.as_json = args.json
-    with ExitStack() as resources:
+    with remarks(console), ExitStack() as resources:
         answer: Answer | Stream = args.perform(Session(args, resources))
         if isinstance(answer, Stream):
             console.raw(answer.lines)

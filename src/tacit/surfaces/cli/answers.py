@@ -8,6 +8,8 @@ from typing import Any
 
 from tacit.surfaces.cli.exits import Exit
 
+NOTHING = "nothing that may be said here"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
 import unicodedata
@@ -16,7 +17,8 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # They join letters and pictures in many scripts, and do nothing to a terminal.
 _JOINERS = frozenset("\u200c\u200d")
 # What our own layout uses, for terminals that have nothing but ASCII.
-_PLAIN = str.maketrans({"·": "-", "─": "-", "—": "-", "…": "...", "⏎": "\\n", "’": "'"})
+_PLAIN = str.maketrans({"·": "-", "─": "-", "—": "-", "…": "...", "⏎": "\\n", "’": "'",
+                        "“": '"', "”": '"', "↳": ">"})  # fmt: skip
 
 
 def safe(line: str) -> str:
@@ -71,6 +73,57 @@ class Console:
         if sys.stdout is not None:
             with _muted_on_failure():
                 sys.stdout.flush()
+
+
+class _Remarks(logging.Handler):
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.WARNING)
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._console.note(f"tacit: {record.getMessage()}")
+
+
+@contextlib.contextmanager
+def remarks(console: Console) -> Iterator[None]:
+    """What the library warns of is told as a remark: never where a program reads stderr."""
+    log, handler = logging.getLogger("tacit"), _Remarks(console)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+class Progress:
+    """How far something long has come, on stderr. A terminal has one line for it, which grows;
+    elsewhere a line comes each time the count has doubled, so that a log stays short."""
+
+    def __init__(self, what: str, *, quiet: bool) -> None:
+        self._what = what
+        self._quiet = quiet or sys.stderr is None
+        self._next = 1
+        self._open = False  # a line of the terminal that is not ended yet
+
+    def __call__(self, count: int) -> None:
+        if self._quiet or count < self._next:
+            return
+        told = f"{count} {self._what}"
+        if sys.stderr.isatty():
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"\r{told}")
+                sys.stderr.flush()
+            self._next, self._open = count + 1, True
+        else:
+            _write(sys.stderr, told)
+            self._next = 2 * count
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._open:
+            _write(sys.stderr, "")
 
 
 @contextlib.contextmanager

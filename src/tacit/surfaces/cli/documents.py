@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import Person
-from tacit.model.results import Recalled, Remembered
+from tacit.model.results import Block, Bullet, Embedding, Fresh, Recalled, Remembered
 
 if TYPE_CHECKING:
     from tacit.memory import Link
@@ -38,7 +38,50 @@ def owners(record: Memory) -> dict[str, Any]:
 
 
 def recalled(one: Recalled) -> dict[str, Any]:
-    return {"memory": memory(one.memory), "score": one.score, "why": one.why, "rule": one.rule}
+    return {
+        "memory": memory(one.memory),
+        "score": one.score,
+        "why": one.why,
+        "rule": one.rule,
+        "similarity": one.similarity,
+        "signals": asdict(one.signals),
+        "related": [memory(other) for other in one.related],
+        "turn": turn(one.memory),
+    }
+
+
+def turn(record: Memory) -> dict[str, Any] | None:
+    """Who spoke, of a turn of a conversation; a memory is none."""
+    return {"role": record.role, "name": record.name} if record.is_turn else None
+
+
+def bullet(one: Bullet) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "category": one.category,
+        "text": one.text,
+        "related": one.related,
+        "recalled": None if one.recalled is None else recalled(one.recalled),
+    }
+
+
+def block(one: Block) -> dict[str, Any]:
+    return {
+        "text": one.text,
+        "revision": one.revision,
+        "ids": list(one.ids),
+        "cut": dict(one.cut),
+        "tokens": one.tokens,
+    }
+
+
+def fresh(one: Fresh) -> dict[str, Any]:
+    found = [recalled(each) for each in one.recalled]
+    return {"text": one.text, "revision": one.revision, "recalled": found}
+
+
+def embedding(one: Embedding) -> dict[str, Any]:
+    return asdict(one) | {"complete": one.complete}
 
 
 def remembered(done: Remembered) -> dict[str, Any]:

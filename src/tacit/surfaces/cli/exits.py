@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from tacit.errors import (
     Conflict,
+    EmbeddingFailed,
     InvalidInput,
     MissingExtra,
     SettingsError,
@@ -34,7 +35,7 @@ MEANINGS = {
     Exit.DISABLED: "memory is disabled: nobody is known to be asking, or it is switched off",
     Exit.CONFLICT: "conflict: the memory moved on, or its key is taken",
     Exit.STORE: "trouble with the database",
-    Exit.SETUP: "the settings, a missing extra or a file is in the way",
+    Exit.SETUP: "the settings, a missing extra, the embedding model or a file is in the way",
     Exit.BUG: "a bug in Tacit",
     Exit.INTERRUPTED: "interrupted",
     Exit.PIPE: "whoever read the output stopped reading",
@@ -61,6 +62,7 @@ _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (StoreError, Exit.STORE),
     (SettingsError, Exit.SETUP),
     (MissingExtra, Exit.SETUP),
+    (EmbeddingFailed, Exit.SETUP),
     (NotDone, Exit.ABSENT),
     (TacitError, Exit.ABSENT),
     (OSError, Exit.SETUP),

@@ -22,6 +22,7 @@ def remember(parser: ArgumentParser) -> None:
     _category(parser)
     parser.add_argument("--key", help="the slot inside the category, which has one value")
     _visibility(parser)
+    _turns(parser)
     _fields(parser)
 
 
@@ -30,6 +31,7 @@ def put(parser: ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY")
     parser.add_argument("value", metavar="VALUE", help="the value; - reads it from stdin")
     _visibility(parser)
+    _turns(parser)
     _fields(parser)
 
 
@@ -50,14 +52,19 @@ def get(parser: ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY")
 
 
-def recall(parser: ArgumentParser) -> None:
-    parser.add_argument("query", metavar="QUESTION", help="in plain words")
+def record(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="JSON lines; - reads them from stdin")
+    parser.add_argument("--session", metavar="NAME", help="the conversation; else thread and day")
+
+
+def relate(parser: ArgumentParser) -> None:
+    one(parser)
+    parser.add_argument("other", metavar="OTHER", help="another memory of yours")
     parser.add_argument(
-        "--limit",
-        type=int,
-        metavar="N",
-        default=limits.RECALL_DEFAULT_COUNT,
-        help="at most this many (default %(default)s)",
+        "--relation", metavar="WORD", default="related_to", help="how (default %(default)s)"
+    )
+    parser.add_argument(
+        "--strength", type=float, metavar="X", default=1.0, help="0 to 1 (default %(default)s)"
     )
 
 
@@ -97,6 +104,9 @@ def erase(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--whole-space", action="store_true", help="as an operator: everything in the space"
+    )
+    parser.add_argument(
+        "--turns", action="store_true", help="also what it was learned from, word for word"
     )
     yes(parser)
 
@@ -206,6 +216,16 @@ def _visibility(parser: ArgumentParser) -> None:
     parser.add_argument("--visibility", metavar="VISIBILITY", help=", ".join(Visibility))
     parser.add_argument(
         "--for-room", action="store_const", const=True, help="a fact of the group's own"
+    )
+
+
+def _turns(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--turn",
+        dest="turns",
+        action="append",
+        metavar="ID",
+        help="a recorded turn it was learned from; may be repeated",
     )
 
 

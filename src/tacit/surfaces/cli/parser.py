@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from tacit import __version__
 from tacit.model.words import ChatKind
-from tacit.surfaces.cli import options, reading, whole, writing
+from tacit.surfaces.cli import options, questions, reading, recalling, whole, writing
 from tacit.surfaces.cli.answers import Answer, Stream
 from tacit.surfaces.cli.exits import MEANINGS, BadUsage
 from tacit.surfaces.cli.session import Session
@@ -27,7 +27,10 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("remember", writing.remember, options.remember, "keep a fact"),
     ("put", writing.put, options.put, "set the one value of a key"),
     ("get", reading.get, options.get, "print the value of a key"),
-    ("recall", reading.recall, options.recall, "find what comes to mind for a question, by words"),
+    ("recall", recalling.recall, questions.recall, "find what comes to mind for a question"),
+    ("query", recalling.query, questions.query, "answer with bullets, for an agent's prompt"),
+    ("block", recalling.block, questions.block, "print what is known, for the start of a prompt"),
+    ("fresh", recalling.fresh, questions.fresh, "print what is new, for the end of a prompt"),
     ("list", reading.list_, options.list_, "list what may be said here, newest first"),
     ("about", reading.about, options.about, "list what may be said here about a person"),
     ("show", reading.show, options.one, "show one memory"),
@@ -40,6 +43,8 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("visibility", writing.visibility, options.visibility, "set how far a memory may travel"),
     ("withhold", writing.withhold, options.withhold, "name people whom a memory must never reach"),
     ("pin", writing.pin, options.pin, "keep a memory from fading"),
+    ("relate", writing.relate, options.relate, "say that two memories belong together"),
+    ("record", writing.record, options.record, "keep turns of a conversation, word for word"),
     ("people", reading.people, options.none, "list the people known to you here"),
     ("name", writing.name, options.name, "say what you call somebody"),
     ("link", whole.link, options.link, "say whose account an external key belongs to"),
@@ -54,6 +59,8 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("delta", reading.delta, options.delta, "tell what changed in a thread since a revision"),
     ("spaces", whole.spaces, options.none, "list the spaces of the database"),
     ("maintain", whole.maintain, options.maintain, "check, analyse and compact the database"),
+    ("embedding", whole.embedding, options.none, "tell which model makes vectors, and how far"),
+    ("reembed", whole.reembed, options.none, "make every vector that is missing, now"),
     ("demo", whole.demo, options.none, "tell the story of the three rooms"),
 )
 

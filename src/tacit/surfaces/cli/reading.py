@@ -1,4 +1,4 @@
-"""Commands that read: get, show, recall, list, about, history, explain, delta, people, stats."""
+"""Commands that read: get, show, list, about, history, explain, delta, people, stats."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from tacit.errors import NotFound
 from tacit.model.memory import Memory
 from tacit.model.results import Page, Stats
 from tacit.surfaces.cli import documents, rooms, tables
-from tacit.surfaces.cli.answers import Answer
+from tacit.surfaces.cli.answers import NOTHING, Answer
 from tacit.surfaces.cli.session import Session
-
-_NOTHING = "nothing that may be said here"
 
 
 def get(session: Session) -> Answer:
@@ -68,20 +66,6 @@ def _shown(memory: Memory, *, own: bool) -> list[str]:
     return [head, *tables.paragraph(memory.content, "  | "), *tables.fields(pairs)]
 
 
-def recall(session: Session) -> Answer:
-    args = session.args
-    found = session.view.recall(args.query, limit=args.limit)
-    rows = [
-        (one.memory.id, f"{one.score:.2f}", one.rule, tables.filed(one.memory), one.memory.content)
-        for one in found
-    ]
-    return Answer(
-        document={"recalled": [documents.recalled(one) for one in found]},
-        lines=tables.table(rows),
-        notes=() if found else (_NOTHING,),
-    )
-
-
 def list_(session: Session) -> Answer:
     args = session.args
     page = session.view.list(
@@ -102,7 +86,7 @@ def about(session: Session) -> Answer:
 
 
 def _page(page: Page[Memory], session: Session) -> Answer:
-    notes = [] if page.items else [_NOTHING]
+    notes = [] if page.items else [NOTHING]
     if page.cursor is not None:
         notes.append(f"there is more: say the same again with --cursor {page.cursor}")
     return Answer(

@@ -94,7 +94,8 @@ class Session:
         return self._view(chat)
 
     def _view(self, chat: Chat) -> View | DisabledView:
-        view = self.memory.view(self.requester, chat, thread=self.args.thread)
+        acting = getattr(self.args, "by", None)
+        view = self.memory.view(self.requester, chat, thread=self.args.thread, agent=acting)
         if not view.enabled:
             raise MemoryDisabled(view.why_disabled)
         return view

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.surfaces.cli import documents, tables
+from tacit.model.results import Embedding
+from tacit.surfaces.cli import documents, files, tables
 from tacit.surfaces.cli.answers import Answer, Stream
+from tacit.surfaces.cli.console import Progress
 from tacit.surfaces.cli.exits import BadUsage, Exit
 from tacit.surfaces.cli.session import Session
 
 if TYPE_CHECKING:
     from tacit.memory import Link
-
-_STDIN = "-"
-_BOM = b"\xef\xbb\xbf"
 
 
 def link(session: Session) -> Answer:
@@ -114,8 +110,8 @@ def _save(path: Path, lines: Iterable[str]) -> int:
 def import_(session: Session) -> Answer:
     args = session.args
     view = session.own("import")
-    with _opened(args.file) as source:
-        done = view.import_lines(_lines(source))
+    with files.opened(args.file) as source:
+        done = view.import_lines(files.lines(source))
     told = f"imported  {done.created} new, {done.skipped} already here, {len(done.refused)} refused"
     return Answer(
         document={"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
@@ -123,31 +119,6 @@ def import_(session: Session) -> Answer:
         notes=done.refused,
         exit=Exit.ABSENT if done.refused else Exit.OK,
     )
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
-    if name == _STDIN:
-        if sys.stdin is None:
-            raise InvalidInput("file", "there is no standard input to read")
-        yield sys.stdin.buffer
-        return
-    if "\0" in name:
-        raise InvalidInput("file", "is no file name")
-    with Path(name).open("rb") as file:
-        yield file
-
-
-def _lines(source: BinaryIO) -> Iterator[str]:
-    """Line by line, never more of one than is allowed. What is not UTF-8 is refused as text."""
-    most = limits.IMPORT_LINE_MAX_BYTES + 1
-    first = True
-    while raw := source.readline(most + 1):
-        rest = raw
-        while len(rest) > most and not rest.endswith(b"\n"):
-            rest = source.readline(most + 1)
-        yield (raw.removeprefix(_BOM) if first else raw).decode("utf-8", "surrogateescape")
-        first = False
 
 
 def spaces(session: Session) -> Answer:
@@ -165,6 +136,30 @@ def maintain(session: Session) -> Answer:
         lines=[f"{verdict}  {', '.join(done.did)}", *(f"  {p}" for p in done.problems)],
         exit=Exit.OK if done.healthy else Exit.STORE,
     )
+
+
+def embedding(session: Session) -> Answer:
+    found = session.memory.embedding()
+    return Answer(document=documents.embedding(found), lines=_vectors(found))
+
+
+def reembed(session: Session) -> Answer:
+    memory = session.memory
+    with Progress("vectors made", quiet=session.args.json) as progress:
+        made = memory.reembed(progress)
+    found = memory.embedding()
+    return Answer(
+        document={"made": made, **documents.embedding(found)},
+        lines=[f"made  {made}", *_vectors(found)],
+    )
+
+
+def _vectors(found: Embedding) -> list[str]:
+    if found.model is None:
+        return ["no model: recall goes by words alone"]
+    going = ", more are being made" if found.running and not found.complete else ""
+    size = f"{found.dimension} numbers each" if found.dimension else "length not known yet"
+    return [f"{found.model}  {size}  {found.done} of {found.total} memories{going}"]
 
 
 def demo(session: Session) -> Answer:

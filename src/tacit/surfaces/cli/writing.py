@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from datetime import datetime
 from typing import Any
 
-from tacit.errors import InvalidInput
 from tacit.model.results import Erased, Remembered
-from tacit.surfaces.cli import documents
+from tacit.surfaces.cli import documents, files, turns
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage
 from tacit.surfaces.cli.session import Session, text_of
@@ -17,7 +15,7 @@ from tacit.surfaces.cli.session import Session, text_of
 FIELDS = (
     "kind", "category", "about", "withheld_from", "visibility", "sensitivity", "portable",
     "importance", "confidence", "pinned", "tags", "message", "agent", "run", "role", "key",
-    "for_room",
+    "for_room", "turns",
 )  # fmt: skip
 TIMES = ("observed_at", "expires_at")
 
@@ -49,20 +47,8 @@ def update(session: Session) -> Answer:
 def _given(args: Namespace) -> dict[str, Any]:
     """The fields that were named; the rest is for the memory to settle."""
     named = {name: getattr(args, name, None) for name in FIELDS}
-    named |= {name: _moment(name, getattr(args, name, None)) for name in TIMES}
+    named |= {name: turns.moment(name, getattr(args, name, None)) for name in TIMES}
     return {name: value for name, value in named.items() if value is not None}
-
-
-def _moment(name: str, written: str | None) -> datetime | None:
-    if written is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(written)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise InvalidInput(name, "expected a time with its zone, such as 2026-03-01T12:00:00+00:00")
-    return moment
 
 
 def _wrote(done: Remembered, act: str) -> Answer:
@@ -70,6 +56,34 @@ def _wrote(done: Remembered, act: str) -> Answer:
     if done.supersedes:
         told += f", in place of {done.supersedes}"
     return Answer(document=documents.remembered(done), lines=[told])
+
+
+def record(session: Session) -> Answer:
+    args = session.args
+    view = session.view
+    with files.opened(args.file) as source:
+        said = turns.parse(files.lines(source))
+    done = view.record(said, session=args.session)
+    count = len(done.ids)
+    return Answer(
+        document={"ids": list(done.ids)},
+        lines=[f"recorded  {count} {'turn' if count == 1 else 'turns'}"],
+    )
+
+
+def relate(session: Session) -> Answer:
+    args = session.args
+    session.view.relate(args.id, args.other, args.relation, strength=args.strength)
+    return Answer(
+        document={
+            "id": args.id,
+            "done": "related",
+            "other": args.other,
+            "relation": args.relation,
+            "strength": args.strength,
+        },
+        lines=[f"related  {args.id} to {args.other}  {args.relation}"],
+    )
 
 
 def forget(session: Session) -> Answer:
@@ -101,6 +115,8 @@ def restore(session: Session) -> Answer:
 def erase(session: Session) -> Answer:
     args = session.args
     _one_way(args, "erase", "id", "subject", "whole_space")
+    if args.turns and args.id is None:
+        raise BadUsage("erase: --turns goes with an ID; everything else takes the turns along")
     if args.subject is not None:
         session.confirm(f"erase everything that belongs to {args.subject}")
         return _erased(session.memory.erase_subject(args.subject))
@@ -108,8 +124,9 @@ def erase(session: Session) -> Answer:
         session.confirm("erase the whole space, everybody's memories in it")
         return _erased(session.memory.erase_space())
     view = session.view
-    session.confirm(f"erase {args.id} for good")
-    return _erased(view.erase(args.id))
+    also = " and what it was learned from" if args.turns else ""
+    session.confirm(f"erase {args.id}{also} for good")
+    return _erased(view.erase(args.id, turns=args.turns))
 
 
 def wipe(session: Session) -> Answer:

@@ -1,0 +1,1 @@
+"""Texts to vectors: a port and its adapters. Nothing heavy is imported until one is used."""

@@ -1,0 +1,108 @@
+"""Turns of a conversation, kept as they were said, so that recall can quote them.
+
+A turn has the provenance of the chat it was said in and goes no further than a personal memory of
+it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
+and in private to those who heard it. It goes when its time is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.identity.keys import channel_of
+from tacit.learn.compose import heard
+from tacit.model.memory import Memory, Source
+from tacit.model.message import Role, Said
+from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.store import writes
+from tacit.store.tables import memories
+from tacit.store.writes import Writing
+
+CATEGORY = "conversation"
+_LAPSED_AT_ONCE_COUNT = 200
+_M = memories.c
+
+
+def record(w: Writing, said: Sequence[Said], session: str | None, keep_days: int) -> list[str]:
+    _drop_lapsed(w)
+    ids = []
+    for one in said:
+        turn = _turn(w, one, session, keep_days)
+        writes.add_turn(w, turn)
+        ids.append(turn.id)
+    return ids
+
+
+def _turn(w: Writing, said: Said, session: str | None, keep_days: int) -> Memory:
+    request, when = w.request, said.at or w.at
+    in_group = request.kind is ChatKind.GROUP
+    learned = request.kind if in_group or request.private else None
+    # Only what the requester says themselves is theirs to have said.
+    own = said.role is Role.USER and said.name is None
+    return Memory(
+        id=writes.fresh_id(w),
+        space=w.space,
+        owner=request.subject,
+        speaker=request.subject if own else None,
+        subjects=frozenset(),
+        learned_in=request.chat if learned else None,
+        learned_kind=learned,
+        heard_by=heard(w),
+        confidential=in_group and request.confidential,
+        kind=Kind.OBSERVATION,
+        category=CATEGORY,
+        key=None,
+        slot=None,
+        content=said.content,
+        version=1,
+        visibility=Visibility.ROOM if in_group else Visibility.PRIVATE_ONLY,
+        sensitivity=Sensitivity.PERSONAL,
+        portable=False,
+        withheld_from=frozenset(),
+        withheld_unknown=False,
+        inferred=False,
+        trust=Trust.STATED if said.role is Role.USER else Trust.UNTRUSTED,
+        importance=limits.IMPORTANCE_DEFAULT,
+        confidence=None,
+        pinned=False,
+        tags=(),
+        source=Source(channel=channel_of(request.chat), chat=request.chat, message=said.id),
+        thread=w.thread,
+        agent=None,
+        run=None,
+        role=said.role.value,
+        created_at=w.at,
+        updated_at=w.at,
+        observed_at=when,
+        expires_at=w.at + timedelta(days=keep_days),
+        last_accessed_at=None,
+        access_count=0,
+        state=State.ACTIVE,
+        purge_at=None,
+        superseded_by=None,
+        shadowed=False,
+        session=session or f"{w.thread} {when.date().isoformat()}",
+        name=said.name,
+    )
+
+
+def _drop_lapsed(w: Writing) -> None:
+    """Whoever says something new lets go of what they said too long ago."""
+    lapsed = (
+        select(_M.id)
+        .where(
+            _M.space_id == w.space,
+            _M.owner == w.request.subject,
+            _M.is_turn.is_(True),
+            _M.created_at < to_micros(w.at),
+            _M.expires_at <= to_micros(w.at),
+        )
+        .order_by(_M.created_at)
+        .limit(_LAPSED_AT_ONCE_COUNT)
+    )
+    writes.bury(w, w.connection.execute(lapsed).scalars().all())

@@ -1,0 +1,132 @@
+"""The blocks of conversations, put together from what is within reach, kept while it stands."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.model.question import Question
+from tacit.model.request import Request
+from tacit.model.results import Block
+from tacit.model.tokens import Count
+from tacit.prompt.block import render
+from tacit.prompt.lines import line_of
+from tacit.prompt.styles import Style
+from tacit.recall import shelf as s
+from tacit.recall.narrow import mask
+from tacit.recall.recollection import Recollection
+from tacit.recall.shelf import Whole
+from tacit.recall.within import Within
+from tacit.store import candidates, snapshots
+from tacit.store.audiences import Audiences
+from tacit.store.reads import Found
+
+_ASKED_AT_ONCE_COUNT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which block: everything that its bytes depend on, beside what may be heard."""
+
+    thread: str
+    agent: str | None
+    taken: int  # nothing that is newer
+    style: Style
+    items_max: int
+    chars_max: int
+    categories: frozenset[str] | None  # None: all
+    left_out: frozenset[str]  # categories that come by recall alone
+
+
+class Blocks:
+    def __init__(self, recollection: Recollection, audiences: Audiences) -> None:
+        self._recollection = recollection
+        self._audiences = audiences
+        self._kept: OrderedDict[tuple[int, Wanted], tuple[Within, int, Block]] = OrderedDict()
+        self._lock = Lock()
+
+    def block(
+        self, connection: Connection, request: Request, wanted: Wanted, count: Count
+    ) -> Block:
+        """The same within reach, and nothing of it expired: the same block."""
+        whole = Question(text="", categories=wanted.categories)
+        within = self._recollection.within(connection, request, whole)
+        key, now = (id(within), wanted), to_micros(request.at)
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is not None and kept[0] is within and now < kept[1]:
+            return kept[2]
+        built, until = self._build(connection, request, within, wanted, whole, count)
+        with self._lock:
+            self._kept[key] = (within, until, built)
+            if len(self._kept) > limits.BLOCKS_KEPT_MAX_COUNT:
+                self._kept.popitem(last=False)
+        return built
+
+    def _build(
+        self,
+        connection: Connection,
+        request: Request,
+        within: Within,
+        wanted: Wanted,
+        whole: Question,
+        count: Count,
+    ) -> tuple[Block, int]:
+        codes = self._recollection.library.codes
+        shown = mask(connection, request, whole, within, codes)
+        shown &= within.facts[s.CREATED] <= wanted.taken
+        news = snapshots.news(connection, request, wanted.thread, wanted.taken)
+        shown[[at for at in map(within.position, news) if at is not None]] = False
+        left_out = [codes.of(category) for category in wanted.left_out]
+        shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
+        positions = np.flatnonzero(shown)
+        until = int(within.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER
+        ids = [within.id(at) for at in _foremost(within, positions, wanted.items_max)]
+        found: dict[str, Found] = {}
+        for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
+            some = ids[start : start + _ASKED_AT_ONCE_COUNT]
+            found |= candidates.some(connection, self._audiences, request, some)
+        lines = [line_of(memory, within.names.of(memory.subjects)) for memory, _ in found.values()]
+        limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
+        rendered = render(lines, wanted.style, **limits_)
+        cut = dict(rendered.cut)
+        for category, missed in _missed(within, positions, ids).items():
+            name = codes.word(category)
+            cut[name] = cut.get(name, 0) + missed
+        block = Block(
+            text=rendered.text,
+            revision=wanted.taken,
+            ids=rendered.shown,
+            cut={name: cut[name] for name in sorted(cut)},
+            tokens=count(rendered.text),
+        )
+        return block, until
+
+
+def _foremost(within: Within, positions: Whole, most: int) -> Sequence[int]:
+    """Of each category as many as a block could show at all: pinned, important, newest first."""
+    facts = within.facts[:, positions]
+    order = np.lexsort((-facts[s.CREATED], -facts[s.IMPORTANCE], -facts[s.PINNED]))
+    chosen: list[int] = []
+    taken: dict[int, int] = {}
+    for at in order.tolist():
+        category = int(facts[s.CATEGORY, at])
+        if taken.get(category, 0) < most:
+            taken[category] = taken.get(category, 0) + 1
+            chosen.append(int(positions[at]))
+    return chosen
+
+
+def _missed(within: Within, positions: Whole, ids: Sequence[str]) -> dict[int, int]:
+    """How many of each category were not even looked at."""
+    counts: Counter[int] = Counter(within.facts[s.CATEGORY, positions].tolist())
+    looked_at = [at for at in map(within.position, ids) if at is not None]
+    counts.subtract(within.facts[s.CATEGORY, looked_at].tolist())
+    return {category: count for category, count in counts.items() if count}

@@ -1,0 +1,181 @@
+"""From scores to answers: the best, once more through the predicate, with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from tacit import limits
+from tacit.model.memory import Memory
+from tacit.model.question import Question
+from tacit.model.results import Signals
+from tacit.model.stems import stems
+from tacit.recall import shelf as s
+from tacit.recall.narrow import Mask
+from tacit.recall.score import Scores
+from tacit.recall.shelf import Whole
+from tacit.recall.understand import Asked
+from tacit.recall.weights import WEIGHTS
+from tacit.recall.why import sentence
+from tacit.recall.within import Within
+from tacit.store.candidates import Edge
+from tacit.store.reads import Found
+
+_POOL_COUNT = 50  # among these, relations raise one another
+_DIGITS = 6  # beyond, two machines may differ
+_SIGNALS = tuple(f.name for f in fields(Signals))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    position: int
+    total: float
+    related: float = 0.0
+    beside: tuple[str, ...] = ()  # ids of what it is related to and that is not in the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    memory: Memory
+    rule: str
+    score: float
+    similarity: float
+    signals: Signals
+    why: str
+    related: tuple[Memory, ...] = field(default=())
+
+
+def ranked(
+    scores: Scores, kept: Mask, owned: Mask, within: Within, question: Question
+) -> list[Ranked]:
+    fits = kept & scores.fits & (scores.similarity >= question.threshold)
+    positions = np.flatnonzero(fits)
+    totals = np.round(scores.total[positions].astype(np.float64), _DIGITS)
+    pool = max(_POOL_COUNT, question.top_k)
+    if len(positions) > pool:
+        least = np.partition(totals, len(totals) - pool)[len(totals) - pool]
+        positions, totals = positions[totals >= least], totals[totals >= least]
+    # Of equals the newest first, and then by their ids: by nothing that differs between processes.
+    newest = within.facts[s.WORDED, positions].tolist()
+    ids = [within.id(at) for at in positions.tolist()]
+    order = sorted(range(len(ids)), key=lambda at: (-totals[at], -newest[at], ids[at]))[:pool]
+    best = [(int(positions[at]), float(totals[at])) for at in order]
+    return _related(best, kept, owned, within, question.top_k)
+
+
+def _related(
+    best: list[tuple[int, float]], kept: Mask, owned: Mask, within: Within, top_k: int
+) -> list[Ranked]:
+    """Relations raise what was found together, and bring 1–2 others along. Those that were found by
+    likeness count among what is the requester's own: which ones were found depends on all that its
+    owner has, and that is hidden from everybody else. What somebody stated counts everywhere."""
+    ids = {within.id(position): position for position, _ in best}
+    edges: dict[str, list[tuple[str, Edge]]] = {}
+    for id, near in within.edges(ids).items():
+        for other, edge in near.items():
+            position = within.position(other)
+            if position is None or (edge.found and not (owned[ids[id]] and owned[position])):
+                continue
+            edges.setdefault(id, []).append((other, edge))
+    raised = []
+    for position, total in best:
+        close = edges.get(within.id(position), [])
+        strength = max((edge.strength for other, edge in close if other in ids), default=0.0)
+        raised.append(
+            Ranked(
+                position=position,
+                total=round(total * (1 + WEIGHTS.related * strength), _DIGITS),
+                related=strength,
+            )
+        )
+    raised.sort(key=lambda one: -one.total)
+    return _with_others(raised[:top_k], edges, kept, within)
+
+
+def _with_others(
+    answers: list[Ranked],
+    edges: dict[str, list[tuple[str, Edge]]],
+    kept: Mask,
+    within: Within,
+) -> list[Ranked]:
+    taken = {within.id(one.position) for one in answers}
+    room = limits.RELATED_MAX_COUNT
+    found = []
+    for one in answers:
+        beside = []
+        near = edges.get(within.id(one.position), [])
+        for other, _ in sorted(near, key=lambda pair: (-pair[1].strength, pair[0])):
+            position = within.position(other)
+            if room and other not in taken and position is not None and kept[position]:
+                taken.add(other)
+                beside.append(other)
+                room -= 1
+        found.append(
+            Ranked(
+                position=one.position, total=one.total, related=one.related, beside=tuple(beside)
+            )
+        )
+    return found
+
+
+def wanted(within: Within, best: Sequence[Ranked]) -> list[str]:
+    """The ids that an answer is made of."""
+    ids = [within.id(one.position) for one in best]
+    return ids + [other for one in best for other in one.beside]
+
+
+def told(
+    found: Mapping[str, Found],
+    within: Within,
+    scores: Scores,
+    asked: Asked,
+    best: Sequence[Ranked],
+) -> list[Answer]:
+    """`found` is what came through the predicate; whatever did not is left out."""
+    answers = []
+    for one in best:
+        if within.id(one.position) not in found:
+            continue
+        memory, decision = found[within.id(one.position)]
+        signals = _signals(scores, one)
+        answers.append(
+            Answer(
+                memory=memory,
+                rule=decision.rule,
+                score=round(one.total, 4),
+                similarity=round(float(scores.similarity[one.position]), 4),
+                signals=signals,
+                why=_why(scores, asked, signals, one.position, memory, within.facts),
+                related=tuple(found[other][0] for other in one.beside if other in found),
+            )
+        )
+    return answers
+
+
+def _signals(scores: Scores, one: Ranked) -> Signals:
+    values = {
+        name: round(float(scores.parts[name][one.position]), 4)
+        for name in _SIGNALS
+        if name in scores.parts
+    }
+    return Signals(**values, related=round(one.related, 4))
+
+
+def _why(
+    scores: Scores, asked: Asked, signals: Signals, position: int, memory: Memory, facts: Whole
+) -> str:
+    said, own = scores.said[:, position], set(stems(memory.content))
+    shared = [
+        asked.as_written.get(term, term)
+        for term, times in zip(scores.terms, said, strict=True)
+        if times > 0 and term in own  # and not only in the date it was said on
+    ]
+    named = []
+    if signals.person > 0:
+        about = memory.subjects | {memory.speaker}
+        named = [name for name, who in asked.people.items() if about & who]
+        if not named and facts[s.NAME, position] >= 0 and memory.name:
+            named = [memory.name]
+    return sentence(signals, shared, named)

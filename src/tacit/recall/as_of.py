@@ -1,0 +1,123 @@
+"""What was known at an earlier time: the wordings of then, as far as they may be heard now.
+
+What was forgotten, erased or has expired since does not come back. What was replaced since does,
+but only to its owner in private: for everybody else it is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.model.memory import Memory
+from tacit.model.request import Decision, Request
+from tacit.model.words import State
+from tacit.recall import shelf as s
+from tacit.recall.library import Library
+from tacit.recall.shelf import Shelf
+from tacit.recall.within import Within
+from tacit.store import candidates, listing, reads
+from tacit.store.core import Store
+from tacit.store.listing import Filter
+from tacit.store.reads import Found
+from tacit.store.rows import to_row
+
+_ASKED_AT_ONCE_COUNT = 500
+
+
+def as_of(
+    connection: Connection,
+    store: Store,
+    library: Library,
+    requests: list[Request],
+    within: Within,
+    moment: datetime,
+) -> tuple[Within, dict[str, Found]]:
+    """The same as `within`, at that time; and the memories themselves, worded as they were."""
+    old = np.flatnonzero(within.facts[s.CREATED] <= to_micros(moment)).tolist()
+    ids = [within.id(at) for at in old]
+    found: dict[str, Found] = {}
+    vectors: dict[str, bytes | None] = {}
+    for request in requests:
+        for memory, now, decision in _standing(connection, store, request, ids, moment):
+            found[memory.id] = (memory, decision)
+            same = memory.content == now.content
+            vectors[memory.id] = within.vector(memory.id) if same else None
+        if request.private and not request.turns:
+            for memory, _, decision in _replaced(connection, store, request, moment):
+                found[memory.id] = (memory, decision)
+                vectors[memory.id] = None
+    shelf = Shelf(library.codes)
+    for id in sorted(found):
+        memory = found[id][0]
+        row = SimpleNamespace(**to_row(memory, None), worded_at=to_micros(memory.updated_at))
+        shelf.add(row, 0, vectors[id])
+    return library.only(shelf, within.names), found
+
+
+def _standing(
+    connection: Connection, store: Store, request: Request, ids: list[str], moment: datetime
+) -> Iterator[tuple[Memory, Memory, Decision]]:
+    for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
+        some = ids[start : start + _ASKED_AT_ONCE_COUNT]
+        found = candidates.some(connection, store.audiences, request, some)
+        for memory, decision in found.values():
+            then = _worded(connection, store, request, memory, moment)
+            if then is not None:
+                yield then, memory, decision
+
+
+def _replaced(
+    connection: Connection, store: Store, request: Request, moment: datetime
+) -> Iterator[tuple[Memory, Memory, Decision]]:
+    """The owner's own, that something else has taken the place of since."""
+    own, after = request.managing(), None
+    while True:
+        wanted = Filter(state=State.SUPERSEDED.value, after=after)
+        page = listing.page(
+            connection,
+            store.audiences,
+            store.database.dialect,
+            own,
+            wanted,
+            limits.PAGE_MAX_COUNT,
+        )
+        for memory, decision in page:
+            lapsed = memory.expires_at is not None and memory.expires_at <= request.at
+            if memory.created_at <= moment < memory.updated_at and not lapsed:
+                then = _worded(connection, store, own, memory, moment)
+                if then is not None:
+                    yield then, memory, decision
+        if len(page) < limits.PAGE_MAX_COUNT:
+            return
+        last = page[-1][0]
+        after = (to_micros(last.created_at), last.id)
+
+
+def _worded(
+    connection: Connection, store: Store, request: Request, memory: Memory, moment: datetime
+) -> Memory | None:
+    """As it was said then, if this requester may hear that wording."""
+    if memory.is_turn or memory.version == 1:
+        return memory
+    heard = reads.versions(connection, store.audiences, request, memory)
+    known = [one for one in heard if one.created_at <= moment]
+    if not known:
+        return None
+    then = known[-1]
+    return replace(
+        memory,
+        content=then.content,
+        version=then.number,
+        speaker=then.speaker,
+        subjects=then.subjects,
+        heard_by=then.heard_by,
+        updated_at=then.created_at,
+    )

@@ -1,0 +1,120 @@
+"""Vectors that are still to be made: of memories from before a model was set, or from while it did
+not answer. One thread makes them in the background; recall goes on by words meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.embedding.port import Embedder
+from tacit.errors import EmbeddingFailed, StoreError
+from tacit.model.results import Embedding
+from tacit.store import missing
+from tacit.store.core import Store
+from tacit.store.missing import Unembedded
+
+_log = logging.getLogger(__name__)
+
+
+class Indexing:
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._at_it = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._again = False
+        self.failed = False
+        self._closing = threading.Event()
+
+    def wake(self) -> None:
+        """There may be something to do. Costs nothing where there is not."""
+        with self._lock:
+            self._again = True
+            if self._closing.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name="tacit-indexing", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._again or self._closing.is_set():
+                    self._thread = None
+                    return
+                self._again = False
+            try:
+                self.finish(lambda _: None)
+                self.failed = False
+            except (EmbeddingFailed, StoreError) as error:
+                # Whoever wakes it next tries again; until then words do.
+                self.failed = True
+                _log.warning("vectors are still missing: %s", type(error).__name__)
+
+    def finish(self, progress: Callable[[int], None]) -> int:
+        """Make what is missing, in every space. `progress` hears how many were made so far."""
+        made = 0
+        database, model = self._store.database, self._embedder.name
+        with self._at_it:  # one at a time, or both would make the same
+            with database.read() as connection:
+                spaces = missing.spaces(connection, model)
+            for space in spaces:
+                made = self._finish_space(space, made, progress)
+        return made
+
+    def _finish_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+        database, model = self._store.database, self._embedder.name
+        after = ""
+        while not self._closing.is_set():
+            with database.read() as connection:
+                most = limits.EMBEDDED_AT_ONCE_COUNT
+                some = missing.page(connection, space, model, after, most)
+            if not some:
+                self._settle(space)
+                break
+            made += self._embed(space, some)
+            after = some[-1].id
+            progress(made)
+        return made
+
+    def _settle(self, space: str) -> None:
+        database, at = self._store.database, self._store.clock()
+        name = self._embedder.name
+        database.write(lambda c: missing.settle(c, database.dialect, space, name, at))
+
+    def _embed(self, space: str, some: list[Unembedded]) -> int:
+        vectors = self._embedder.embed([one.content for one in some])
+        if self._closing.is_set():
+            return 0
+        made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
+
+        def work(connection: Connection) -> int:
+            dialect = self._store.database.dialect
+            return missing.keep(connection, dialect, space, self._embedder.name, made)
+
+        return self._store.database.write(work)
+
+    def status(self, space: str) -> Embedding:
+        with self._store.database.read() as connection:
+            done, total = missing.counts(connection, space, self._embedder.name)
+        with self._lock:
+            running = self._thread is not None and self._thread.is_alive()
+        return Embedding(
+            model=self._embedder.name,
+            dimension=self._embedder.dimension,
+            done=done,
+            total=total,
+            running=running,
+        )
+
+    def close(self) -> None:
+        self._closing.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            # A model that does not answer must not hold up whoever is leaving; nothing is lost.
+            thread.join(limits.CLOSE_WAIT_MAX_SECONDS)

@@ -1,0 +1,177 @@
+"""All the shelves of a process: filled from the store, and emptied when they hold too much."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.model.people import Person
+from tacit.model.request import Request
+from tacit.recall import shelf as s
+from tacit.recall.names import Names
+from tacit.recall.shelf import Codes, Places, Shelf
+from tacit.recall.standing import Standing
+from tacit.recall.within import Part, Within
+from tacit.store import candidates, partitions
+from tacit.store.dialect import Dialect
+
+_FEW_COUNT = 500  # with more of a home wanted, all its vectors are read in one sweep
+
+Held = dict[str, tuple[int, str]]  # id → (stamp, home)
+
+
+class Library:
+    def __init__(self, dialect: Dialect, model: str | None) -> None:
+        self.codes = Codes()
+        self.model = model
+        self._dialect = dialect
+        self._shelves: OrderedDict[tuple[str, str], Shelf] = OrderedDict()
+        self._lock = Lock()
+
+    def gather(
+        self, connection: Connection, request: Request, held: Held, known: Sequence[Person] = ()
+    ) -> Within:
+        """These ids at these stamps, from their homes' shelves, put there first if need be."""
+        space = request.space
+        homes: dict[str, list[tuple[str, int]]] = {}
+        for id, (stamp, home) in held.items():
+            homes.setdefault(home, []).append((id, stamp))
+        gathered = []
+        for home in sorted(homes):
+            shelf = self._shelf(space, home)
+            with shelf.lock:
+                self._fill(connection, space, home, shelf, homes[home])
+                led = shelf.places
+                places = np.array([led[id][1] for id, _ in homes[home]], np.int32)
+            gathered.append((shelf, places))
+        self._trim()
+        return self._whole(gathered, Names(request, known))
+
+    def amend(
+        self,
+        connection: Connection,
+        request: Request,
+        within: Within,
+        changes: Mapping[str, tuple[int, str] | None],
+        known: Sequence[Person],
+    ) -> Within:
+        """The same with a few changes: each id at another stamp, or no longer within reach."""
+        came: dict[str, list[tuple[str, int]]] = {}
+        for id, now in changes.items():
+            if now is not None:
+                came.setdefault(now[1], []).append((id, now[0]))
+        gone = [at for at in map(within.position, changes) if at is not None]
+        kept = np.ones(len(within), np.bool_)
+        kept[gone] = False
+        by_shelf = {part.shelf: part.places[kept[part.positions]] for part in within.parts}
+        for home, wanted in came.items():
+            shelf = self._shelf(request.space, home)
+            with shelf.lock:
+                self._fill(connection, request.space, home, shelf, wanted)
+                places = np.array([shelf.places[one][1] for one, _ in wanted], np.int32)
+            old = by_shelf.get(shelf, np.zeros(0, np.int32))
+            by_shelf[shelf] = np.concatenate([old, places])
+        return self._whole(list(by_shelf.items()), Names(request, known))
+
+    def part(self, within: Within, kept: NDArray[np.bool_]) -> Within:
+        """Some of it, as if there were nothing else."""
+        some = [(part.shelf, part.places[kept[part.positions]]) for part in within.parts]
+        return self._whole(some, within.names)
+
+    def only(self, shelf: Shelf, names: Names) -> Within:
+        """Everything on one shelf that nobody else has."""
+        return self._whole([(shelf, np.arange(len(shelf), dtype=np.int32))], names)
+
+    def _whole(self, gathered: Sequence[tuple[Shelf, Places]], names: Names) -> Within:
+        every = [shelf.facts[places] for shelf, places in gathered]
+        rows = np.concatenate(every) if every else np.zeros((0, Shelf.FACTS_COUNT), np.int64)
+        count = len(rows)
+        position = np.arange(count, dtype=np.int32)
+        if count and rows[:, s.SESSION].max() >= 0:
+            # By conversation and turn; what stands alone keeps the order it has.
+            order = np.lexsort((position, rows[:, s.SEQ], rows[:, s.SESSION]))
+            rows = rows[order]
+            position[order] = np.arange(count, dtype=np.int32)
+        facts = np.ascontiguousarray(rows.T)
+        part_of, place_of = np.empty(count, np.int32), np.empty(count, np.int32)
+        parts, start = [], 0
+        for number, (shelf, places) in enumerate(gathered):
+            positions = position[start : start + len(places)]
+            index = np.full(len(shelf), -1, np.int32)
+            index[places] = positions
+            part_of[positions], place_of[positions] = number, places
+            parts.append(Part(shelf, places, positions, index, shelf.matrix, shelf.placed))
+            start += len(places)
+        spoken = np.unique(facts[s.NAME, facts[s.SESSION] >= 0])
+        speakers = frozenset(self.codes.word(int(code)) for code in spoken if code >= 0)
+        return Within(
+            parts=tuple(parts),
+            part_of=part_of,
+            place_of=place_of,
+            facts=facts,
+            standing=Standing.of(facts, self.codes),
+            names=names,
+            speakers=speakers,
+        )
+
+    def home(self, connection: Connection, space: str, owner: str, rev: int, cleared: int) -> Shelf:
+        """Everything of one owner's, whoever may hear it: for comparing a new memory with the old
+        ones, and never for an answer. `rev` and `cleared` are those of the owner's partition."""
+        home = partitions.person(owner)
+        shelf = self._shelf(space, home)
+        if shelf.whole_at < cleared:  # something was erased since: it is not to be compared with
+            shelf = self._shelf(space, home, anew=shelf.whole_at >= 0)
+        with shelf.lock:
+            if shelf.whole_at != rev:
+                since = shelf.whole_at if cleared <= shelf.whole_at < rev else -1
+                changed = candidates.changed(connection, space, owner, since)
+                self._fill(connection, space, home, shelf, changed)
+                shelf.whole_at = rev
+        return shelf
+
+    def _fill(
+        self,
+        connection: Connection,
+        space: str,
+        home: str,
+        shelf: Shelf,
+        wanted: list[tuple[str, int]],
+    ) -> None:
+        missing = shelf.missing(wanted)
+        if not missing:
+            return
+        stamps = dict(wanted)
+        vectors = self._vectors(connection, space, home, missing)
+        for row in candidates.features(connection, space, missing):
+            shelf.add(row, stamps[row.id], vectors.get(row.id))
+        for edge in candidates.edges(connection, space, missing):
+            shelf.relate(edge)
+
+    def _vectors(
+        self, connection: Connection, space: str, home: str, ids: list[str]
+    ) -> dict[str, bytes]:
+        if self.model is None:
+            return {}
+        some = ids if len(ids) <= _FEW_COUNT else None
+        return dict(self._dialect.vectors(connection, space, home, some, self.model))
+
+    def _shelf(self, space: str, home: str, *, anew: bool = False) -> Shelf:
+        with self._lock:
+            shelf = self._shelves.get((space, home))
+            if shelf is None or shelf.worn or anew:
+                shelf = self._shelves[space, home] = Shelf(self.codes)
+            self._shelves.move_to_end((space, home))
+            return shelf
+
+    def _trim(self) -> None:
+        with self._lock:
+            count = sum(len(shelf) for shelf in self._shelves.values())
+            while len(self._shelves) > 1 and count > limits.SHELVES_MAX_COUNT:
+                _, shelf = self._shelves.popitem(last=False)
+                count -= len(shelf)

@@ -1,0 +1,43 @@
+"""The people whom a requester knows, found again in the words of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.model.people import Person
+from tacit.model.request import Request
+from tacit.model.stems import words
+
+Known = tuple[tuple[str, ...], str, frozenset[str]]  # the words of a name, the name, whose it is
+
+
+class Names:
+    def __init__(self, request: Request, known: Iterable[Person]) -> None:
+        self._by_first: dict[str, list[Known]] = {}
+        self._called: dict[str, str] = {}
+        for person in known:
+            if person.names:
+                self._called |= dict.fromkeys(person.identities, person.names[0].text)
+            if person.identities & request.mine:
+                continue  # nearly everything that one keeps is about oneself
+            for name in person.names:
+                parts = tuple(words(name.text))
+                if parts:
+                    entry = (parts, name.text, person.identities)
+                    self._by_first.setdefault(parts[0], []).append(entry)
+
+    def within(self, question: str) -> dict[str, frozenset[str]]:
+        """The names that are said in a question, with the identities they may mean."""
+        if not self._by_first:
+            return {}
+        asked = words(question)
+        found: dict[str, frozenset[str]] = {}
+        for at, word in enumerate(asked):
+            for parts, name, identities in self._by_first.get(word, ()):
+                if tuple(asked[at : at + len(parts)]) == parts:
+                    found[name] = found.get(name, frozenset()) | identities
+        return found
+
+    def of(self, people: Iterable[str]) -> list[str]:
+        """What these go by, of those who are known by a name."""
+        return sorted({self._called[one] for one in people if one in self._called})

@@ -1,0 +1,106 @@
+"""Filters of a question, as a mask over everything within reach.
+
+Fields that only a memory's owner sees in private narrow what that owner finds, and nobody else: a
+filter must not tell what the answer would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from tacit.clock import to_micros
+from tacit.model.question import Question
+from tacit.model.request import Request
+from tacit.model.words import CATEGORY_OF_KIND, Kind
+from tacit.recall import shelf as s
+from tacit.recall.shelf import Codes
+from tacit.recall.within import Within
+from tacit.store import people
+
+Mask = NDArray[np.bool_]
+_FEW_COUNT = 4
+
+
+def mask(
+    connection: Connection, request: Request, question: Question, within: Within, codes: Codes
+) -> Mask:
+    facts = within.facts
+    kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
+    owned = own(request, within, codes)
+    for column, words in (
+        (s.CATEGORY, question.categories),
+        (s.KIND, question.kinds),
+        (s.ROLE, None if question.role is None else {question.role}),
+    ):
+        if words is not None:
+            kept &= _among(within, column, words, codes)
+    for column, word in ((s.AGENT, question.agent), (s.RUN, question.run)):
+        if word is not None:
+            kept &= owned & (facts[column] == codes.of(word))
+    for column, who, name in (
+        (s.OWNER, question.user, "user"),
+        (s.SPEAKER, question.actor, "actor"),
+    ):
+        if who is not None:
+            meant = people.meant(connection, request, who, name) or frozenset()
+            kept &= _shown_as(request, within, column, meant, codes)
+    if question.pinned is not None:
+        kept &= (facts[s.PINNED] > 0) == question.pinned
+    if question.importance_min is not None:
+        kept &= facts[s.IMPORTANCE] >= question.importance_min
+    if question.importance_max is not None:
+        kept &= facts[s.IMPORTANCE] <= question.importance_max
+    if question.updated_after is not None or question.updated_before is not None:
+        moved = np.where(owned, facts[s.UPDATED], facts[s.WORDED])
+        if question.updated_after is not None:
+            kept &= moved > to_micros(question.updated_after)
+        if question.updated_before is not None:
+            kept &= moved < to_micros(question.updated_before)
+    return kept & ~_unasked(question, within, codes)
+
+
+def _shown_as(
+    request: Request, within: Within, column: int, meant: frozenset[str], codes: Codes
+) -> Mask:
+    """By the identities that the answer would show, and by no others."""
+    mine = request.mine if request.private else frozenset()
+    found = []
+    for code in np.unique(within.facts[column]).tolist():
+        if code >= 0:
+            identity = codes.word(code)
+            if request.shown(identity) in meant or (identity in mine and identity in meant):
+                found.append(code)
+    return np.isin(within.facts[column], found)
+
+
+def of_categories(within: Within, categories: Collection[str], codes: Codes) -> Mask:
+    return _among(within, s.CATEGORY, categories, codes)
+
+
+def own(request: Request, within: Within, codes: Codes) -> Mask:
+    """What the requester sees all of."""
+    if not request.private:
+        return np.zeros(len(within), np.bool_)
+    return _among(within, s.OWNER, request.mine, codes)
+
+
+def _unasked(question: Question, within: Within, codes: Codes) -> Mask:
+    """How-tos come only to those who ask for them."""
+    filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
+    if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):
+        return np.zeros(len(within), np.bool_)
+    return _among(within, s.KIND, {Kind.PROCEDURE}, codes)
+
+
+def _among(within: Within, column: int, words: Collection[str], codes: Codes) -> Mask:
+    values = within.facts[column]
+    found = np.zeros(len(values), np.bool_)
+    if len(words) > _FEW_COUNT:
+        return np.isin(values, [codes.of(str(word)) for word in words])
+    for word in words:
+        found |= values == codes.of(str(word))
+    return found

@@ -1,0 +1,42 @@
+"""Where more is within reach than is kept at hand, the database nominates what is looked at: by the
+question's words, by likeness where it can, and by what is newest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.model.request import Request
+from tacit.model.terms import terms
+from tacit.recall.library import Held
+from tacit.recall.reach import held_of
+from tacit.recall.shelf import Floats
+from tacit.store import candidates, listing
+from tacit.store.core import Store
+from tacit.store.listing import Filter
+
+
+def nominees(
+    connection: Connection,
+    store: Store,
+    requests: Sequence[Request],
+    question: str,
+    model: str | None,
+    vector: Floats | None,
+) -> Held:
+    words = tuple(dict.fromkeys(terms(question)))[: limits.RECALL_WORDS_MAX_COUNT]
+    dialect, most = store.database.dialect, limits.NOMINEES_COUNT
+    found: Held = {}
+    for request in requests:
+        ids: set[str] = set()
+        for wanted in (Filter(words=words), Filter()) if words else (Filter(),):
+            page = listing.page(connection, store.audiences, dialect, request, wanted, most)
+            ids |= {memory.id for memory, _ in page}
+        if vector is not None and model is not None:
+            asked = vector.tobytes()
+            near = candidates.nearest(connection, dialect, request, model, asked, most)
+            ids |= {one.id for one in near}
+        found |= held_of(candidates.standing(connection, request, sorted(ids)))
+    return found

@@ -1,0 +1,228 @@
+"""What a request may hear, kept at hand between questions and never a write behind.
+
+A reach holds ids that came through the disclosure predicate, with the revisions of the doors they
+came through. The revisions are read again in the snapshot of every question, and what moved is
+asked for anew. Whatever is chosen from a reach goes through the predicate once more before it is
+said, so that nothing kept here can disclose anything.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Branch, Door
+from tacit.model.people import Person
+from tacit.model.request import Request
+from tacit.recall import shelf as s
+from tacit.recall.library import Held, Library
+from tacit.recall.within import Within
+from tacit.store import candidates, partitions, people
+from tacit.store.candidates import Candidate
+from tacit.store.partitions import Revisions
+
+_UNSEEN = (0, 0)
+
+
+class TooMany(Exception):
+    """More is within reach than is kept at hand."""
+
+
+@dataclass(slots=True)
+class _Unit:
+    """One branch, or one owner's share of one."""
+
+    token: Any  # the revisions that it holds for
+    held: Held
+
+
+class Reach:
+    """Of one request, whatever the question and whenever it is asked."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.count = 0
+        self._identity_rev: int | None = None
+        self._units: dict[tuple[bool, int, str | None], _Unit] = {}
+        self._within: Within | None = None
+
+    def within(
+        self, connection: Connection, library: Library, requests: Sequence[Request]
+    ) -> Within:
+        """Everything within reach in this snapshot. To be called under the lock."""
+        request = requests[0]
+        if self._identity_rev != request.identity_rev:
+            self._units.clear()
+            self._within = None
+            self._identity_rev = request.identity_rev
+        revisions = partitions.revisions(connection, request)
+        tokens = [unit.token for unit in self._units.values()]
+        moved: set[str] | None = set()
+        for asked in requests:
+            for number, branch in enumerate(candidates.branches_of(asked)):
+                for owner in _owners(asked, branch) if branch.by_owner else [None]:
+                    some = self._renew(connection, asked, revisions, number, owner, branch)
+                    moved = None if moved is None or some is None else moved | some
+        if self._within is None or moved is None:
+            held: Held = {}
+            for unit in self._units.values():
+                held.update(unit.held)
+            self._within = library.gather(connection, request, held, known_to(connection, request))
+        elif tokens != [unit.token for unit in self._units.values()]:
+            changes = {id: self._holds(id) for id in moved}
+            known = known_to(connection, request)
+            self._within = library.amend(connection, request, self._within, changes, known)
+        self._expire(connection, library, request)
+        self.count = len(self._within)
+        return self._within
+
+    def _expire(self, connection: Connection, library: Library, request: Request) -> None:
+        """What has expired is not only left out of answers: it must not count in them either."""
+        within, at = self._within, to_micros(request.at)
+        if within is None or within.standing.lasts_until > at:
+            return
+        lapsed = [within.id(one) for one in np.flatnonzero(within.facts[s.EXPIRES] <= at).tolist()]
+        for unit in self._units.values():
+            for id in lapsed:
+                unit.held.pop(id, None)
+        changes = dict.fromkeys(lapsed)
+        known = known_to(connection, request)
+        self._within = library.amend(connection, request, within, changes, known)
+
+    def _holds(self, id: str) -> tuple[int, str] | None:
+        return next((unit.held[id] for unit in self._units.values() if id in unit.held), None)
+
+    def _renew(
+        self,
+        connection: Connection,
+        request: Request,
+        revisions: Revisions,
+        number: int,
+        owner: str | None,
+        branch: Branch,
+    ) -> set[str] | None:
+        """The ids that this may have changed; None where all of it was asked for anew. Of one owner
+        only what changed since is, unless something of theirs was erased."""
+        if owner is None:
+            token, cleared = _through(branch.door, request, revisions), None
+        else:
+            token, cleared = revisions.get(partitions.person(owner), _UNSEEN)
+        key = (request.turns, number, owner)
+        unit = self._units.get(key)
+        if unit is not None and unit.token == token:
+            return set()
+        if owner is not None and unit is not None and cleared <= unit.token < token:
+            changed = {
+                id for id, _ in candidates.changed(connection, request.space, owner, unit.token)
+            }
+            held = self._ask(connection, request, number, owner, unit.token)
+            for id in changed:
+                unit.held.pop(id, None)
+            unit.held.update(held)
+            unit.token = token
+            return changed
+        held = self._ask(connection, request, number, owner)
+        self._units[key] = _Unit(token, held)
+        return _differing(unit.held, held) if unit is not None else None
+
+    def _ask(
+        self,
+        connection: Connection,
+        request: Request,
+        number: int,
+        owner: str | None,
+        since: int | None = None,
+    ) -> Held:
+        most = limits.REACH_MAX_COUNT
+        found = candidates.through(connection, request, number, most + 1, owner=owner, since=since)
+        key = (request.turns, number, owner)
+        others = sum(len(unit.held) for at, unit in self._units.items() if at != key)
+        own = len(self._units[key].held) if since is not None else 0
+        if len(found) + others + own > most:
+            raise TooMany
+        return held_of(found)
+
+
+def known_to(connection: Connection, request: Request) -> list[Person]:
+    """By the names that may be said here: what one calls somebody in private stays there."""
+    return people.known_to(connection, request, own_names=request.private)
+
+
+def _differing(one: Held, other: Held) -> set[str] | None:
+    """Where two differ; None where that is most of them."""
+    differ = {id for id, _ in one.items() ^ other.items()}
+    return differ if 2 * len(differ) <= len(other) else None
+
+
+def held_of(found: Iterable[Candidate]) -> Held:
+    return {one.id: (one.stamp, partitions.home(one.owner, one.learned_in)) for one in found}
+
+
+def _owners(request: Request, branch: Branch) -> list[str]:
+    params = parameters(request)
+    owners: list[str] = params["p_me" if branch.door is Door.ME else "p_here"]
+    return owners
+
+
+def _through(door: Door, request: Request, revisions: Revisions) -> Any:
+    """The revisions that a branch's answer depends on."""
+    if door is Door.ME:
+        doors = [partitions.person(one) for one in sorted(request.mine)]
+        return tuple(revisions.get(one, _UNSEEN) for one in doors)
+    if door is Door.ROOM:
+        return tuple(revisions.get(partitions.room(one), _UNSEEN) for one in sorted(request.rooms))
+    return frozenset(item for item in revisions.items() if partitions.is_heard(item[0]))
+
+
+class Reaches:
+    """The reaches of those who asked lately."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._kept: OrderedDict[Any, Reach] = OrderedDict()
+        self._lock = Lock()
+
+    def within(self, connection: Connection, requests: Sequence[Request]) -> Within:
+        """`requests` are one request, for memories or turns or both."""
+        request = requests[0]
+        key = (
+            request.space,
+            request.requester,
+            request.mine,
+            request.chat,
+            request.kind,
+            request.audience,
+            request.complete,
+            request.purpose,
+            tuple(one.turns for one in requests),
+        )
+        with self._lock:
+            reach = self._kept.setdefault(key, Reach())
+            self._kept.move_to_end(key)
+        try:
+            with reach.lock:
+                return reach.within(connection, self._library, requests)
+        except BaseException:
+            with self._lock:
+                self._kept.pop(key, None)
+            raise
+        finally:
+            self._trim()
+
+    def _trim(self) -> None:
+        with self._lock:
+            count = sum(reach.count for reach in self._kept.values())
+            while len(self._kept) > 1 and (
+                count > limits.REACHES_MAX_COUNT or len(self._kept) > limits.ASKERS_MAX_COUNT
+            ):
+                _, reach = self._kept.popitem(last=False)
+                count -= reach.count

@@ -1,0 +1,135 @@
+"""Recall: from a question to what comes to mind, strongest first, each with the reasons why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Protocol, TypeVar
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.embedding.port import Embedder
+from tacit.errors import EmbeddingFailed
+from tacit.model.question import MEMORIES, TURNS, Question
+from tacit.model.request import Request
+from tacit.recall import nominate
+from tacit.recall.answer import Answer, ranked, told, wanted
+from tacit.recall.as_of import as_of
+from tacit.recall.library import Library
+from tacit.recall.narrow import mask, of_categories, own
+from tacit.recall.reach import Reaches, TooMany, known_to
+from tacit.recall.score import score
+from tacit.recall.shelf import Floats
+from tacit.recall.understand import understand
+from tacit.recall.within import Within
+from tacit.store import candidates
+from tacit.store.core import Store
+from tacit.store.reads import Found
+from tacit.store.writes import NO_VECTORS, Vectors
+
+T = TypeVar("T")
+
+
+Tell = Callable[[Connection, Request, Answer], T]
+
+
+class Read(Protocol):
+    """Runs work in a snapshot, for one request."""
+
+    def __call__(self, work: Callable[[Connection, Request], T], /) -> T: ...
+
+
+_log = logging.getLogger(__name__)
+_QUESTIONS_KEPT_COUNT = 256
+
+
+class Recollection:
+    """What a process keeps in mind to answer from. Safe to share between threads."""
+
+    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+        self._store = store
+        self.embedder = embedder
+        self.library = Library(store.database.dialect, embedder.name if embedder else None)
+        self._reaches = Reaches(self.library)
+        self._vector_of = lru_cache(maxsize=_QUESTIONS_KEPT_COUNT)(self._embed)
+
+    def within(self, connection: Connection, request: Request, question: Question) -> Within:
+        """Everything the question is asked of. Too much to keep at hand is nominated from."""
+        requests = _asked_for(request, question)
+        try:
+            return self._reaches.within(connection, requests)
+        except TooMany:
+            text, model = question.text[: limits.QUESTION_MAX_CHARS], self.library.model
+            vector = self.vector(text)
+            found = nominate.nominees(connection, self._store, requests, text, model, vector)
+            known = known_to(connection, request)
+            return self.library.gather(connection, request, found, known)
+
+    def recall(self, read: Read, question: Question, tell: Tell[T]) -> list[T]:
+        """`read` runs work in a snapshot, and `tell` makes something of an answer there. No model
+        is waited for inside one."""
+        plain = question.text[: limits.QUESTION_MAX_CHARS]
+        if TURNS in question.include and self.embedder is not None:
+            # The names of those who speak are known only once it is known what is within reach.
+            speakers = read(lambda c, r: self.within(c, r, question).speakers)
+            plain = understand(plain, {}, speakers).plain
+        vector = self.vector(plain)
+        return read(lambda c, r: [tell(c, r, one) for one in self._answer(c, r, question, vector)])
+
+    def _answer(
+        self, connection: Connection, request: Request, question: Question, vector: Floats | None
+    ) -> list[Answer]:
+        requests, codes = _asked_for(request, question), self.library.codes
+        within = self.within(connection, request, question)
+        if question.only is not None:
+            # An agent's allow-list is around everything: what it may not use does not count either.
+            within = self.library.part(within, of_categories(within, question.only, codes))
+        found: dict[str, Found] | None = None
+        if question.as_of is not None:
+            within, found = as_of(
+                connection, self._store, self.library, requests, within, question.as_of
+            )
+        text = question.text[: limits.QUESTION_MAX_CHARS]
+        asked = understand(text, within.names.within(text), within.speakers)
+        kept = mask(connection, request, question, within, codes)
+        scores = score(asked, vector, within, request, codes)
+        best = ranked(scores, kept, own(request, within, codes), within, question)
+        if found is None:
+            ids, found = wanted(within, best), {}
+            for one in requests:
+                found |= candidates.some(connection, self._store.audiences, one, ids)
+        return told(found, within, scores, asked, best)
+
+    def vector(self, text: str) -> Floats | None:
+        """Of a question; None where there is no model, or it does not answer: words still work."""
+        if self.embedder is None or not text.strip():
+            return None
+        try:
+            return np.frombuffer(self._vector_of(text), np.float32)
+        except EmbeddingFailed as error:
+            _log.warning("recall goes by words alone: %s", type(error).__name__)
+            return None
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """For a write, if its model is quick enough to be waited for. Otherwise they come later."""
+        if self.embedder is None or not self.embedder.inline:
+            return NO_VECTORS
+        try:
+            made = self.embedder.embed(texts)
+        except EmbeddingFailed as error:
+            _log.warning("a vector will be made later: %s", type(error).__name__)
+            return NO_VECTORS
+        by_text = {text: row.tobytes() for text, row in zip(texts, made, strict=True)}
+        return Vectors(model=self.embedder.name, by_text=by_text)
+
+    def _embed(self, text: str) -> bytes:
+        assert self.embedder is not None
+        return self.embedder.embed_query(text).astype(np.float32).tobytes()
+
+
+def _asked_for(request: Request, question: Question) -> list[Request]:
+    both = {MEMORIES: request, TURNS: request.for_turns()}
+    return [both[what] for what in (MEMORIES, TURNS) if what in question.include]

@@ -1,0 +1,165 @@
+"""What ranking needs to know of memories, at hand in the process: words, vectors, plain facts.
+
+One shelf for each home, a person's or a room's. A memory that changes gets a new place and its old
+one is no longer led to, so whoever holds places of an earlier moment is never disturbed. A shelf
+knows nothing about who may hear what: it is asked for places that came through the predicate.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.clock import from_micros
+from tacit.model.stems import fold, stems
+from tacit.recall.dates import date_terms, tells_time
+from tacit.store.candidates import Edge
+from tacit.store.rows import unpacked
+
+Floats = NDArray[np.float32]
+Whole = NDArray[np.int64]
+Places = NDArray[np.int32]
+
+# The plain facts of a memory, each a column of whole numbers.
+(
+    IMPORTANCE, PINNED, CREATED, UPDATED, WORDED, OBSERVED, EXPIRES, CATEGORY, KIND, TRUST, OWNER,
+    SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME,
+) = range(21)  # fmt: skip
+NEVER: Final = 2**62
+_FIRST_CAPACITY: Final = 64
+
+
+class Codes:
+    """Words as small numbers, the same on every shelf, so that they can be compared at once."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._words: list[str] = []
+
+    def of(self, word: str | None) -> int:
+        """-1 where there is no word."""
+        if word is None:
+            return -1
+        code = self._codes.setdefault(word, len(self._codes))
+        if code == len(self._words):
+            self._words.append(word)
+        return code
+
+    def word(self, code: int) -> str:
+        return self._words[code]
+
+
+class Shelf:
+    FACTS_COUNT: Final = 21
+
+    def __init__(self, codes: Codes) -> None:
+        self.lock = Lock()
+        self.places: dict[str, tuple[int, int]] = {}  # id → (stamp, place)
+        self.all_places: dict[str, list[int]] = {}  # id → where it is and where it ever was
+        self.ids: list[str] = []
+        self.people: list[frozenset[str]] = []  # whom it is about, and who said it
+        self.edges: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
+        self.facts: Whole = np.zeros((_FIRST_CAPACITY, Shelf.FACTS_COUNT), np.int64)
+        self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
+        self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
+        self._postings: dict[str, tuple[array[int], array[int]]] = {}
+        self._codes = codes
+        self.whole_at = -1  # the revision at which everything of its home was here
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def worn(self) -> bool:
+        """Most of its places are no longer led to: time for a new one."""
+        return len(self.ids) > 2 * len(self.places) + _FIRST_CAPACITY
+
+    def missing(self, wanted: Iterable[tuple[str, int]]) -> list[str]:
+        """Of ids and stamps, the ids that are not here as they stand now."""
+        places = self.places
+        return [id for id, stamp in wanted if places.get(id, (None, 0))[0] != stamp]
+
+    def add(self, row: Any, stamp: int, vector: bytes | None) -> None:
+        """A row of `candidates.features`. To be called under the lock."""
+        place = len(self.ids)
+        if place == len(self.facts):
+            self._grow()
+        when = row.created_at if row.observed_at is None else row.observed_at
+        said = stems(row.content) + date_terms(from_micros(when))
+        self.facts[place] = self._facts(row, when, len(said))
+        if vector is not None:
+            self._place(place, np.frombuffer(vector, np.float32))
+        for term, count in Counter(said).items():
+            where, counts = self._postings.setdefault(term, (array("i"), array("i")))
+            where.append(place)
+            counts.append(count)
+        about = unpacked(row.subjects)
+        self.people.append(about | {row.speaker} if row.speaker else about)
+        for other in self.edges.pop(row.id, {}):  # they are told anew with the row
+            self.edges[other].pop(row.id, None)
+        self.ids.append(row.id)
+        self.places[row.id] = (stamp, place)
+        self.all_places.setdefault(row.id, []).append(place)
+
+    def relate(self, edge: Edge) -> None:
+        """Both ways. To be called under the lock."""
+        for here, there in ((edge.from_id, edge.to_id), (edge.to_id, edge.from_id)):
+            known = self.edges[here].get(there)
+            if known is None or (known.found, -known.strength) > (edge.found, -edge.strength):
+                self.edges[here][there] = edge
+
+    def postings(self, term: str) -> tuple[Places, Places] | None:
+        """The places that hold a term, and how often."""
+        with self.lock:
+            found = self._postings.get(term)
+            if found is None:
+                return None
+            return np.array(found[0], np.int32), np.array(found[1], np.int32)
+
+    def _place(self, place: int, vector: Floats) -> None:
+        if not self.matrix.shape[1]:
+            self.matrix = np.zeros((len(self.facts), len(vector)), np.float32)
+        if len(vector) == self.matrix.shape[1]:
+            self.matrix[place] = vector
+            self.placed[place] = True
+
+    def _facts(self, row: Any, observed: int, length: int) -> Sequence[int]:
+        code = self._codes.of
+        return (
+            row.importance,
+            bool(row.pinned),
+            row.created_at,
+            row.updated_at,
+            row.created_at if row.worded_at is None else row.worded_at,
+            observed,
+            NEVER if row.expires_at is None else row.expires_at,
+            code(row.category),
+            code(row.kind),
+            code(row.trust),
+            code(row.owner),
+            code(row.speaker),
+            code(fold(row.name) if row.name else None),
+            code(row.agent),
+            code(row.run),
+            code(row.role),
+            code(row.session),
+            -1 if row.seq is None else row.seq,
+            length,
+            "?" in row.content,
+            tells_time(row.content),
+        )
+
+    def _grow(self) -> None:
+        """Into new arrays: those who hold the old ones go on reading what they held."""
+        room = 2 * len(self.facts)
+        for name in ("facts", "matrix", "placed"):
+            old = getattr(self, name)
+            new = np.zeros((room, *old.shape[1:]), old.dtype)
+            new[: len(old)] = old
+            setattr(self, name, new)

@@ -1,0 +1,67 @@
+"""A question taken apart: what it asks for, about whom, and about when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tacit import limits
+from tacit.model.stems import fold, stem, stems, words
+from tacit.recall.dates import Day, asks_when, day_named
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    terms: tuple[str, ...]  # without names of speakers
+    names: tuple[str, ...]  # terms that are names of speakers
+    plain: str  # the text to compare by meaning, without names of speakers
+    people: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name → identities
+    speakers: frozenset[str] = frozenset()  # folded names of those who speak in turns
+    when: bool = False
+    day: Day | None = None
+    as_written: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
+
+
+def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]) -> Asked:
+    """A speaker's name says who, not what. So it leaves the words and the meaning: the turns that
+    hold it are mostly somebody else's. In a memory a name is a word like any other."""
+    said = set(words(text))
+    named = frozenset(name for name in speakers if set(words(name)) & said and _has(text, name))
+    dropped = {stem(part) for name in named for part in words(name)}
+    terms = tuple(dict.fromkeys(stems(text)))[: limits.RECALL_TERMS_MAX_COUNT]
+    return Asked(
+        terms=tuple(term for term in terms if term not in dropped),
+        names=tuple(term for term in terms if term in dropped),
+        plain=_without(text, named),
+        people=people,
+        speakers=named,
+        when=asks_when(text),
+        day=day_named(text),
+        as_written=_as_written(text, terms),
+    )
+
+
+def _has(text: str, name: str) -> bool:
+    return f" {' '.join(words(name))} " in f" {' '.join(words(text))} "
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    plain = text
+    for name in sorted(names, key=len, reverse=True):
+        pattern = rf"\b{re.escape(name)}(?:['\u2019]s)?(?!\w)"
+        plain = re.sub(pattern, "", plain, flags=re.IGNORECASE)
+    return " ".join(plain.split()) or text
+
+
+def _as_written(text: str, terms: tuple[str, ...]) -> dict[str, str]:
+    """For telling why: people know their own words, not the stems of them."""
+    wanted, found = set(terms), dict[str, str]()
+    for word in _WORD.findall(text):
+        folded = fold(word)
+        term = stem(folded)
+        if term in wanted:
+            found.setdefault(term, word.lower())
+    return found

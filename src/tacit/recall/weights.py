@@ -1,0 +1,49 @@
+"""The weights of the signals that memories are ranked by: the one place for them.
+
+The weights of words, meaning and the conversation around a turn, of speakers and of dates were
+chosen on LoCoMo (`make bench-locomo`), each by what it adds on conversations that it was not chosen
+on; importance, recency, pins and trust keep the proportions they were designed with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    # Evidence: these add up.
+    words: float = 1.0  # BM25 of the text
+    words_around: float = 1.0  # BM25 of the text and its neighbours as one
+    answer: float = 0.5  # BM25 of the turn before, if that one asks something
+    vector: float = 2.0  # the cosine
+    vector_around: float = 1.5  # the cosines around it
+    session: float = 1.5  # the best cosine in the same conversation
+    # Fit: evidence is multiplied by one plus the sum of these.
+    person: float = 0.4
+    time: float = 0.4  # from the time that the question names
+    when: float = 0.3  # the question asks when, and the text says when
+    asking: float = 0.1  # taken off a turn that asks instead of telling
+    related: float = 0.15
+    importance: float = 0.2
+    recency: float = 0.15
+    pinned: float = 0.1
+    trust: float = 0.2
+    insight: float = 0.5  # taken off what was only inferred
+    # Shapes.
+    word_reach: tuple[float, ...] = (1.0, 0.5, 0.25)  # of neighbours 1, 2, 3 turns away
+    vector_reach: tuple[float, ...] = (1.0, 0.5)
+    k1: float = 0.9
+    k1_around: float = 1.2
+    b: float = 0.4
+    recency_days: float = 30.0
+    least_cosine: float = 0.15  # below, and without a shared word, nothing comes to mind
+
+    @property
+    def most(self) -> float:
+        """What the evidence can add up to."""
+        words = self.words + self.words_around + self.answer
+        return words + self.vector + 2 * self.vector_around + self.session
+
+
+WEIGHTS = Weights()

@@ -1,0 +1,198 @@
+"""What a request may hear, as ids: the predicate alone, one branch at a time, without ranking.
+
+A branch that leads with an owner can be read for one of them, and only as far as it changed since a
+revision; that is what makes it cheap to keep a person's memories at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, and_, bindparam, select
+
+from tacit.disclosure.branches import branches
+from tacit.disclosure.predicate import parameters
+from tacit.disclosure.shape import Branch, Shape, shape_of
+from tacit.model.request import Request
+from tacit.store.audiences import Audiences
+from tacit.store.dialect import Dialect
+from tacit.store.reads import Found, any_branch, fetch
+from tacit.store.rows import COLUMNS
+from tacit.store.tables import ROWS, memories, memory_versions, relations, vectors
+
+_M, _R, _V, _X = memories.c, relations.c, memory_versions.c, vectors.c
+_ASKED_AT_ONCE_COUNT = 500
+
+
+class Candidate(NamedTuple):
+    id: str
+    stamp: int
+    owner: str | None
+    learned_in: str | None
+
+
+class Edge(NamedTuple):
+    from_id: str
+    to_id: str
+    strength: float
+    found: bool  # by likeness, as against said by somebody
+
+
+def branches_of(request: Request) -> tuple[Branch, ...]:
+    shape = shape_of(request)
+    return () if shape is None else branches(shape, ROWS)
+
+
+def through(
+    connection: Connection,
+    request: Request,
+    number: int,
+    most: int,
+    *,
+    owner: str | None = None,
+    since: int | None = None,
+) -> list[Candidate]:
+    """At most so many of what the branch with this number lets through."""
+    shape = shape_of(request)
+    if shape is None:
+        return []
+    statement = _through(shape, number, owner is not None, since is not None)
+    named = {"c_owner": owner, "c_since": since, "c_most": most}
+    params = parameters(request) | {k: v for k, v in named.items() if v is not None}
+    return [Candidate(*row) for row in connection.execute(statement, params)]
+
+
+@lru_cache(maxsize=512)
+def _through(shape: Shape, number: int, of_owner: bool, since: bool) -> Select[Any]:
+    branch = branches(shape, ROWS)[number]
+    found = select(_M.id, _M.stamp, _M.owner, _M.learned_in).where(branch.condition)
+    if of_owner:
+        found = found.where(_M.owner == bindparam("c_owner"))
+    if since:
+        found = found.where(_M.stamp > bindparam("c_since"))
+    return found.limit(bindparam("c_most"))
+
+
+_CHANGED = select(_M.id, _M.stamp).where(
+    _M.space_id == bindparam("space"), _M.owner == bindparam("owner"), _M.stamp > bindparam("since")
+)
+
+
+def changed(connection: Connection, space: str, owner: str, since: int) -> list[tuple[str, int]]:
+    """Ids and stamps of what changed in any way; that they exist is nobody's to hear."""
+    params = {"space": space, "owner": owner, "since": since}
+    return [(id, stamp) for id, stamp in connection.execute(_CHANGED, params)]
+
+
+def some(
+    connection: Connection, audiences: Audiences, request: Request, ids: Sequence[str]
+) -> dict[str, Found]:
+    """These memories in full, as far as they may be heard: once more through the predicate."""
+    shape = shape_of(request)
+    if shape is None or not ids:
+        return {}
+    params = parameters(request) | {"ids": list(ids)}
+    found = fetch(connection, audiences, request, _some(shape), params)
+    return {memory.id: (memory, decision) for memory, decision in found}
+
+
+@lru_cache(maxsize=256)
+def _some(shape: Shape) -> Select[Any]:
+    return select(*COLUMNS).where(
+        _M.space_id == bindparam("p_space"),
+        _M.id.in_(bindparam("ids", expanding=True)),
+        any_branch(shape),
+    )
+
+
+def standing(connection: Connection, request: Request, ids: Sequence[str]) -> list[Candidate]:
+    """Those of these ids that may be heard."""
+    shape = shape_of(request)
+    if shape is None or not ids:
+        return []
+    params = parameters(request) | {"ids": list(ids)}
+    return [Candidate(*row) for row in connection.execute(_standing(shape), params)]
+
+
+@lru_cache(maxsize=256)
+def _standing(shape: Shape) -> Select[Any]:
+    return select(_M.id, _M.stamp, _M.owner, _M.learned_in).where(
+        _M.space_id == bindparam("p_space"),
+        _M.id.in_(bindparam("ids", expanding=True)),
+        any_branch(shape),
+    )
+
+
+def nearest(
+    connection: Connection,
+    dialect: Dialect,
+    request: Request,
+    model: str,
+    vector: bytes,
+    most: int,
+) -> list[Candidate]:
+    """What is closest in meaning, through each branch, where the database compares vectors."""
+    shape = shape_of(request)
+    if shape is None or dialect.nearness(len(vector) // 4) is None:
+        return []
+    params = parameters(request) | {"n_most": most, "n_model": model}
+    params |= dialect.nearness_params(vector)
+    dialect.prepare_nearness(connection)
+    found = []
+    for number in range(len(branches(shape, ROWS))):
+        statement = _nearest(shape, number, dialect, len(vector) // 4)
+        found += [Candidate(*row) for row in connection.execute(statement, params)]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _nearest(shape: Shape, number: int, dialect: Dialect, dimension: int) -> Select[Any]:
+    nearness = dialect.nearness(dimension)
+    assert nearness is not None
+    return (
+        select(_M.id, _M.stamp, _M.owner, _M.learned_in)
+        .join(vectors, and_(_X.space_id == _M.space_id, _X.memory_id == _M.id))
+        .where(branches(shape, ROWS)[number].condition, _X.model == bindparam("n_model"))
+        .order_by(nearness)
+        .limit(bindparam("n_most"))
+    )
+
+
+# What ranking goes by, for ids that came through the predicate in the same snapshot.
+_FEATURES = select(
+    _V.created_at.label("worded_at"),
+    _M.id, _M.content, _M.kind, _M.category, _M.importance, _M.pinned, _M.trust, _M.owner,
+    _M.speaker, _M.subjects, _M.agent, _M.run, _M.role, _M.created_at, _M.updated_at,
+    _M.observed_at, _M.expires_at, _M.session, _M.seq, _M.name,
+).outerjoin(
+    memory_versions,
+    and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+).where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))  # fmt: skip
+
+
+def features(connection: Connection, space: str, ids: Sequence[str]) -> list[Any]:
+    rows: list[Any] = []
+    for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
+        some = list(ids[start : start + _ASKED_AT_ONCE_COUNT])
+        rows += connection.execute(_FEATURES, {"space": space, "ids": some}).all()
+    return rows
+
+
+_EDGES = [
+    select(_R.from_id, _R.to_id, _R.strength, _R.found).where(
+        _R.space_id == bindparam("space"), side.in_(bindparam("ids", expanding=True))
+    )
+    for side in (_R.from_id, _R.to_id)
+]
+
+
+def edges(connection: Connection, space: str, ids: Sequence[str]) -> set[Edge]:
+    """Relations with one of these at either end. The other end may be anything: ask before use."""
+    found: set[Edge] = set()
+    for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
+        params = {"space": space, "ids": list(ids[start : start + _ASKED_AT_ONCE_COUNT])}
+        for statement in _EDGES:
+            found.update(Edge(*row) for row in connection.execute(statement, params))
+    return found

@@ -1,0 +1,104 @@
+"""Memories that have no vector of a model yet. For the indexing alone: nothing here is said to
+anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
+
+from tacit.clock import to_micros
+from tacit.model.words import State
+from tacit.store import partitions
+from tacit.store.dialect import Dialect
+from tacit.store.tables import embedded, memories, vectors
+from tacit.store.tables import spaces as all_spaces
+
+_M, _V, _E, _S = memories.c, vectors.c, embedded.c, all_spaces.c
+_WANTED = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
+# By the whole key of a vector: anything less might be looked up by the space alone.
+_HOME = func.coalesce(
+    partitions.person("") + _M.owner,
+    partitions.room("") + func.coalesce(_M.learned_in, literal_column("''")),
+)
+_OF_MODEL = and_(
+    _V.space_id == _M.space_id,
+    _V.home == _HOME,
+    _V.memory_id == _M.id,
+    _V.model == bindparam("model"),
+)
+
+
+class Unembedded(NamedTuple):
+    id: str
+    content: str
+    version: int
+    owner: str | None
+    learned_in: str | None
+
+
+def spaces(connection: Connection, model: str) -> list[str]:
+    """Those that are not known to be complete."""
+    done = select(_E.space_id).where(_E.model == model)
+    rows = connection.execute(select(_S.space_id).where(_S.space_id.not_in(done)))
+    return list(rows.scalars())
+
+
+_PAGE = (
+    select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in)
+    .select_from(memories.outerjoin(vectors, _OF_MODEL))
+    .where(
+        _M.space_id == bindparam("space"), _M.id > bindparam("after"), _WANTED, _V.model.is_(None)
+    )
+    .order_by(_M.id)
+    .limit(bindparam("most"))
+)
+
+
+def page(connection: Connection, space: str, model: str, after: str, most: int) -> list[Unembedded]:
+    params = {"space": space, "model": model, "after": after, "most": most}
+    return [Unembedded(*row) for row in connection.execute(_PAGE, params)]
+
+
+def keep(
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    model: str,
+    made: Sequence[tuple[Unembedded, bytes]],
+) -> int:
+    """The vectors of what still says the same. Whoever has an answer at hand is told to look."""
+    ids = [one.id for one, _ in made]
+    # Held still, so that nobody's newer wording gets the vector of an older one.
+    standing = select(_M.id, _M.version).where(_M.space_id == space, _M.id.in_(ids)).order_by(_M.id)
+    stands: dict[str, int] = dict(connection.execute(dialect.lock_memory(standing)).all())
+    kept = []
+    for one, vector in made:
+        if stands.get(one.id) == one.version:
+            home = partitions.home(one.owner, one.learned_in)
+            dialect.set_vector(connection, space, home, one.id, model, vector)
+            kept.append(one.id)
+    if kept:
+        partitions.restamp(connection, space, kept)
+    return len(kept)
+
+
+def settle(connection: Connection, dialect: Dialect, space: str, model: str, at: datetime) -> None:
+    """Say that a space is complete, unless somebody wrote without a vector meanwhile."""
+    if not page(connection, space, model, "", 1):
+        row = {"space_id": space, "model": model, "done_at": to_micros(at)}
+        dialect.insert_missing(connection, embedded, [row])
+
+
+def counts(connection: Connection, space: str, model: str) -> tuple[int, int]:
+    """How many have a vector, and how many there are."""
+    of_space = (_M.space_id == space, _WANTED)
+    total = select(func.count()).select_from(memories).where(*of_space)
+    made = memories.join(vectors, _OF_MODEL)
+    done = select(func.count()).select_from(made).where(*of_space)
+    return (
+        connection.execute(done, {"model": model}).scalar_one(),
+        connection.execute(total).scalar_one(),
+    )

@@ -1,0 +1,263 @@
+"""The part of a view that brings things to mind: recall, and what a prompt is made of."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.model import question as questions
+from tacit.model import text
+from tacit.model.memory import Memory
+from tacit.model.question import Narrowing, Question
+from tacit.model.request import Request
+from tacit.model.results import Block, Bullet, Delta, Fresh, Recalled
+from tacit.model.tokens import within
+from tacit.prompt import fresh as freshly
+from tacit.prompt.keep import Wanted
+from tacit.prompt.lines import Line, line_of
+from tacit.prompt.styles import Style
+from tacit.recall.answer import Answer
+from tacit.store import candidates, snapshots
+from tacit.views.access import Access
+
+List = builtins.list
+_FILTERS = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
+_MOMENTS = ("updated_after", "updated_before", "as_of")
+
+
+class ViewRecall(Access):
+    def recall(
+        self,
+        query: str,
+        *,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int | None = None,
+        **narrowing: Unpack[Narrowing],
+    ) -> List[Recalled]:
+        """What comes to mind for a question, strongest first, from what may be said here. Narrowed
+        to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
+        importance_max, updated_after, updated_before, threshold, as_of; and with `include` to
+        memories, turns of conversations, or both."""
+        question = self._question(query, top_k, dict(narrowing), self._agent)
+        most = _budget(budget_tokens)
+        found = self._recalled(question)
+        if most is not None:
+            found = self._within_budget(found, most)
+        self._used(*(one.memory for one in found))
+        return found
+
+    def query(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        categories: Collection[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = limits.QUERY_DEFAULT_COUNT,
+        form: Literal["bullets", "full"] = "bullets",
+        budget_tokens: int | None = None,
+        threshold: float | None = None,
+    ) -> List[Bullet]:
+        """The one tool of an agent: bullets for its prompt, or full records with them. An agent
+        with an allow-list gets nothing outside of it, whatever it asks for."""
+        if form not in ("bullets", "full"):
+            raise InvalidInput("form", "expected bullets or full")
+        acting = text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS) or self._agent
+        if self._agent is not None and acting != self._agent:
+            raise InvalidInput("agent", f"this view is {self._agent}'s")
+        narrowing = _narrowing(filters)
+        for name, value in (("categories", categories), ("threshold", threshold)):
+            if value is not None and narrowing.setdefault(name, value) != value:
+                raise InvalidInput(name, "is named twice, and differently")
+        question = self._question(query, top_k, narrowing, acting)
+        most = _budget(budget_tokens)
+        found = self._recalled(question)
+        told = _bullets(found, full=form == "full")
+        if most is not None:
+            told = told[: self._fitting([one.text for one in told], most)]
+        ids = {one.id for one in told}
+        self._used(*(one.memory for one in found if one.memory.id in ids))
+        return told
+
+    def block(self, style: Style | str | None = None) -> Block:
+        """What is known, for the cached beginning of a prompt. Its bytes stay the same until
+        something of it changes; what is new meanwhile is told by `fresh`."""
+        how = self._policy.style if style is None else text.choice("style", style, Style)
+        taken = self._taken()
+        return self._read(lambda c, r: self._block(c, r, how, taken))
+
+    def fresh(
+        self,
+        query: str,
+        *,
+        since: int | None = None,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int = limits.FRESH_BUDGET_TOKENS,
+    ) -> Fresh:
+        """What changed since the block, and what comes to mind for a question: for the part of a
+        prompt that is new each turn. `since` is a revision; without it, that of the block."""
+        most = _budget(budget_tokens) or 0
+        start = None if since is None else text.whole("since", since, 0, 2**62)
+        found = self._in_context(query, top_k)
+        delta, start, changed = self._read(lambda c, r: self._news(c, r, start))
+        lines = freshly.bullets(
+            [line_of(one.memory) for one in found],
+            [line_of(other) for one in found for other in one.related],
+        )
+        written = freshly.fresh(
+            delta.changes,
+            start,
+            lines,
+            lines=changed,
+            budget_tokens=most,
+            count=self._policy.count,
+        )
+        told = set(written.split("\n"))
+        shown = [one for one in found if f"- {freshly.bullets([line_of(one.memory)])[0]}" in told]
+        self._used(*(one.memory for one in shown))
+        return Fresh(text=written, revision=delta.revision, recalled=tuple(shown))
+
+    def _question(
+        self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
+    ) -> Question:
+        """What an agent may not use is refused, not left out: it would mistake that for nothing."""
+        question = questions.parse(query, top_k, narrowing, self._policy.categories)
+        allowed = self._allowed(agent)
+        if allowed is None:
+            return question
+        if question.categories is not None and not question.categories <= allowed:
+            refused = ", ".join(sorted(question.categories - allowed))
+            raise InvalidInput("categories", f"this agent may not use {refused}")
+        return replace(question, only=allowed)
+
+    def _recalled(self, question: Question) -> List[Recalled]:
+        return self._recollection.recall(self._read, question, self._as_recalled)
+
+    def _as_recalled(self, connection: Connection, request: Request, one: Answer) -> Recalled:
+        return Recalled(
+            memory=self._seen(connection, request, one.memory),
+            score=one.score,
+            why=one.why,
+            rule=one.rule,
+            similarity=one.similarity,
+            signals=one.signals,
+            related=tuple(self._seen(connection, request, other) for other in one.related),
+        )
+
+    def _in_context(self, query: str, top_k: int) -> List[Recalled]:
+        """The best of all, and of each category that comes by recall alone as many as it may."""
+        found = self._recalled(self._question(query, top_k, {}, self._agent))
+        allowed = self._allowed(self._agent)
+        for category, most in self._policy.recalled_only.items():
+            if allowed is None or category in allowed:
+                asked = self._question(query, most, {"categories": [category]}, self._agent)
+                found += self._recalled(asked)
+        best = {one.memory.id: one for one in reversed(found)}
+        return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
+
+    def _news(
+        self, connection: Connection, request: Request, since: int | None
+    ) -> tuple[Delta, int, dict[str, Line]]:
+        """What changed, since when, and what of it can be said."""
+        if since is None:
+            since = snapshots.taken_at(connection, request, self._thread)
+        if since is None:
+            return Delta(revision=0), 0, {}
+        delta = self._delta(connection, request, since, newest=True)
+        ids = [change.memory_id for change in freshly.chosen(delta.changes)]
+        found = candidates.some(connection, self._store.audiences, request, ids)
+        return delta, since, {id: line_of(memory) for id, (memory, _) in found.items()}
+
+    def _taken(self) -> int:
+        """When this conversation's block was put together: now, where it is a new one."""
+        gap = self._policy.conversation_gap
+        taken, audience = self._read(lambda c, r: snapshots.current(c, r, self._thread, gap))
+        if taken is not None:
+            return taken
+        return self._write(lambda w: snapshots.take(w, audience, gap))
+
+    def _block(self, connection: Connection, request: Request, style: Style, taken: int) -> Block:
+        allowed = self._allowed(self._agent)
+        return self._mind.blocks.block(
+            connection,
+            request,
+            Wanted(
+                thread=self._thread,
+                agent=self._agent,
+                taken=taken,
+                style=style,
+                items_max=self._policy.items_max,
+                chars_max=self._policy.chars_max,
+                categories=allowed,
+                left_out=frozenset(self._policy.recalled_only),
+            ),
+            self._policy.count,
+        )
+
+    def _within_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:
+        """As many as fit, and of what is related to them as much as fits then."""
+        kept: List[Recalled] = []
+        lines: List[str] = []
+        for one in found:
+            line = freshly.bullets([line_of(one.memory)])
+            if self._fitting([*lines, *line], budget) <= len(lines):
+                break
+            lines += line
+            kept.append(replace(one, related=()))
+        for number, one in enumerate(found[: len(kept)]):
+            related = []
+            for other in one.related:
+                line = freshly.bullets([line_of(other)])
+                if self._fitting([*lines, *line], budget) > len(lines):
+                    lines += line
+                    related.append(other)
+            kept[number] = replace(kept[number], related=tuple(related))
+        return kept
+
+    def _fitting(self, lines: List[str], budget: int) -> int:
+        return within(lines, budget, self._policy.count)
+
+
+def _budget(tokens: object) -> int | None:
+    if tokens is None:
+        return None
+    return text.whole("budget_tokens", tokens, 0, limits.BUDGET_MAX_TOKENS)
+
+
+def _narrowing(filters: object) -> dict[str, Any]:
+    """The filters of a tool call, where times are text."""
+    if filters is None:
+        return {}
+    if not isinstance(filters, Mapping):
+        raise InvalidInput("filters", "expected names and values")
+    found: dict[str, Any] = {}
+    for name, value in filters.items():
+        known = _FILTERS.get(str(name), str(name))
+        found[known] = text.written_moment(known, value) if known in _MOMENTS else value
+    return found
+
+
+def _bullets(found: List[Recalled], *, full: bool) -> List[Bullet]:
+    told: dict[str, Bullet] = {}
+    for one in found:
+        told[one.memory.id] = _bullet(one.memory, one if full else None)
+    for one in found:
+        for other in one.related:
+            told.setdefault(other.id, _bullet(other, None, related=True))
+    return list(told.values())
+
+
+def _bullet(memory: Memory, recalled: Recalled | None, *, related: bool = False) -> Bullet:
+    return Bullet(
+        id=memory.id,
+        category=memory.category,
+        text=freshly.bullets([line_of(memory)])[0],
+        related=related,
+        recalled=recalled,
+    )

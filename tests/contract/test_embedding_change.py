@@ -1,0 +1,281 @@
+"""Changing the model: recall goes on by words, never mixes two models, and meaning comes back."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tests.contract.conftest import Open
+from tests.contract.embedders import Table, minilm
+from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
+from tests.contract.rows import rows
+
+FRUIT = {"apple": (1, 0), "pear": (1, 0), "car": (0, 1), "bus": (0, 1)}
+# The same words, and other likenesses: whoever mixed the two would find cars for apples.
+TWISTED = {"apple": (0, 1, 0), "pear": (0, 1, 0), "car": (1, 0, 0), "bus": (1, 0, 0)}
+
+
+def first() -> Table:
+    return Table(FRUIT, name="first", dimension=4)
+
+
+def second(**options: bool) -> Table:
+    return Table(TWISTED, name="second", dimension=6, **options)
+
+
+def means(memory: Memory, query: str) -> list[str]:
+    found = private(memory, ALICE).recall(query)
+    return [one.memory.content for one in found if one.signals.meaning > 0.5]
+
+
+def finished(memory: Memory) -> tacit.Embedding:
+    """Waits for the background; what is not done after so many looks never will be."""
+    pause = threading.Event()
+    for _ in range(1_000):
+        if memory.embedding().complete:
+            return memory.embedding()
+        pause.wait(0.02)
+    pytest.fail(f"the background did not finish: {memory.embedding()}")
+
+
+def models(memory: Memory) -> dict[str, int]:
+    found = rows(memory, "SELECT model, count(*) FROM vectors GROUP BY model")
+    return {str(name): int(count) for name, count in found}
+
+
+def test_another_model_takes_over_without_a_break(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url, embedder=first())
+    view = private(memory, ALICE)
+    view.remember("apple pie")
+    view.remember("car keys")
+    assert means(memory, "pear") == ["apple pie"]
+    memory.close()
+
+    other = second()
+    other.gate.clear()  # the background has not come to it yet
+    memory = opened(shared_url, embedder=other)
+    view = private(memory, ALICE)
+    assert memory.embedding().done == 0
+    assert memory.embedding().total == 2
+    assert not memory.embedding().complete
+    assert [one.memory.content for one in view.recall("apple")] == ["apple pie"]
+    assert view.recall("pear") == []  # by words alone, and by no other model's vectors
+    other.gate.set()
+    done = finished(memory)
+    assert (done.model, done.dimension, done.done, done.total) == ("second", 6, 2, 2)
+    assert means(memory, "pear") == ["apple pie"]
+    assert means(memory, "bus") == ["car keys"]
+
+
+def test_making_vectors_tells_how_far_it_has_come(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url)
+    view = private(memory, ALICE)
+    for number in range(150):
+        view.remember(f"apple {number}")
+    memory.close()
+    embedder = first()
+    embedder.down = True
+    memory = opened(shared_url, embedder=embedder)
+    with pytest.raises(tacit.EmbeddingFailed):
+        memory.reembed()
+    embedder.down = False
+    told: list[int] = []
+    made = memory.reembed(told.append)
+    # The background may come first with some of them, or all: what we made, we were told of.
+    assert told == sorted(set(told))
+    assert made == max(told, default=0) <= 150
+    assert memory.embedding().complete
+    assert memory.reembed() == 0
+
+
+def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url)
+    private(memory, ALICE).remember("apple pie")
+    private(memory.space("other"), BOB).remember("apple pie of another space")
+    assert memory.embedding() == tacit.Embedding(
+        model=None, dimension=0, done=0, total=0, running=False
+    )
+    memory.close()
+    memory = opened(shared_url, embedder=first())
+    assert finished(memory).done == 1
+    assert finished(memory.space("other")).done == 1
+    assert means(memory, "pear") == ["apple pie"]
+
+
+def test_without_a_model_there_is_nothing_to_make(memory: Memory) -> None:
+    with pytest.raises(tacit.InvalidInput, match=r"embedding\.provider"):
+        memory.reembed()
+
+
+def test_a_model_that_comes_back_makes_what_it_missed(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url, embedder=first())
+    id = kept(private(memory, ALICE), "apple pie")
+    memory.reembed()
+    memory.close()
+    memory = opened(shared_url, embedder=second())
+    private(memory, ALICE).update(id, "apple cake")
+    private(memory, ALICE).remember("car keys")
+    memory.reembed()
+    memory.close()
+    memory = opened(shared_url, embedder=first())
+    memory.reembed()
+    assert (memory.embedding().done, memory.embedding().total) == (2, 2)
+    assert means(memory, "pear") == ["apple cake"]
+
+
+def test_changes_while_vectors_are_made_are_not_lost(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url)
+    view = private(memory, ALICE)
+    ids = [kept(view, f"apple {number}") for number in range(3)]
+    memory.close()
+    embedder = first()
+    embedder.gate.clear()
+    memory = opened(shared_url, embedder=embedder)
+    view = private(memory, ALICE)
+    view.update(ids[0], "car keys")
+    view.erase(ids[1])
+    view.remember("pear tree")
+    embedder.gate.set()
+    assert finished(memory).total == 3
+    assert sorted(means(memory, "apple")) == ["apple 2", "pear tree"]
+    assert means(memory, "bus") == ["car keys"]
+
+
+def test_another_process_hears_by_meaning_as_soon_as_the_vectors_are_there(
+    shared_url: str, opened: Open
+) -> None:
+    private(opened(shared_url), ALICE).remember("apple pie")
+    embedder = first()
+    embedder.gate.clear()
+    warm = opened(shared_url, embedder=embedder)
+    assert means(warm, "pear") == []
+    opened(shared_url, embedder=first()).reembed()
+    assert means(warm, "pear") == ["apple pie"]
+    embedder.gate.set()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_model_that_fails_fails_no_write_and_no_recall(
+    database_url: str, opened: Open, inline: bool
+) -> None:
+    embedder = Table(FRUIT, inline=inline)
+    memory = opened(database_url, embedder=embedder)
+    view = private(memory, ALICE)
+    embedder.down = True
+    id = kept(view, "apple pie")
+    view.update(id, "apple cake")
+    view.put("goal", "fruit", "apple juice")
+    assert {one.memory.content for one in view.recall("apple")} == {"apple cake", "apple juice"}
+    assert view.recall("pear") == []
+    assert view.query("apple")
+    assert "apple cake" in view.fresh("apple").text
+    assert not memory.embedding().complete
+    with pytest.raises(tacit.EmbeddingFailed):
+        memory.reembed()
+    embedder.down = False
+    memory.reembed()
+    assert memory.embedding().complete
+    assert sorted(means(memory, "pear")) == ["apple cake", "apple juice"]
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_vectors_that_failed_are_made_later_without_being_asked_for(
+    database_url: str, opened: Open, inline: bool
+) -> None:
+    embedder = Table(FRUIT, inline=inline)
+    memory = opened(database_url, embedder=embedder)
+    view = private(memory, ALICE)
+    embedder.down = True
+    view.remember("apple pie")
+    embedder.down = False
+    view.remember("car keys")
+    assert finished(memory).done == 2
+    assert means(memory, "pear") == ["apple pie"]
+
+
+def test_a_slow_model_is_not_waited_for(database_url: str, opened: Open) -> None:
+    embedder = Table(FRUIT, inline=False)
+    embedder.gate.clear()
+    memory = opened(database_url, embedder=embedder)
+    view = private(memory, ALICE)
+    id = kept(view, "apple pie")
+    assert "apple pie" not in embedder.asked
+    assert [one.memory.id for one in view.recall("apple")] == [id]
+    embedder.gate.set()
+    finished(memory)
+    assert means(memory, "pear") == ["apple pie"]
+    view.update(id, "car keys")
+    finished(memory)
+    assert means(memory, "bus") == ["car keys"]
+    assert means(memory, "pear") == []
+
+
+WRITES: dict[str, Callable[[Memory], object]] = {
+    "remember": lambda m: private(m, ALICE).remember("apple new"),
+    "put": lambda m: private(m, ALICE).put("goal", "k", "apple new"),
+    "import": lambda m: private(m, ALICE).import_lines(['{"content": "apple new"}']),
+    "in a group": lambda m: group(m, ALICE).remember("apple new"),
+    "an operator's": lambda m: m.operator("x").update(
+        private(m, ALICE).list().items[0].id, "apple new"
+    ),
+}
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize("write", WRITES)
+def test_whatever_is_written_gets_its_vector(
+    database_url: str, opened: Open, clock: SetClock, write: str, inline: bool
+) -> None:
+    memory = opened(database_url, embedder=Table(FRUIT, inline=inline))
+    private(memory, ALICE).remember("car keys")
+    clock.forward(seconds=1)
+    finished(memory)
+    WRITES[write](memory)
+    finished(memory)
+    assert means(memory, "pear") == ["apple new"]
+
+
+def test_a_forgotten_memory_comes_back_with_its_meaning(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, embedder=first())
+    view = private(memory, ALICE)
+    id = kept(view, "apple pie")
+    view.forget(id)
+    assert means(memory, "pear") == []
+    view.restore(id)
+    assert means(memory, "pear") == ["apple pie"]
+
+
+def test_an_erased_memory_leaves_no_vector(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, embedder=first())
+    view = private(memory, ALICE)
+    view.erase(kept(view, "apple pie"))
+    view.update(kept(view, "car keys"), "apple cake")
+    assert models(memory) == {"first": 1}
+    assert memory.embedding().total == 1
+
+
+def test_the_name_and_dimension_are_kept_beside_each_vector(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url, embedder=first())
+    private(memory, ALICE).remember("apple pie")
+    memory.close()
+    memory = opened(shared_url, embedder=second())
+    memory.reembed()
+    private(memory, ALICE).remember("car keys")
+    assert models(memory)["second"] == 2
+    assert memory.embedding().dimension == 6
+
+
+def test_from_words_to_the_model_that_ships(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url)
+    view = private(memory, ALICE)
+    for text in ("Sarah is my wife", "I take the bus to work", "The printer is out of toner"):
+        view.remember(text)
+    assert view.recall("who am I married to?") == []
+    memory.close()
+    memory = opened(shared_url, embedder=minilm())
+    memory.reembed()
+    best = private(memory, ALICE).recall("who am I married to?")[0]
+    assert best.memory.content == "Sarah is my wife"
+    assert best.signals.meaning > 0.3

