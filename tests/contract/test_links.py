@@ -118,7 +118,7 @@ def test_in_a_union_read_the_accounts_value_wins(memory: Memory, clock: SetClock
         view = private(memory, who)
         assert getattr(view.get("profile", "city"), "content", None) == "the account's"
         assert said(view.list()) == ["the account's"]
-        assert [one.memory.content for one in view.recall("the")] == ["the account's"]
+        assert [one.memory.content for one in view.recall("the account")] == ["the account's"]
     memory.unlink(PHONE.key)
     assert said(private(memory, PHONE).list()) == ["the phone's, newer"]
     assert said(private(memory, ACCOUNT).list()) == ["the account's"]

@@ -1,5 +1,6 @@
 """What comes to mind tells nothing of what may not be heard, nor of what is heard no longer."""
 
+from dataclasses import replace
 from datetime import timedelta
 from threading import Thread
 from typing import Any
@@ -16,29 +17,12 @@ from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.embedders import Table
+from tests.contract.hearing import heard
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.traces import rows_with
 
 ROOM: Any = {"visibility": "room", "sensitivity": "public"}
-LENT: Any = {"visibility": "public_ok", "sensitivity": "public"}
 WORDS = {"tea": (1, 0, 0), "coffee": (0.8, 0.6, 0), "cup": (0.6, 0.8, 0)}
-BOB_AT_WORK = tacit.Requester("slack:T1:U9", name="Robert")
-
-
-def heard(view: View, query: str, **options: Any) -> list[object]:
-    """Everything that an answer tells, but for ids."""
-    return [
-        (
-            one.memory.content,
-            one.score,
-            one.similarity,
-            one.signals,
-            one.why,
-            one.rule,
-            [other.content for other in one.related],
-        )
-        for one in view.recall(query, **options)
-    ]
 
 
 def user(content: str) -> tacit.Message:
@@ -102,48 +86,6 @@ def test_what_has_expired_is_not_in_the_figures(
     assert heard(bob, "tea apple", **both) == heard(cold, "tea apple", **both)
 
 
-def test_a_name_given_in_private_is_said_in_no_group(memory: Memory, clock: SetClock) -> None:
-    alice, alone = group(memory, ALICE), private(memory, ALICE)
-    kept(alice, "plays chess", about=["telegram:2002"], **ROOM)
-    before = heard(alice, "is the adder good at chess")
-    alone.name("telegram:2002", "Adder")
-    clock.forward(seconds=1)
-    assert heard(alice, "is the adder good at chess") == before
-    assert "Adder" not in alice.block().text
-    assert "Bob" in alice.block().text
-    assert "Adder" in alone.block().text
-
-
-@pytest.mark.parametrize("who", ["actor", "user"])
-def test_a_filter_does_not_tell_who_else_somebody_is(memory: Memory, who: str) -> None:
-    kept(private(memory, BOB_AT_WORK), "likes tea", **LENT)
-    for key in ("telegram:2002", "slack:T1:U9"):
-        memory.link(key, "acct:bob")
-    alice = group(memory, ALICE)
-    kept(alice, "hello")
-    (shown,) = alice.recall("tea")
-    assert (shown.memory.owner, shown.memory.speaker) == ("ext:telegram:2002",) * 2
-    found = {
-        key: len(alice.recall("tea", **{who: key}))  # type: ignore[arg-type]
-        for key in ("slack:T1:U9", "slack:T1:U8", "telegram:2002", "Bob")
-    }
-    assert found == {"slack:T1:U9": 0, "slack:T1:U8": 0, "telegram:2002": 1, "Bob": 1}
-
-
-def test_whom_a_key_belongs_to_cannot_be_tried_by_writing_about_it(memory: Memory) -> None:
-    for key in ("telegram:2002", "slack:T1:U9"):
-        memory.link(key, "acct:bob")
-    alice = group(memory, ALICE)
-    for key in ("slack:T1:U9", "slack:T1:U8"):
-        kept(private(memory, ALICE), f"probe {key}", about=[key], **LENT)
-    shown = {one.memory.content: one.memory.subjects for one in alice.recall("probe")}
-    assert shown == {
-        "probe slack:T1:U9": {"ext:slack:T1:U9"},
-        "probe slack:T1:U8": {"ext:slack:T1:U8"},
-    }
-    assert [len(alice.about(f"slack:T1:U{number}")) for number in (8, 9)] == [1, 1]
-
-
 def test_likeness_to_what_is_hidden_relates_nothing_for_others(
     database_url: str, opened: Open
 ) -> None:
@@ -176,6 +118,21 @@ def test_an_agent_cannot_test_words_against_what_is_not_on_its_list(
     group(memory, ALICE).put("fact", "plan", "nothing")  # takes the place of the one before
     found = planner.recall("marathon cancer", as_of=then)
     assert [one.memory.content for one in found] == ["run a marathon"]
+
+
+def test_an_agent_cannot_tell_who_speaks_in_turns_that_are_not_on_its_list(
+    database_url: str, opened: Open
+) -> None:
+    settings = replace(KEEP, allowlists={"planner": ("goal",)})
+    memory = opened(database_url, settings=settings, embedder=Table(WORDS))
+    alone = private(memory, ALICE)
+    planner = memory.view(ALICE, tacit.Chat.private("telegram:1001"), agent="planner")
+    assert isinstance(planner, View)
+    kept(alone, "tea every day", category="goal")
+    both: Any = {"include": ["memories", "turns"]}
+    before = heard(planner, "tea with coffee", **both)
+    alone.record([tacit.Message(role="user", content="hello", name="Coffee")])
+    assert heard(planner, "tea with coffee", **both) == before
 
 
 def test_what_is_erased_crowds_nothing_out(database_url: str, opened: Open) -> None:

@@ -187,6 +187,7 @@ class Life(RuleBasedStateMachine):
             fact.state, fact.replaced_by = "superseded", new.id
         else:  # one's own words about a room, said elsewhere: the room's fact stays
             self.add(done.id, seat, content, "private_only")
+            view.update(done.id, sensitivity="public")  # as everything is here
         return None
 
     def forget(self, seat: Seat, number: int) -> None:

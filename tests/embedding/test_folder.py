@@ -14,7 +14,7 @@ from tacit.embedding.local import LocalEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
 from tests.embedding import tiny_onnx
 
-TEXTS = ["Sarah is allergic to peanuts", "我喜欢喝绿茶", "", "tea " * 400, "I love hiking 🏔️"]
+TEXTS = ["Sarah is allergic to peanuts", "Le thé vert", "", "tea " * 400, "I love hiking 🏔️"]
 
 
 def describe(folder: Path, name: str, what: object) -> None:

@@ -24,7 +24,7 @@ from tacit.model.words import (
     Trust,
     Visibility,
 )
-from tacit.store import keyed, reads, writes
+from tacit.store import keyed, reads, relations, writes
 from tacit.store.settle import settle_key
 from tacit.store.writes import Writing
 
@@ -38,7 +38,7 @@ def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         writes.add(w, memory)
         done = Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.turns:
-        writes.derive(w, done.id, draft.turns)
+        relations.derive(w, done.id, draft.turns)
     return done
 
 

@@ -111,16 +111,22 @@ class Blocks:
 
 
 def _foremost(within: Within, positions: Whole, most: int) -> Sequence[int]:
-    """Of each category as many as a block could show at all: pinned, important, newest first."""
-    facts = within.facts[:, positions]
-    order = np.lexsort((-facts[s.CREATED], -facts[s.IMPORTANCE], -facts[s.PINNED]))
+    """Of each category as many as a block could show at all: pinned, important, newest first, and
+    of equals by their ids, so that every process chooses the same."""
     chosen: list[int] = []
-    taken: dict[int, int] = {}
-    for at in order.tolist():
-        category = int(facts[s.CATEGORY, at])
-        if taken.get(category, 0) < most:
-            taken[category] = taken.get(category, 0) + 1
-            chosen.append(int(positions[at]))
+    categories = within.facts[s.CATEGORY, positions]
+    for category in np.unique(categories):
+        some = positions[categories == category]
+        keys = -within.facts[[s.PINNED, s.IMPORTANCE, s.CREATED]][:, some]
+        order = np.lexsort(keys[::-1])
+        some, keys = some[order], keys[:, order]
+        if len(some) > most:
+            equal = (keys == keys[:, most - 1 : most]).all(axis=0)
+            before = some[: int(np.argmax(equal))]
+            ties = sorted(some[equal].tolist(), key=within.id)
+            chosen += [*before.tolist(), *ties[: most - len(before)]]
+        else:
+            chosen += some.tolist()
     return chosen
 
 

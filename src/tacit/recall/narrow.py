@@ -32,6 +32,7 @@ def mask(
     kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
     owned = own(request, within, codes)
     for column, words in (
+        (s.CATEGORY, question.only),
         (s.CATEGORY, question.categories),
         (s.KIND, question.kinds),
         (s.ROLE, None if question.role is None else {question.role}),

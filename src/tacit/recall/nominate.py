@@ -4,6 +4,7 @@ question's words, by likeness where it can, and by what is newest."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -25,13 +26,16 @@ def nominees(
     question: str,
     model: str | None,
     vector: Floats | None,
+    only: frozenset[str] | None,
 ) -> Held:
     words = tuple(dict.fromkeys(terms(question)))[: limits.RECALL_WORDS_MAX_COUNT]
     dialect, most = store.database.dialect, limits.NOMINEES_COUNT
     found: Held = {}
     for request in requests:
         ids: set[str] = set()
-        for wanted in (Filter(words=words), Filter()) if words else (Filter(),):
+        of = None if only is None else tuple(sorted(only))
+        newest = Filter(categories=of)
+        for wanted in (replace(newest, words=words), newest) if words else (newest,):
             page = listing.page(connection, store.audiences, dialect, request, wanted, most)
             ids |= {memory.id for memory, _ in page}
         if vector is not None and model is not None:

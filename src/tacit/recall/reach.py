@@ -201,6 +201,7 @@ class Reaches:
             request.chat,
             request.kind,
             request.audience,
+            request.present,
             request.complete,
             request.purpose,
             tuple(one.turns for one in requests),

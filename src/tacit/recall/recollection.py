@@ -58,15 +58,18 @@ class Recollection:
 
     def within(self, connection: Connection, request: Request, question: Question) -> Within:
         """Everything the question is asked of. Too much to keep at hand is nominated from."""
-        requests = _asked_for(request, question)
+        requests, only = _asked_for(request, question), question.only
         try:
-            return self._reaches.within(connection, requests)
+            within = self._reaches.within(connection, requests)
         except TooMany:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.library.model
             vector = self.vector(text)
-            found = nominate.nominees(connection, self._store, requests, text, model, vector)
-            known = known_to(connection, request)
-            return self.library.gather(connection, request, found, known)
+            found = nominate.nominees(connection, self._store, requests, text, model, vector, only)
+            within = self.library.gather(connection, request, found, known_to(connection, request))
+        if only is None:
+            return within
+        # An agent's allow-list is around everything: what it may not use does not count either.
+        return self.library.part(within, of_categories(within, only, self.library.codes))
 
     def recall(self, read: Read, question: Question, tell: Tell[T]) -> list[T]:
         """`read` runs work in a snapshot, and `tell` makes something of an answer there. No model
@@ -84,14 +87,13 @@ class Recollection:
     ) -> list[Answer]:
         requests, codes = _asked_for(request, question), self.library.codes
         within = self.within(connection, request, question)
-        if question.only is not None:
-            # An agent's allow-list is around everything: what it may not use does not count either.
-            within = self.library.part(within, of_categories(within, question.only, codes))
         found: dict[str, Found] | None = None
         if question.as_of is not None:
             within, found = as_of(
                 connection, self._store, self.library, requests, within, question.as_of
             )
+            if question.only is not None:
+                within = self.library.part(within, of_categories(within, question.only, codes))
         text = question.text[: limits.QUESTION_MAX_CHARS]
         asked = understand(text, within.names.within(text), within.speakers)
         kept = mask(connection, request, question, within, codes)

@@ -37,6 +37,7 @@ _HERE = and_(
 )
 _CALLED = select(_N.person).where(_OWN, _N.folded == bindparam("folded"))
 _CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("folded"))
+_UNCHANNELLED = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
 _GIVEN = select(_N.person, _N.kind, _N.name).where(_HERE)
 _ALL = union_all(select(_N.person, _N.kind, _N.name).where(_OWN), _GIVEN)
 _ME, _THEM = chat_members.alias().c, chat_members.alias().c
@@ -90,12 +91,21 @@ def meant(
         return None
     known = set(_scope(connection, request)["here"])
     if found[0] not in known and not found[0].startswith(f"{keys.PERSON}:"):
-        # A key that somebody here has elsewhere, and that the requester has not met.
-        hidden = request.person(found[0]) in request.audience and found[0] not in request.mine
-        return None if hidden else frozenset(found)
+        return frozenset(found)
     everywhere = around(connection, request.space, found).now(found[0])
-    unchannelled = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
-    return frozenset(i for i in everywhere if i in known or i.startswith(unchannelled)) | set(found)
+    return frozenset(i for i in everywhere if i in known or i.startswith(_UNCHANNELLED)) | set(
+        found
+    )
+
+
+def is_hidden(connection: Connection, request: Request, who: frozenset[str]) -> bool:
+    """Whether this is a key that somebody here has elsewhere and that the requester has not met:
+    whose it is, is theirs to tell."""
+    known = set(_scope(connection, request)["here"])
+    return any(
+        request.person(one) in request.audience and one not in known and one not in request.mine
+        for one in who
+    )
 
 
 def refer(
@@ -184,13 +194,17 @@ def add_name(
 def known_to(connection: Connection, request: Request, *, own_names: bool = True) -> list[Person]:
     """Everybody the requester has named, and everybody who is here, with merges settled. Without
     the requester's own names for them: what one calls somebody is not for everybody's ears."""
-    named = _ALL if own_names else _GIVEN
-    rows = connection.execute(named, _scope(connection, request)).all()
+    named, scope = _ALL if own_names else _GIVEN, _scope(connection, request)
+    rows = connection.execute(named, scope).all()
+    # A key that the requester named without having met it stands alone: whose it is, is not theirs
+    # to know.
+    met = {*scope["here"], *scope["mine"]}
     identities = around(connection, request.space, {row.person for row in rows})
     names: dict[str, set[Name]] = {}
     known: dict[str, set[str]] = {}
     for row in rows:
-        head = identities.head(row.person)
+        open_to_all = row.person in met or row.person.startswith(_UNCHANNELLED)
+        head = identities.head(row.person) if open_to_all else row.person
         known.setdefault(head, set()).add(row.person)
         names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
     if request.requester in known:

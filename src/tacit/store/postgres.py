@@ -211,6 +211,7 @@ class PostgreSQL:
     def prepare_nearness(self, connection: Connection) -> None:
         # Whoever may hear little of what is near goes on looking until there is enough.
         connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
+        connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
 
     def nearness_params(self, vector: bytes) -> dict[str, str]:
         return {"n_vector": _written(vector)}

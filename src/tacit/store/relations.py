@@ -1,8 +1,8 @@
-"""Edges between memories: those that were found by likeness, and those that somebody stated."""
+"""Edges between memories: found by likeness, stated by somebody, or learned from a turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, delete, or_, select
@@ -11,7 +11,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.model.words import State
 from tacit.store import partitions
-from tacit.store.tables import memories, relations
+from tacit.store.tables import derived_from, memories, relations
 from tacit.store.writes import Writing
 
 RELATED_TO = "related_to"
@@ -74,3 +74,18 @@ def _row(
         "found": found,
         "created_at": to_micros(w.at),
     }
+
+
+def derive(w: Writing, id: str, turns: Sequence[str]) -> None:
+    """Which turns a memory was learned from; those of the writer's own that there are."""
+    named = select(_M.id).where(
+        _M.space_id == w.space,
+        _M.id.in_(sorted(turns)),
+        _M.is_turn.is_(True),
+        _M.owner == w.request.subject,
+    )
+    rows = [
+        {"space_id": w.space, "memory_id": id, "turn_id": turn}
+        for turn in w.connection.execute(named).scalars()
+    ]
+    w.dialect.insert_missing(w.connection, derived_from, rows)

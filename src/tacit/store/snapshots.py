@@ -39,6 +39,7 @@ _NEW = (
         _C.rev > bindparam("since"),
         _C.event == "created",
     )
+    .order_by(_C.rev)
     .limit(limits.BLOCK_NEWS_MAX_COUNT)
 )
 

@@ -25,7 +25,6 @@ from tacit.store.people import forget_unmentioned
 from tacit.store.rows import COLUMNS, counted_subjects, packed, to_memory, to_row
 from tacit.store.tables import (
     change_log,
-    derived_from,
     embedded,
     memories,
     memory_people,
@@ -296,21 +295,6 @@ def _drop_vector(w: Writing, memory: Memory) -> None:
             v.memory_id == memory.id,
         )
     )
-
-
-def derive(w: Writing, id: str, turns: Sequence[str]) -> None:
-    """Which turns a memory was learned from; those of the writer's own that there are."""
-    named = select(_M.id).where(
-        _M.space_id == w.space,
-        _M.id.in_(sorted(turns)),
-        _M.is_turn.is_(True),
-        _M.owner == w.request.subject,
-    )
-    rows = [
-        {"space_id": w.space, "memory_id": id, "turn_id": turn}
-        for turn in w.connection.execute(named).scalars()
-    ]
-    w.dialect.insert_missing(w.connection, derived_from, rows)
 
 
 def _replace(w: Writing, memory: Memory, heard: str | None) -> None:

@@ -202,6 +202,8 @@ class Access:
         if request.private and owns(request, memory):
             # By its number a turn would tell how much else is written in its chat.
             return memory if memory.seq is None else replace(memory, seq=None)
+        # Whom one named oneself stays as one named them.
+        own = request.requester in {request.person(o) for o in (memory.owner, memory.speaker) if o}
         seen, since = reads.seen_version(connection, self._store.audiences, request, memory)
         return replace(
             memory,
@@ -209,7 +211,7 @@ class Access:
             updated_at=since,
             owner=None if memory.owner is None else request.shown(memory.owner),
             speaker=None if memory.speaker is None else request.shown(memory.speaker),
-            subjects=frozenset(map(request.shown, memory.subjects)),
+            subjects=memory.subjects if own else frozenset(map(request.shown, memory.subjects)),
             learned_in=None,
             heard_by=frozenset(),
             withheld_from=frozenset(),

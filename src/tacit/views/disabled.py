@@ -29,6 +29,7 @@ from tacit.model.results import (
     Stats,
 )
 from tacit.model.words import Kind, State, Visibility
+from tacit.prompt.styles import Style
 
 List = builtins.list
 _NOTHING = Remembered(id="", state=None, version=0, created=False)
@@ -139,7 +140,7 @@ class DisabledView:
     ) -> List[Bullet]:
         return []
 
-    def block(self, style: str | None = None) -> Block:
+    def block(self, style: Style | str | None = None) -> Block:
         return Block()
 
     def fresh(

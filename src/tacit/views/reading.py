@@ -83,7 +83,12 @@ class ViewReads(Access):
 
         def wanted(connection: Connection, request: Request) -> Filter | None:
             who = people.meant(connection, request, person, "person")
-            return Filter(about=tuple(sorted(who))) if who else None
+            if not who:
+                return None
+            # Under a key that they did not meet here, only what they said themselves about it.
+            own = people.is_hidden(connection, request, who)
+            mine = tuple(sorted(request.mine)) if own else None
+            return Filter(about=tuple(sorted(who)), owners=mine)
 
         return self._page(wanted, limit, cursor)
 
