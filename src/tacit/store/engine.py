@@ -59,6 +59,8 @@ class Database:
             connection = self._reader.connect()
             try:
                 yield connection
+                # Not a rollback: with one, psycopg lets go of every statement it has prepared.
+                connection.commit()
             finally:
                 connection.close()
 
@@ -68,7 +70,9 @@ class Database:
             connection = self.engine.raw_connection()
             try:
                 driver: Any = connection.driver_connection
-                return driver.execute(sql, params).fetchone()
+                row = driver.execute(sql, params).fetchone()
+                driver.commit()
+                return row
             except self.engine.dialect.loaded_dbapi.Error:
                 return None
             finally:

@@ -20,12 +20,14 @@ from sqlalchemy import (
     bindparam,
     cast,
     create_engine,
+    event,
     literal_column,
     select,
     text,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from tacit import limits
 from tacit.disclosure.shape import Door
@@ -37,6 +39,7 @@ from tacit.store.tables import metadata, spaces
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
+_PREPARED_MAX_COUNT = 1_000  # a statement for each shape and length; the default is 100
 _MIGRATION_LOCK = 0x7A_C1_7A_C1  # any fixed number of ours
 _RETRYABLE = frozenset({"40001", "40P01", "55P03"})  # serialization, deadlock, lock timeout
 
@@ -47,7 +50,7 @@ def create(url: URL, options: Options) -> Engine:
     except ImportError:
         raise MissingExtra("postgres", "PostgreSQL") from None
     idle = min(options.idle_connections, options.max_connections)
-    return create_engine(
+    engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=idle,
         max_overflow=options.max_connections - idle,
@@ -55,8 +58,20 @@ def create(url: URL, options: Options) -> Engine:
         pool_recycle=options.connection_lifetime_seconds or -1,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"connect_timeout": 10},
+        connect_args={
+            "connect_timeout": 10,
+            # The statements are few and large: to plan one costs more than to run it. Each is
+            # planned once, for whatever parameters may come, and tests look at those plans.
+            "prepare_threshold": 1,
+            "options": "-c plan_cache_mode=force_generic_plan",
+        },
     )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _: ConnectionPoolEntry) -> None:
+        connection.prepared_max = _PREPARED_MAX_COUNT
+
+    return engine
 
 
 _OLDER_READERS = text(
