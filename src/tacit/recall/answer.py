@@ -11,8 +11,8 @@ from tacit import limits
 from tacit.model.memory import Memory
 from tacit.model.question import Question
 from tacit.model.results import Signals
-from tacit.model.stems import stems
 from tacit.recall import shelf as s
+from tacit.recall.dates import date_terms
 from tacit.recall.narrow import Mask
 from tacit.recall.score import Scores
 from tacit.recall.shelf import Whole
@@ -166,12 +166,15 @@ def _signals(scores: Scores, one: Ranked) -> Signals:
 def _why(
     scores: Scores, asked: Asked, signals: Signals, position: int, memory: Memory, facts: Whole
 ) -> str:
-    said, own = scores.said[:, position], set(stems(memory.content))
-    shared = [
-        asked.as_written.get(term, term)
-        for term, times in zip(scores.terms, said, strict=True)
-        if times > 0 and term in own  # and not only in the date it was said on
-    ]
+    said = scores.said[:, position].tolist()
+    shared = []
+    if any(said):
+        dated = date_terms(memory.observed_at or memory.created_at)
+        shared = [
+            asked.as_written.get(term, term)
+            for term, times in zip(scores.terms, said, strict=True)
+            if times > dated.count(term)  # and not only in the date it was said on
+        ]
     named = []
     if signals.person > 0:
         about = memory.subjects | {memory.speaker}

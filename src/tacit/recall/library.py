@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.clock import to_micros
+from tacit.model.memory import Memory
 from tacit.model.people import Person
 from tacit.model.request import Request
 from tacit.recall import shelf as s
@@ -20,7 +23,9 @@ from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
 from tacit.store import candidates, partitions
 from tacit.store.dialect import Dialect
+from tacit.store.rows import to_row
 
+_UNREAD = -1  # no stamp: whoever needs all of it reads it again
 _FEW_COUNT = 500  # with more of a home wanted, all its vectors are read in one sweep
 
 Held = dict[str, tuple[int, str]]  # id → (stamp, home)
@@ -134,6 +139,21 @@ class Library:
                 self._fill(connection, space, home, shelf, changed)
                 shelf.whole_at = rev
         return shelf
+
+    def learn(self, memory: Memory, stamp: int, vector: bytes) -> None:
+        """A memory that this process has just written. If nobody wrote in between, its owner's
+        shelf is as whole with it as it was before."""
+        if memory.owner is None:
+            return
+        shelf = self._shelf(memory.space, partitions.person(memory.owner))
+        with shelf.lock:
+            if shelf.whole_at == stamp - 1 and memory.id not in shelf.places:
+                row = SimpleNamespace(
+                    **to_row(memory, None), worded_at=to_micros(memory.created_at)
+                )
+                # Without its edges: with the next question for it, it is read from the store.
+                shelf.add(row, _UNREAD, vector)
+                shelf.whole_at = stamp
 
     def _fill(
         self,

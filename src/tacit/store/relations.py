@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, or_, select
+from sqlalchemy import bindparam, delete, select
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -16,6 +16,13 @@ from tacit.store.writes import Writing
 
 RELATED_TO = "related_to"
 _R, _M = relations.c, memories.c
+# Two statements, because with an OR neither index is used.
+_UNFOUND = [
+    delete(relations).where(
+        _R.space_id == bindparam("space"), side == bindparam("id"), _R.found.is_(True)
+    )
+    for side in (_R.from_id, _R.to_id)
+]
 _STANDING = select(_M.id).where(
     _M.space_id == bindparam("space"),
     _M.id.in_(bindparam("ids", expanding=True)),
@@ -24,14 +31,12 @@ _STANDING = select(_M.id).where(
 )
 
 
-def find(w: Writing, id: str, likeness: Mapping[str, float]) -> int:
+def find(w: Writing, id: str, likeness: Mapping[str, float], *, new: bool) -> int:
     """What a memory is like, in place of what it was like before. An edge by likeness has no
     direction: it runs from the smaller id, so that there is never a second one."""
-    w.connection.execute(
-        delete(relations).where(
-            _R.space_id == w.space, or_(_R.from_id == id, _R.to_id == id), _R.found.is_(True)
-        )
-    )
+    if not new:
+        for statement in _UNFOUND:
+            w.connection.execute(statement, {"space": w.space, "id": id})
     if not likeness:
         return 0
     params = {"space": w.space, "ids": sorted(likeness)}

@@ -97,6 +97,7 @@ class Writing:
     thread: str
     at: datetime
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
+    added: list[tuple[Memory, int]] = field(default_factory=list)  # with their stamps
 
     @property
     def space(self) -> str:
@@ -130,6 +131,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
     _add_people(w, memory)
     w.dialect.index_words(w.connection, memory, doors.of_memory(memory, heard))
     _add_vector(w, memory)
+    w.added.append((memory, stamp))
     note(w, memory, event, "created")
 
 

@@ -91,15 +91,21 @@ class Access:
                 )
             )
 
+        added: list[tuple[Memory, int]] = []
+
         def related(w: Writing) -> Remembered:
             done = work(w)
+            added[:] = w.added
             if vector is not None:
-                relations.find(w, done.id, alike)
+                relations.find(w, done.id, alike, new=done.created)
             return done
 
         done = self._write(related, vectors)
         if vector is None or self._mind.has_gap:
             self._mind.mind_the_gap()
+        if vector is not None:
+            for memory, stamp in added:
+                self._recollection.library.learn(memory, stamp, vector)
         return done
 
     def _allowed(self, agent: str | None) -> frozenset[str] | None:
