@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -72,17 +72,13 @@ def _related(
     likeness count among what is the requester's own: which ones were found depends on all that its
     owner has, and that is hidden from everybody else. What somebody stated counts everywhere."""
     ids = {within.id(position): position for position, _ in best}
-    edges: dict[str, list[tuple[str, Edge]]] = {}
-    for id, near in within.edges(ids).items():
-        for other, edge in near.items():
-            position = within.position(other)
-            if position is None or (edge.found and not (owned[ids[id]] and owned[position])):
-                continue
-            edges.setdefault(id, []).append((other, edge))
+    edges = within.edges(ids)
     raised = []
     for position, total in best:
-        close = edges.get(within.id(position), [])
-        strength = max((edge.strength for other, edge in close if other in ids), default=0.0)
+        strength = 0.0
+        for other, edge in edges.get(within.id(position), {}).items():
+            if other in ids and (not edge.found or (owned[position] and owned[ids[other]])):
+                strength = max(strength, edge.strength)
         raised.append(
             Ranked(
                 position=position,
@@ -91,32 +87,31 @@ def _related(
             )
         )
     raised.sort(key=lambda one: -one.total)
-    return _with_others(raised[:top_k], edges, kept, within)
+    return _with_others(raised[:top_k], edges, kept, owned, within)
 
 
 def _with_others(
     answers: list[Ranked],
-    edges: dict[str, list[tuple[str, Edge]]],
+    edges: Mapping[str, Mapping[str, Edge]],
     kept: Mask,
+    owned: Mask,
     within: Within,
 ) -> list[Ranked]:
     taken = {within.id(one.position) for one in answers}
     room = limits.RELATED_MAX_COUNT
     found = []
     for one in answers:
-        beside = []
-        near = edges.get(within.id(one.position), [])
-        for other, _ in sorted(near, key=lambda pair: (-pair[1].strength, pair[0])):
-            position = within.position(other)
-            if room and other not in taken and position is not None and kept[position]:
+        beside: list[str] = []
+        near = edges.get(within.id(one.position), {}) if room else {}
+        for other, edge in sorted(near.items(), key=lambda pair: (-pair[1].strength, pair[0])):
+            position = within.position(other) if room and other not in taken else None
+            if position is None or not kept[position]:
+                continue
+            if not edge.found or (owned[one.position] and owned[position]):
                 taken.add(other)
                 beside.append(other)
                 room -= 1
-        found.append(
-            Ranked(
-                position=one.position, total=one.total, related=one.related, beside=tuple(beside)
-            )
-        )
+        found.append(replace(one, beside=tuple(beside)) if beside else one)
     return found
 
 

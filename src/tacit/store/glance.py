@@ -14,8 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, select, true
-from sqlalchemy.engine.interfaces import Dialect as Grammar
+from sqlalchemy import Select, and_, bindparam, select, true
 
 from tacit.disclosure.decide import decide
 from tacit.disclosure.predicate import parameters
@@ -25,6 +24,7 @@ from tacit.model.request import Request
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.reads import Found, any_branch, own_key
+from tacit.store.rendered import filled, lengths_of, render
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import memories, spaces
 
@@ -53,12 +53,12 @@ def glance(
         return MISS
     values = parameters(request)
     values.update(named)
-    lengths = tuple((n, len(v)) for n, v in values.items() if isinstance(v, list))
+    lengths = lengths_of(values)
     if not all(length for _, length in lengths):
         return MISS
-    sql, order, constants = _rendered(database.engine.dialect, shape, which, lengths)
-    flat = _flat(values) | constants
-    row = database.one(sql, flat if order is None else [flat[name] for name in order])
+    statement = _statement(shape, which)
+    sql, order, constants = render(database.engine.dialect, statement, tuple(values), lengths)
+    row = database.one(sql, filled(values, order, constants))
     if row is None or row[0] != rev:
         return MISS
     if row[1] is None:
@@ -73,40 +73,9 @@ def glance(
     return memory, decision
 
 
-def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, list):
-            for number, one in enumerate(value, start=1):
-                flat[f"{name}_{number}"] = one
-        else:
-            flat[name] = value
-    return flat
-
-
-@lru_cache(maxsize=1024)
-def _rendered(
-    grammar: Grammar,
-    shape: Shape,
-    which: Literal["id", "key"],
-    lengths: tuple[tuple[str, int], ...],
-) -> tuple[str, tuple[str, ...] | None, dict[str, Any]]:
-    """The SQL; the order of its parameters, where the driver takes them by position; and those
-    parameters that belong to the statement itself."""
+@lru_cache(maxsize=256)
+def _statement(shape: Shape, which: Literal["id", "key"]) -> Select[Any]:
     pinned = own_key() if which == "key" else _M.id == bindparam("id")
-    samples: dict[str, Any] = dict.fromkeys(("p_space", "p_at", "id", "category", "key"), "")
-    samples |= {name: [""] * length for name, length in lengths}
-    statement = _statement(shape, pinned)
-    known = statement.compile().params
-    compiled = statement.params({n: v for n, v in samples.items() if n in known}).compile(
-        dialect=grammar, compile_kwargs={"render_postcompile": True}
-    )
-    order = compiled.positiontup
-    constants = {name: value for name, value in known.items() if name not in samples}
-    return str(compiled), None if order is None else tuple(order), constants
-
-
-def _statement(shape: Shape, pinned: ColumnElement[bool]) -> Select[Any]:
     allowed = and_(true(), _M.space_id == spaces.c.space_id, pinned, any_branch(shape))
     return (
         select(spaces.c.identity_rev, *COLUMNS)

@@ -56,7 +56,11 @@ class Filter:
 
     @property
     def params(self) -> dict[str, Any]:
-        values: dict[str, Any] = {f"f_{n}": getattr(self, n) for n in self.names}
+        given = {name: getattr(self, name) for name in self.names}
+        values: dict[str, Any] = {
+            f"f_{name}": list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+        }
         if self.prefix is not None:
             values["f_prefix_length"] = len(self.prefix)
         if self.after is not None:

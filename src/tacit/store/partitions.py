@@ -16,6 +16,7 @@ from sqlalchemy import Connection, TextClause, bindparam, select, text, union_al
 from tacit.disclosure.predicate import parameters
 from tacit.model.memory import Memory
 from tacit.model.request import Request
+from tacit.store import rendered
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import audience_people, memories, memory_people, partitions
 
@@ -154,7 +155,6 @@ def revisions(connection: Connection, request: Request) -> Revisions:
     params = parameters(request)
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
     doors = [person(one) for one in people] + [room(one) for one in params["p_rooms"]]
-    rows = connection.execute(
-        _THROUGH, {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
-    )
-    return {door: (rev, cleared) for door, rev, cleared in rows}
+    named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
+    rows = rendered.execute(connection, _THROUGH, named)
+    return {row[0]: (row[1], row[2]) for row in rows}

@@ -32,6 +32,7 @@ from tacit.errors import DisclosureBreach
 from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.request import Decision, Request
 from tacit.model.words import Event, State
+from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory, to_sensitivity, to_visibility, unpacked
 from tacit.store.tables import ROWS, history, memories, memory_versions
@@ -147,7 +148,7 @@ def fetch(
     statement: Select[Any],
     params: dict[str, Any],
 ) -> list[Found]:
-    rows = connection.execute(statement, params).all()
+    rows = rendered.execute(connection, statement, params).all()
     heard = audiences.people(connection, request.space, [row[_HEARD] for row in rows])
     found: list[Found] = []
     for row in rows:
