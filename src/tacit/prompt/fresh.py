@@ -66,7 +66,7 @@ def bullets(recalled: Sequence[Line], related: Sequence[Line] = ()) -> list[str]
         *(f"[{named(line.category)}] {said(line)}" for line in recalled),
         *(
             f"\u21b3 [{named(line.category)}] {said(line)}"
-            for line in others[: limits.RELATED_BULLETS_MAX_COUNT]
+            for line in others[: limits.RELATED_MAX_COUNT]
         ),
     ]
 

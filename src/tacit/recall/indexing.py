@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from sqlalchemy import Connection
@@ -76,9 +77,14 @@ class Indexing:
             if not some:
                 self._settle(space)
                 break
+            begun = time.monotonic()
             made += self._embed(space, some)
             after = some[-1].id
             progress(made)
+            if threading.current_thread() is self._thread:
+                # In the background it leaves half of the time to whoever is waiting for an answer.
+                took = time.monotonic() - begun
+                self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
         return made
 
     def _settle(self, space: str) -> None:

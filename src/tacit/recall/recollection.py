@@ -31,19 +31,15 @@ from tacit.store.reads import Found
 from tacit.store.writes import NO_VECTORS, Vectors
 
 T = TypeVar("T")
-
-
 Tell = Callable[[Connection, Request, Answer], T]
+_log = logging.getLogger(__name__)
+_QUESTIONS_KEPT_COUNT = 256
 
 
 class Read(Protocol):
     """Runs work in a snapshot, for one request."""
 
     def __call__(self, work: Callable[[Connection, Request], T], /) -> T: ...
-
-
-_log = logging.getLogger(__name__)
-_QUESTIONS_KEPT_COUNT = 256
 
 
 class Recollection:
