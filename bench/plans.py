@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import event, make_url
 
 import tacit.memory
+from tacit.store import rendered
 from tacit.store.tables import metadata
 
 TABLES = frozenset(metadata.tables) | {"search_rows", "search_words"}
@@ -44,18 +45,18 @@ def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
         if not sql.startswith(_UNPLANNED):
             found.append(Statement(sql, params))
 
-    bare: Callable[[str, Any], Any] = database.one
+    bare = rendered.execute
 
-    def one(sql: str, params: Any) -> Any:
-        found.append(Statement(sql, params))
-        return bare(sql, params)
+    def noted(driver: Any, sql: str, values: Any) -> Any:
+        found.append(Statement(sql, values))
+        return bare(driver, sql, values)
 
     event.listen(database.engine, "before_cursor_execute", note)
-    database.__dict__["one"] = one  # seen before the class's own; what it answers is unchanged
+    rendered.execute = noted  # what it answers is unchanged
     try:
         yield found
     finally:
-        del database.__dict__["one"]
+        rendered.execute = bare
         event.remove(database.engine, "before_cursor_execute", note)
 
 
@@ -119,10 +120,16 @@ class PostgresPlans:
 
     def too_wide(self, statement: Statement) -> list[str]:
         """As planned for these parameters, and as planned once for all that may come."""
-        explain: Any = self._connection.execute
-        special = explain("EXPLAIN (FORMAT JSON) " + statement.sql, statement.params)
+        import psycopg
+
+        bare = isinstance(statement.params, list | tuple)  # by number, as we render them
+        special: Any = psycopg.RawCursor(self._connection) if bare else self._connection.cursor()
+        special.execute("EXPLAIN (FORMAT JSON) " + statement.sql, statement.params)
         found = _too_wide_in_postgres(_plan(special))
-        general = explain("EXPLAIN (GENERIC_PLAN, FORMAT JSON) " + _numbered(statement.sql))
+        sql = statement.sql if bare else _numbered(statement.sql)
+        general = psycopg.RawCursor(self._connection).execute(
+            f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {sql}".encode()
+        )
         return found + [f"{step} (generic plan)" for step in _too_wide_in_postgres(_plan(general))]
 
     def close(self) -> None:

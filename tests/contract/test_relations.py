@@ -66,13 +66,13 @@ def test_without_a_model_nothing_is_alike(memory: Memory) -> None:
     assert edges(memory) == {}
 
 
-def test_at_most_five_of_the_nearest_are_linked(database_url: str, opened: Open) -> None:
+def test_at_most_three_of_the_nearest_are_linked(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=table())
     view = private(memory, ALICE)
     for number in range(9):
         view.remember(f"tea {number}")
     last = kept(view, "coffee last")
-    assert sum(last in both for both in edges(memory)) == 5
+    assert sum(last in both for both in edges(memory)) == 3
 
 
 def test_only_ones_own_are_linked(database_url: str, opened: Open) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tacit import limits
 from tacit.errors import InvalidInput
@@ -98,12 +99,16 @@ def channel_of(chat: str | None) -> str | None:
     return chat.partition(":")[0] if chat else None
 
 
-def _split(field: str, value: object) -> tuple[str, list[str]]:
-    key = text.identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS)
+def _split(field: str, value: object) -> tuple[str, tuple[str, ...]]:
+    return _parts(field, text.identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS))
+
+
+@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
+def _parts(field: str, key: str) -> tuple[str, tuple[str, ...]]:
     channel, *parts = key.split(":")
     text.channel(field, channel)
     if not parts or not all(_PART.fullmatch(part) for part in parts):
         raise InvalidInput(
             field, "is not of the form <channel>:<id>; write for example telegram:123"
         )
-    return channel, parts
+    return channel, tuple(parts)

@@ -16,6 +16,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 def terms(text: str) -> list[str]:
     """The words of a text in order, without case, accents and typographic variants."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    bare = "".join(c for c in plain if not unicodedata.combining(c))
+    bare = text.lower() if text.isascii() else _bare(text)
     return [word for word in _WORD.findall(bare) if len(word) <= limits.RECALL_WORD_MAX_CHARS]
+
+
+def _bare(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(c for c in plain if not unicodedata.combining(c))

@@ -41,6 +41,8 @@ def storable(field: str, value: object, max_chars: int) -> str:
 def content(value: object, field: str = "content") -> str:
     """What a person said. Any script and any mark is text; only emptiness is refused."""
     text = storable(field, value, limits.CONTENT_MAX_CHARS)
+    if text.isascii() and text.isprintable() and not text.isspace() and text:
+        return text  # most of what people write; the rest is looked at one by one
     if all(c.isspace() or unicodedata.category(c) in _INVISIBLE for c in text):
         raise InvalidInput(field, "is empty; write at least one visible character")
     for char in text:
@@ -56,6 +58,8 @@ def identifier(field: str, value: object, max_chars: int) -> str:
     text = storable(field, value, max_chars)
     if not text or text != text.strip():
         raise InvalidInput(field, "must not be empty or begin or end with a space")
+    if text.isascii() and text.isprintable():
+        return text
     for char in text:
         if unicodedata.category(char) in _INVISIBLE:
             raise InvalidInput(

@@ -28,8 +28,9 @@ _DIGITS = 6  # beyond, two machines may differ
 _SIGNALS = tuple(f.name for f in fields(Signals))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Ranked:
+    id: str
     position: int
     total: float
     related: float = 0.0
@@ -59,35 +60,37 @@ def ranked(
         positions, totals = positions[totals >= least], totals[totals >= least]
     # Of equals the newest first, and then by their ids: by nothing that differs between processes.
     newest = within.facts[s.WORDED, positions].tolist()
-    ids = [within.id(at) for at in positions.tolist()]
-    order = sorted(range(len(ids)), key=lambda at: (-totals[at], -newest[at], ids[at]))[:pool]
-    best = [(int(positions[at]), float(totals[at])) for at in order]
+    places, worth = positions.tolist(), totals.tolist()
+    ids = within.ids(places)
+    order = sorted(range(len(ids)), key=lambda at: (-worth[at], -newest[at], ids[at]))[:pool]
+    best = [Ranked(ids[at], places[at], worth[at]) for at in order]
     return _related(best, kept, owned, within, question.top_k)
 
 
 def _related(
-    best: list[tuple[int, float]], kept: Mask, owned: Mask, within: Within, top_k: int
+    best: list[Ranked], kept: Mask, owned: Mask, within: Within, top_k: int
 ) -> list[Ranked]:
     """Relations raise what was found together, and bring 1–2 others along. Those that were found by
     likeness count among what is the requester's own: which ones were found depends on all that its
     owner has, and that is hidden from everybody else. What somebody stated counts everywhere."""
-    ids = {within.id(position): position for position, _ in best}
-    edges = within.edges(ids)
-    raised = []
-    for position, total in best:
-        strength = 0.0
-        for other, edge in edges.get(within.id(position), {}).items():
-            if other in ids and (not edge.found or (owned[position] and owned[ids[other]])):
-                strength = max(strength, edge.strength)
-        raised.append(
-            Ranked(
-                position=position,
-                total=round(total * (1 + WEIGHTS.related * strength), _DIGITS),
-                related=strength,
-            )
-        )
-    raised.sort(key=lambda one: -one.total)
-    return _with_others(raised[:top_k], edges, kept, owned, within)
+    where = {one.id: one.position for one in best}
+    edges = within.edges(where)
+    if edges:
+        best = [_raised(one, edges.get(one.id, {}), where, owned) for one in best]
+        best.sort(key=lambda one: -one.total)
+    return _with_others(best[:top_k], edges, kept, owned, within)
+
+
+def _raised(one: Ranked, near: Mapping[str, Edge], where: Mapping[str, int], owned: Mask) -> Ranked:
+    strength = 0.0
+    for other in near.keys() & where.keys():
+        edge = near[other]
+        if not edge.found or (owned[one.position] and owned[where[other]]):
+            strength = max(strength, edge.strength)
+    if not strength:
+        return one
+    total = round(one.total * (1 + WEIGHTS.related * strength), _DIGITS)
+    return Ranked(one.id, one.position, total, strength)
 
 
 def _with_others(
@@ -97,12 +100,12 @@ def _with_others(
     owned: Mask,
     within: Within,
 ) -> list[Ranked]:
-    taken = {within.id(one.position) for one in answers}
+    taken = {one.id for one in answers}
     room = limits.RELATED_MAX_COUNT
     found = []
     for one in answers:
         beside: list[str] = []
-        near = edges.get(within.id(one.position), {}) if room else {}
+        near = edges.get(one.id, {}) if room else {}
         for other, edge in sorted(near.items(), key=lambda pair: (-pair[1].strength, pair[0])):
             position = within.position(other) if room and other not in taken else None
             if position is None or not kept[position]:
@@ -115,9 +118,9 @@ def _with_others(
     return found
 
 
-def wanted(within: Within, best: Sequence[Ranked]) -> list[str]:
+def wanted(best: Sequence[Ranked]) -> list[str]:
     """The ids that an answer is made of."""
-    ids = [within.id(one.position) for one in best]
+    ids = [one.id for one in best]
     return ids + [other for one in best for other in one.beside]
 
 
@@ -131,9 +134,9 @@ def told(
     """`found` is what came through the predicate; whatever did not is left out."""
     answers = []
     for one in best:
-        if within.id(one.position) not in found:
+        if one.id not in found:
             continue
-        memory, decision = found[within.id(one.position)]
+        memory, decision = found[one.id]
         signals = _signals(scores, one)
         answers.append(
             Answer(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from types import SimpleNamespace
 
 import numpy as np
 from sqlalchemy import Connection
@@ -57,7 +56,7 @@ def as_of(
     shelf = Shelf(library.codes)
     for id in sorted(found):
         memory = found[id][0]
-        row = SimpleNamespace(**to_row(memory, None), worded_at=to_micros(memory.updated_at))
+        row = candidates.Feature.of_new(to_row(memory, None))
         shelf.add(row, 0, vectors[id])
     return library.only(shelf, within.names), found
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.clock import to_micros
-from tacit.model.memory import Memory
 from tacit.model.people import Person
 from tacit.model.request import Request
 from tacit.recall import shelf as s
@@ -22,10 +20,9 @@ from tacit.recall.shelf import Codes, Places, Shelf
 from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
 from tacit.store import candidates, partitions
+from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
-from tacit.store.rows import to_row
 
-_UNREAD = -1  # no stamp: whoever needs all of it reads it again
 _FEW_COUNT = 500  # with more of a home wanted, all its vectors are read in one sweep
 
 Held = dict[str, tuple[int, str]]  # id → (stamp, home)
@@ -91,6 +88,7 @@ class Library:
 
     def only(self, shelf: Shelf, names: Names) -> Within:
         """Everything on one shelf that nobody else has."""
+        shelf.read()
         return self._whole([(shelf, np.arange(len(shelf), dtype=np.int32))], names)
 
     def _whole(self, gathered: Sequence[tuple[Shelf, Places]], names: Names) -> Within:
@@ -140,20 +138,24 @@ class Library:
                 shelf.whole_at = rev
         return shelf
 
-    def learn(self, memory: Memory, stamp: int, vector: bytes) -> None:
-        """A memory that this process has just written. If nobody wrote in between, its owner's
-        shelf is as whole with it as it was before."""
-        if memory.owner is None:
+    def at_hand(self, space: str, owner: str) -> Shelf | None:
+        """What `home` gave last, without a look at the store: see `whole_at` for when that was."""
+        with self._lock:
+            shelf = self._shelves.get((space, partitions.person(owner)))
+        return shelf if shelf is not None and shelf.whole_at >= 0 and not shelf.worn else None
+
+    def learn(self, row: Mapping[str, Any], vector: bytes, edges: Iterable[Edge]) -> None:
+        """A memory that this process has just written, with its edges. If nobody wrote in between,
+        its owner's shelf is as whole with it as it was before."""
+        if row["owner"] is None:
             return
-        shelf = self._shelf(memory.space, partitions.person(memory.owner))
+        shelf = self._shelf(row["space_id"], partitions.person(row["owner"]))
         with shelf.lock:
-            if shelf.whole_at == stamp - 1 and memory.id not in shelf.places:
-                row = SimpleNamespace(
-                    **to_row(memory, None), worded_at=to_micros(memory.created_at)
-                )
-                # Without its edges: with the next question for it, it is read from the store.
-                shelf.add(row, _UNREAD, vector)
-                shelf.whole_at = stamp
+            if shelf.whole_at == row["stamp"] - 1 and row["id"] not in shelf.places:
+                shelf.add(candidates.Feature.of_new(row), row["stamp"], vector)
+                for edge in edges:
+                    shelf.relate(edge)
+                shelf.whole_at = row["stamp"]
 
     def _fill(
         self,
@@ -164,9 +166,19 @@ class Library:
         wanted: list[tuple[str, int]],
     ) -> None:
         missing = shelf.missing(wanted)
-        if not missing:
-            return
-        stamps = dict(wanted)
+        if missing:
+            self._add(connection, space, home, shelf, missing, dict(wanted))
+        shelf.read()
+
+    def _add(
+        self,
+        connection: Connection,
+        space: str,
+        home: str,
+        shelf: Shelf,
+        missing: list[str],
+        stamps: Mapping[str, int],
+    ) -> None:
         vectors = self._vectors(connection, space, home, missing)
         for row in candidates.features(connection, space, missing):
             shelf.add(row, stamps[row.id], vectors.get(row.id))

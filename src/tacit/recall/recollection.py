@@ -96,7 +96,7 @@ class Recollection:
         scores = score(asked, vector, within, request, codes)
         best = ranked(scores, kept, own(request, within, codes), within, question)
         if found is None:
-            ids, found = wanted(within, best), {}
+            ids, found = wanted(best), {}
             for one in requests:
                 found |= candidates.some(connection, self._store.audiences, one, ids)
         return told(found, within, scores, asked, best)

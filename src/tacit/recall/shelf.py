@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.clock import from_micros
 from tacit.model.stems import fold, stems
+from tacit.model.words import State
 from tacit.recall.dates import date_terms, tells_time
 from tacit.store.candidates import Edge
 from tacit.store.rows import unpacked
@@ -29,8 +30,8 @@ Places = NDArray[np.int32]
 # The plain facts of a memory, each a column of whole numbers.
 (
     IMPORTANCE, PINNED, CREATED, UPDATED, WORDED, OBSERVED, EXPIRES, CATEGORY, KIND, TRUST, OWNER,
-    SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME,
-) = range(21)  # fmt: skip
+    SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS,
+) = range(22)  # fmt: skip
 NEVER: Final = 2**62
 _FIRST_CAPACITY: Final = 64
 
@@ -56,7 +57,7 @@ class Codes:
 
 
 class Shelf:
-    FACTS_COUNT: Final = 21
+    FACTS_COUNT: Final = 22
 
     def __init__(self, codes: Codes) -> None:
         self.lock = Lock()
@@ -68,6 +69,7 @@ class Shelf:
         self.facts: Whole = np.zeros((_FIRST_CAPACITY, Shelf.FACTS_COUNT), np.int64)
         self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
+        self._unread: list[tuple[int, str, int]] = []  # place, content, when
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
         self._codes = codes
         self.whole_at = -1  # the revision at which everything of its home was here
@@ -91,14 +93,10 @@ class Shelf:
         if place == len(self.facts):
             self._grow()
         when = row.created_at if row.observed_at is None else row.observed_at
-        said = stems(row.content) + date_terms(from_micros(when))
-        self.facts[place] = self._facts(row, when, len(said))
+        self.facts[place] = self._facts(row, when)
+        self._unread.append((place, row.content, when))
         if vector is not None:
             self._place(place, np.frombuffer(vector, np.float32))
-        for term, count in Counter(said).items():
-            where, counts = self._postings.setdefault(term, (array("i"), array("i")))
-            where.append(place)
-            counts.append(count)
         about = unpacked(row.subjects)
         self.people.append(about | {row.speaker} if row.speaker else about)
         for other in self.edges.pop(row.id, {}):  # they are told anew with the row
@@ -106,6 +104,18 @@ class Shelf:
         self.ids.append(row.id)
         self.places[row.id] = (stamp, place)
         self.all_places.setdefault(row.id, []).append(place)
+
+    def read(self) -> None:
+        """The words of what was added. Until somebody asks for words, a writer need not wait for
+        it. To be called under the lock, before anything is made of its facts."""
+        for place, content, when in self._unread:
+            said = stems(content) + date_terms(from_micros(when))
+            self.facts[place, LENGTH] = len(said)
+            for term, count in Counter(said).items():
+                where, counts = self._postings.setdefault(term, (array("i"), array("i")))
+                where.append(place)
+                counts.append(count)
+        self._unread.clear()
 
     def relate(self, edge: Edge) -> None:
         """Both ways. To be called under the lock."""
@@ -129,7 +139,7 @@ class Shelf:
             self.matrix[place] = vector
             self.placed[place] = True
 
-    def _facts(self, row: Any, observed: int, length: int) -> Sequence[int]:
+    def _facts(self, row: Any, observed: int) -> Sequence[int]:
         code = self._codes.of
         return (
             row.importance,
@@ -150,9 +160,10 @@ class Shelf:
             code(row.role),
             code(row.session),
             -1 if row.seq is None else row.seq,
-            length,
+            0,  # known once its words are read
             "?" in row.content,
             tells_time(row.content),
+            row.state == State.ACTIVE and row.session is None,  # can be related to
         )
 
     def _grow(self) -> None:

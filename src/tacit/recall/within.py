@@ -47,6 +47,11 @@ class Within:
         part = self.parts[int(self.part_of[position])]
         return part.shelf.ids[int(self.place_of[position])]
 
+    def ids(self, positions: list[int]) -> list[str]:
+        shelves = [part.shelf.ids for part in self.parts]
+        parts, places = self.part_of[positions].tolist(), self.place_of[positions].tolist()
+        return [shelves[part][place] for part, place in zip(parts, places, strict=True)]
+
     def position(self, id: str) -> int | None:
         """Where it stood at this moment, also if it has moved on its shelf since."""
         for part in self.parts:

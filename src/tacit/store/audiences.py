@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, bindparam, select
 
 from tacit import limits
+from tacit.store import rendered
 from tacit.store.dialect import Dialect
 from tacit.store.ids import audience_id
 from tacit.store.tables import audience_people
@@ -47,7 +48,9 @@ class Audiences:
                 found[id] = known
         if missing:
             sets: dict[str, set[str]] = {id: set() for id in missing}
-            for audience, person in connection.execute(_PEOPLE, {"space": space, "ids": missing}):
+            for audience, person in rendered.rows(
+                connection, _PEOPLE, {"space": space, "ids": missing}
+            ):
                 sets[audience].add(person)
             if len(self._known) > limits.AUDIENCE_CACHE_MAX_COUNT:
                 self._known.clear()
@@ -65,7 +68,7 @@ def ensure(
     if not people:
         return None
     id = audience_id(people)
-    if connection.execute(_EXISTS, {"space": space, "id": id}).first() is None:
+    if not rendered.rows(connection, _EXISTS, {"space": space, "id": id}):
         rows = [{"space_id": space, "audience": id, "person": person} for person in sorted(people)]
         dialect.insert_missing(connection, audience_people, rows)
     return id

@@ -6,7 +6,7 @@ revision; that is what makes it cheap to keep a person's memories at hand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from tacit.disclosure.branches import branches
 from tacit.disclosure.predicate import parameters
 from tacit.disclosure.shape import Branch, Shape, shape_of
 from tacit.model.request import Request
+from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.reads import Found, any_branch, fetch
@@ -37,7 +38,7 @@ class Edge(NamedTuple):
     from_id: str
     to_id: str
     strength: float
-    found: bool  # by likeness, as against said by somebody
+    found: bool | int  # by likeness, as against said by somebody
 
 
 def branches_of(request: Request) -> tuple[Branch, ...]:
@@ -61,7 +62,7 @@ def through(
     statement = _through(shape, number, owner is not None, since is not None)
     named = {"c_owner": owner, "c_since": since, "c_most": most}
     params = parameters(request) | {k: v for k, v in named.items() if v is not None}
-    return [Candidate(*row) for row in connection.execute(statement, params)]
+    return list(map(Candidate._make, rendered.rows(connection, statement, params)))
 
 
 @lru_cache(maxsize=512)
@@ -83,7 +84,7 @@ _CHANGED = select(_M.id, _M.stamp).where(
 def changed(connection: Connection, space: str, owner: str, since: int) -> list[tuple[str, int]]:
     """Ids and stamps of what changed in any way; that they exist is nobody's to hear."""
     params = {"space": space, "owner": owner, "since": since}
-    return [(id, stamp) for id, stamp in connection.execute(_CHANGED, params)]
+    return [(id, stamp) for id, stamp in rendered.rows(connection, _CHANGED, params)]
 
 
 def some(
@@ -113,7 +114,7 @@ def standing(connection: Connection, request: Request, ids: Sequence[str]) -> li
     if shape is None or not ids:
         return []
     params = parameters(request) | {"ids": list(ids)}
-    return [Candidate(*row) for row in connection.execute(_standing(shape), params)]
+    return list(map(Candidate._make, rendered.rows(connection, _standing(shape), params)))
 
 
 @lru_cache(maxsize=256)
@@ -160,24 +161,57 @@ def _nearest(shape: Shape, number: int, dialect: Dialect, dimension: int) -> Sel
     )
 
 
-# What ranking goes by, for ids that came through the predicate in the same snapshot.
-_FEATURES = select(
-    _V.created_at.label("worded_at"),
-    _M.id, _M.content, _M.kind, _M.category, _M.importance, _M.pinned, _M.trust, _M.owner,
-    _M.speaker, _M.subjects, _M.agent, _M.run, _M.role, _M.created_at, _M.updated_at,
-    _M.observed_at, _M.expires_at, _M.session, _M.seq, _M.name,
-).outerjoin(
-    memory_versions,
-    and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
-).where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))  # fmt: skip
+class Feature(NamedTuple):
+    """What ranking goes by."""
+
+    id: str
+    content: str
+    kind: str
+    category: str
+    importance: int
+    pinned: bool
+    trust: str
+    owner: str | None
+    speaker: str | None
+    subjects: str
+    agent: str | None
+    run: str | None
+    role: str | None
+    created_at: int
+    updated_at: int
+    observed_at: int | None
+    expires_at: int | None
+    session: str | None
+    seq: int | None
+    name: str | None
+    state: str
+    worded_at: int | None  # None: of a turn, which has no versions
+
+    @classmethod
+    def of_new(cls, row: Mapping[str, Any]) -> Feature:
+        """Of a memory that has just been written: it was worded when it was last changed."""
+        return cls._make([*(row[name] for name in cls._fields[:-1]), row["updated_at"]])
 
 
-def features(connection: Connection, space: str, ids: Sequence[str]) -> list[Any]:
-    rows: list[Any] = []
+_FEATURES = (
+    select(*(_M[name] for name in Feature._fields[:-1]), _V.created_at)
+    .outerjoin(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))
+)
+
+
+def features(connection: Connection, space: str, ids: Sequence[str]) -> list[Feature]:
+    """For ids that came through the predicate in the same snapshot."""
+    found: list[Feature] = []
     for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
         some = list(ids[start : start + _ASKED_AT_ONCE_COUNT])
-        rows += connection.execute(_FEATURES, {"space": space, "ids": some}).all()
-    return rows
+        found += map(
+            Feature._make, rendered.rows(connection, _FEATURES, {"space": space, "ids": some})
+        )
+    return found
 
 
 _EDGES = [
@@ -194,5 +228,5 @@ def edges(connection: Connection, space: str, ids: Sequence[str]) -> set[Edge]:
     for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
         params = {"space": space, "ids": list(ids[start : start + _ASKED_AT_ONCE_COUNT])}
         for statement in _EDGES:
-            found.update(Edge(*row) for row in connection.execute(statement, params))
+            found.update(map(Edge._make, rendered.rows(connection, statement, params)))
     return found

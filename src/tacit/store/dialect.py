@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tacit.disclosure.shape import Door
 from tacit.model.memory import Memory
+from tacit.store.rendered import Step
 
 
 class Dialect(Protocol):
@@ -18,6 +19,7 @@ class Dialect(Protocol):
     def __hash__(self) -> int: ...
 
     one_writer: bool
+    plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]
     bare_options: Mapping[str, Any]  # outside any transaction
@@ -45,8 +47,8 @@ class Dialect(Protocol):
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
 
-    def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
-        """Make a new memory's words searchable, through its doors."""
+    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
+        """A new row of `memories`, its words searchable through its doors."""
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         """Its words, or its doors, have changed."""
@@ -63,9 +65,7 @@ class Dialect(Protocol):
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 
-    def set_vector(
-        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
-    ) -> None:
+    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
         """Put a memory among the others of its home. `vector` is float32, little-endian."""
 
     def vectors(

@@ -6,11 +6,12 @@ transaction holds everything that follows from it. A read sees one snapshot.
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,11 +21,12 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tacit import limits
-from tacit.errors import StoreBusy, StoreUnavailable
-from tacit.store import postgres, sqlite
+from tacit.errors import StoreBusy, StoreError, StoreUnavailable
+from tacit.store import postgres, rendered, sqlite
 from tacit.store.dialect import Dialect
 
 T = TypeVar("T")
+_ANALYSED_AFTER_WRITES = frozenset({100, 1_000, 10_000})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +54,15 @@ class Database:
         self._reader = engine.execution_options(**dialect.read_options)
         self._writer = engine.execution_options(**dialect.write_options)
         self._bare = engine.execution_options(**dialect.bare_options)
+        self._writes = itertools.count(1)
+        self._analysis: threading.Thread | None = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         with self._turn_of(reading=True), _translated(self.dialect):
             connection = self._reader.connect()
             try:
+                connection.begin()
                 yield connection
                 # Not a rollback: with one, psycopg lets go of every statement it has prepared.
                 connection.commit()
@@ -70,7 +75,7 @@ class Database:
             connection = self.engine.raw_connection()
             try:
                 driver: Any = connection.driver_connection
-                row = driver.execute(sql, params).fetchone()
+                row = rendered.execute(driver, sql, params).fetchone()
                 driver.commit()
                 return row
             except self.engine.dialect.loaded_dbapi.Error:
@@ -89,7 +94,9 @@ class Database:
                     _translated(self.dialect),
                     self._writer.begin() as connection,
                 ):
-                    return work(connection)
+                    done = work(connection)
+                self._grown()
+                return done
             except (StoreBusy, IntegrityError) as error:
                 if isinstance(error, IntegrityError) and attempt >= limits.COLLISIONS_MAX_COUNT:
                     raise StoreBusy("other writers kept getting in the way; try again") from error
@@ -100,6 +107,19 @@ class Database:
                     ) from error
             attempt += 1
             time.sleep(random.uniform(0, min(0.1, 0.002 * 2**attempt)))
+
+    def _grown(self) -> None:
+        """A new database is planned for as an empty one: until the server looks at it again by
+        itself, in a minute or so, everything would be slow."""
+        if self.dialect.plans_go_stale and next(self._writes) in _ANALYSED_AFTER_WRITES:
+            self._analysis = threading.Thread(
+                target=self._analyse, name="tacit-analyse", daemon=True
+            )
+            self._analysis.start()
+
+    def _analyse(self) -> None:
+        with suppress(StoreError), self.alone() as connection:
+            self.dialect.analyse(connection)
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
@@ -112,6 +132,8 @@ class Database:
                 connection.close()
 
     def close(self) -> None:
+        if self._analysis is not None:
+            self._analysis.join()
         self.engine.dispose()
 
     @contextmanager

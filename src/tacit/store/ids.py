@@ -13,7 +13,12 @@ _ALPHABET = string.ascii_letters + string.digits
 
 
 def new_id() -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(limits.ID_CHARS))
+    number = secrets.randbelow(len(_ALPHABET) ** limits.ID_CHARS)
+    chars = []
+    for _ in range(limits.ID_CHARS):
+        number, at = divmod(number, len(_ALPHABET))
+        chars.append(_ALPHABET[at])
+    return "".join(chars)
 
 
 def digest(secret: str, id: str) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
 
 from tacit.clock import to_micros
 from tacit.model.words import State
-from tacit.store import partitions
+from tacit.store import partitions, rendered
 from tacit.store.dialect import Dialect
 from tacit.store.tables import embedded, memories, vectors
 from tacit.store.tables import spaces as all_spaces
@@ -78,10 +78,10 @@ def keep(
     for one, vector in made:
         if stands.get(one.id) == one.version:
             home = partitions.home(one.owner, one.learned_in)
-            dialect.set_vector(connection, space, home, one.id, model, vector)
-            kept.append(one.id)
+            kept.append((one.id, dialect.placing(space, home, one.id, model, vector)))
     if kept:
-        partitions.restamp(connection, space, kept)
+        rendered.run(connection, [step for _, step in kept])
+        partitions.restamp(connection, space, [id for id, _ in kept])
     return len(kept)
 
 

@@ -98,8 +98,7 @@ def bump(
         # A beginning that no revision of this name had before its space was erased.
         params: dict[str, Any] = {"space": space, "new": secrets.randbits(60) + 1}
         params |= {f"d{number}": name for number, name in enumerate(some)}
-        rows = connection.execute(_bumping(len(some)), params)
-        revisions |= dict(rows.all())
+        revisions |= dict(rendered.rows(connection, _bumping(len(some)), params))
     if removing and names:
         connection.execute(
             update(partitions)
@@ -146,8 +145,8 @@ _REVISION = select(_P.rev, _P.cleared_at).where(
 
 def revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
     """Of one person's partition."""
-    row = connection.execute(_REVISION, {"space": space, "door": person(owner)}).first()
-    return (0, 0) if row is None else (row.rev, row.cleared_at)
+    found = rendered.rows(connection, _REVISION, {"space": space, "door": person(owner)})
+    return found[0] if found else (0, 0)
 
 
 def revisions(connection: Connection, request: Request) -> Revisions:
@@ -156,5 +155,5 @@ def revisions(connection: Connection, request: Request) -> Revisions:
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
     doors = [person(one) for one in people] + [room(one) for one in params["p_rooms"]]
     named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
-    rows = rendered.execute(connection, _THROUGH, named)
-    return {row[0]: (row[1], row[2]) for row in rows}
+    rows = rendered.rows(connection, _THROUGH, named)
+    return {door: (rev, cleared_at) for door, rev, cleared_at in rows}

@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, insert
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tacit import limits
@@ -34,11 +34,14 @@ from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
-from tacit.store.tables import metadata, spaces
+from tacit.store import rendered
+from tacit.store.rendered import Step
+from tacit.store.tables import memories, metadata, spaces
 
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
+_IDLE_SECONDS = 1.0
 _PREPARED_MAX_COUNT = 1_000  # a statement for each shape and length; the default is 100
 _MIGRATION_LOCK = 0x7A_C1_7A_C1  # any fixed number of ours
 _RETRYABLE = frozenset({"40001", "40P01", "55P03"})  # serialization, deadlock, lock timeout
@@ -46,7 +49,7 @@ _RETRYABLE = frozenset({"40001", "40P01", "55P03"})  # serialization, deadlock, 
 
 def create(url: URL, options: Options) -> Engine:
     try:
-        import psycopg  # noqa: F401
+        import psycopg
     except ImportError:
         raise MissingExtra("postgres", "PostgreSQL") from None
     idle = min(options.idle_connections, options.max_connections)
@@ -55,8 +58,8 @@ def create(url: URL, options: Options) -> Engine:
         pool_size=idle,
         max_overflow=options.max_connections - idle,
         pool_timeout=limits.POOL_WAIT_MAX_SECONDS,
+        pool_use_lifo=True,  # the one that was used last knows the statements
         pool_recycle=options.connection_lifetime_seconds or -1,
-        pool_pre_ping=True,
         hide_parameters=True,
         connect_args={
             "connect_timeout": 10,
@@ -71,6 +74,19 @@ def create(url: URL, options: Options) -> Engine:
     def _configure(connection: Any, _: ConnectionPoolEntry) -> None:
         connection.prepared_max = _PREPARED_MAX_COUNT
 
+    @event.listens_for(engine, "checkin")
+    def _left(_: Any, entry: ConnectionPoolEntry) -> None:
+        entry.info["left"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _ask(connection: Any, entry: ConnectionPoolEntry, _: Any) -> None:
+        # One that was in use a moment ago need not be asked whether the server is still there.
+        if time.monotonic() - entry.info.get("left", 0.0) > _IDLE_SECONDS:
+            try:
+                engine.dialect.do_ping(connection)
+            except psycopg.Error as error:
+                raise InvalidatePoolError from error
+
     return engine
 
 
@@ -79,7 +95,14 @@ _OLDER_READERS = text(
     "AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL "
     "AND age(backend_xmin) > age(CAST(:erased AS xid))"
 )
+_COLUMNS = [column.name for column in memories.columns]
 # The words are ours: neither the index nor the question goes through the database's own parser.
+_ADD_MEMORY = text(
+    "INSERT INTO memories ({}, words) VALUES ({}, "  # noqa: S608
+    "array_to_tsvector(CAST(:words AS text[])))".format(
+        ", ".join(f'"{name}"' for name in _COLUMNS), ", ".join(f":{name}" for name in _COLUMNS)
+    )
+)
 _SET_WORDS = text(
     "UPDATE memories SET words = array_to_tsvector(CAST(:words AS text[])) "
     "WHERE space_id = :space AND id = :id"
@@ -114,6 +137,12 @@ def _written(vector: bytes) -> str:
     return "[" + ",".join(f"{number:.9g}" for number in array("f", vector)) + "]"
 
 
+def _array(words: Sequence[str]) -> str:
+    """As text: a list among a statement's parameters would be spelt out."""
+    quoted = (word.replace("\\", r"\\").replace('"', r"\"") for word in words)
+    return "{" + ",".join(f'"{word}"' for word in quoted) + "}"
+
+
 def _little(sent: bytes) -> bytes:
     """Two small numbers, then the floats in the network's order of bytes; the floats in ours."""
     numbers = array("f", sent[4:])
@@ -125,6 +154,7 @@ def _little(sent: bytes) -> bytes:
 class PostgreSQL:
     name = "postgresql"
     one_writer = False
+    plans_go_stale = True
     # A read may take several statements: they see one moment.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
@@ -158,8 +188,8 @@ class PostgreSQL:
         # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
         return statement.with_for_update(key_share=True)
 
-    def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
-        self.reindex_words(connection, memory, doors)
+    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:  # noqa: ARG002
+        return [(_ADD_MEMORY, {**row, "words": _array(sorted(set(terms(content))))})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002
         words = sorted(set(terms(memory.content)))
@@ -184,20 +214,18 @@ class PostgreSQL:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
 
-    def set_vector(
-        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
-    ) -> None:
+    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
         row = {"space": space, "home": home, "id": id, "model": model, "vector": _written(vector)}
-        connection.execute(_SET_VECTOR, row)
+        return _SET_VECTOR, row
 
     def vectors(
         self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
     ) -> list[tuple[str, bytes]]:
         named: dict[str, Any] = {"space": space, "home": home, "model": model}
         if ids is None:
-            rows = connection.execute(_VECTORS, named)
+            rows = rendered.rows(connection, _VECTORS, named)
         else:
-            rows = connection.execute(_SOME_VECTORS, named | {"ids": list(ids)})
+            rows = rendered.rows(connection, _SOME_VECTORS, named | {"ids": list(ids)})
         return [(id, _little(sent)) for id, sent in rows]
 
     def index_vectors(self, connection: Connection) -> list[str]:

@@ -148,7 +148,7 @@ def fetch(
     statement: Select[Any],
     params: dict[str, Any],
 ) -> list[Found]:
-    rows = rendered.execute(connection, statement, params).all()
+    rows = rendered.rows(connection, statement, params)
     heard = audiences.people(connection, request.space, [row[_HEARD] for row in rows])
     found: list[Found] = []
     for row in rows:

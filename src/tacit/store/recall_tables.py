@@ -49,6 +49,7 @@ partitions = Table(
     Column("rev", BigInteger, nullable=False),
     Column("cleared_at", BigInteger, nullable=False),  # the revision that last removed a row
     PrimaryKeyConstraint("space_id", "door"),
+    sqlite_with_rowid=False,
 )
 
 # Edges between memories. Those that were found by likeness run from the smaller id to the larger.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import TextClause, bindparam, delete, select, text
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.model.words import State
-from tacit.store import partitions
+from tacit.store import partitions, rendered
+from tacit.store.candidates import Edge
 from tacit.store.tables import derived_from, memories, relations
 from tacit.store.writes import Writing
 
@@ -23,30 +24,40 @@ _UNFOUND = [
     )
     for side in (_R.from_id, _R.to_id)
 ]
-_STANDING = select(_M.id).where(
-    _M.space_id == bindparam("space"),
-    _M.id.in_(bindparam("ids", expanding=True)),
-    _M.state == State.ACTIVE.value,
-    _M.is_turn.is_(False),
-)
 
 
-def find(w: Writing, id: str, likeness: Mapping[str, float], *, new: bool) -> int:
+@lru_cache(maxsize=limits.RELATIONS_PER_MEMORY_MAX_COUNT)
+def _finding(count: int) -> TextClause:
+    """Edges to those of so many that stand and are no turns."""
+    rows = ", ".join(f"(:other{n}, :from{n}, :to{n}, :strength{n})" for n in range(count))
+    # Named twice, so that they are looked up whatever the planner knows of the tables.
+    others = ", ".join(f":other{n}" for n in range(count))
+    return text(
+        "INSERT INTO relations "  # noqa: S608
+        "(space_id, from_id, to_id, relation_type, strength, found, created_at) "
+        f"SELECT m.space_id, v.column2, v.column3, '{RELATED_TO}', v.column4, :found, :at "
+        f"FROM (VALUES {rows}) AS v JOIN memories AS m ON m.space_id = :space AND m.id = v.column1 "
+        f"WHERE m.id IN ({others}) AND m.state = 'active' AND NOT m.is_turn "
+        "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
+    )
+
+
+def find(w: Writing, id: str, likeness: Mapping[str, float], *, new: bool) -> list[Edge]:
     """What a memory is like, in place of what it was like before. An edge by likeness has no
     direction: it runs from the smaller id, so that there is never a second one."""
     if not new:
         for statement in _UNFOUND:
             w.connection.execute(statement, {"space": w.space, "id": id})
-    if not likeness:
-        return 0
-    params = {"space": w.space, "ids": sorted(likeness)}
-    standing = w.connection.execute(_STANDING, params).scalars().all()
-    best = sorted((one for one in standing if one != id), key=lambda one: (-likeness[one], one))
-    most = limits.RELATIONS_PER_MEMORY_MAX_COUNT
-    pairs = [(min(id, other), max(id, other), likeness[other]) for other in best[:most]]
-    rows = [_row(w, *pair, RELATED_TO, found=True) for pair in pairs]
-    w.dialect.insert_missing(w.connection, relations, rows)
-    return len(rows)
+    others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
+    others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
+    if not others:
+        return []
+    params: dict[str, Any] = {"space": w.space, "found": True, "at": to_micros(w.at)}
+    for n, other in enumerate(others):
+        params[f"other{n}"] = other
+        params[f"from{n}"], params[f"to{n}"] = min(id, other), max(id, other)
+        params[f"strength{n}"] = round(likeness[other], 4)
+    return [Edge(*row) for row in rendered.rows(w.connection, _finding(len(others)), params)]
 
 
 def state(w: Writing, from_id: str, to_id: str, relation_type: str, strength: float) -> None:

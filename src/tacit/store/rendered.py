@@ -1,38 +1,124 @@
-"""Statements whose text is made once for each length of their lists.
+"""Statements whose text is made once and run on the driver itself.
 
-SQLAlchemy writes out the lists of a statement anew at every execution, which costs more than most
-of ours take to run. Here the text is kept, and only the values are filled in.
+SQLAlchemy writes the SQL, for either database. To run a statement through it costs several times
+what most of ours take, and it spells out their lists anew each time: here the text is kept for each
+length of the lists, and only the values are filled in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from operator import itemgetter
+from typing import Any, NoReturn
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import Connection, Executable, Table, TextClause, text
 from sqlalchemy.engine.interfaces import Dialect as Grammar
+from sqlalchemy.exc import DBAPIError
 
+_NAMED = re.compile(r"%\((\w+)\)s|%%")  # as psycopg spells its parameters
+_NUMBERED = re.compile(r"\$(\d+)")
+_AS_ONE_MAX_COUNT = 16
 Lengths = tuple[tuple[str, int], ...]
+Step = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled with
 
 
-def execute(connection: Connection, statement: Any, params: Mapping[str, Any]) -> Any:
-    """As `connection.execute`, for parameters of plain types."""
+def rows(
+    connection: Connection, statement: Executable, params: Mapping[str, Any]
+) -> Sequence[tuple[Any, ...]]:
+    """All rows of a statement whose parameters are of plain types, inside a transaction."""
     lengths = lengths_of(params)
-    if not all(length for _, length in lengths):
-        return connection.execute(statement, params)  # an empty list has a spelling of its own
-    sql, order, constants = render(connection.dialect, statement, tuple(params), lengths)
-    return connection.exec_driver_sql(sql, filled(params, order, constants))
+    if not lengths:
+        sql, taken = _plain(connection.dialect, statement)
+        values = taken(params)
+    elif all(length for _, length in lengths):
+        sql, order, constants = render(connection.dialect, statement, tuple(params), lengths)
+        values = filled(params, order, constants)
+    else:  # an empty list has a spelling of its own
+        return [tuple(row) for row in connection.execute(statement, params)]
+    driver: Any = connection.connection.driver_connection
+    try:
+        found: list[tuple[Any, ...]] = execute(driver, sql, values).fetchall()
+    except connection.dialect.loaded_dbapi.Error as error:
+        _failed(connection, driver, error)
+    return found
+
+
+def run(connection: Connection, steps: Sequence[Step]) -> None:
+    """Statements without lists or answers, none of which needs what another one does. Over a
+    network they travel together, as one where they are few."""
+    driver: Any = connection.connection.driver_connection
+    grammar = connection.dialect
+    try:
+        if isinstance(driver, sqlite3.Connection) or len(steps) < 2:
+            for statement, params in steps:
+                sql, taken = _plain(grammar, statement)
+                execute(driver, sql, taken(params))
+        elif len(steps) <= _AS_ONE_MAX_COUNT:
+            sql, takes = _as_one(grammar, tuple([statement for statement, _ in steps]))
+            values = [
+                value
+                for taken, (_, params) in zip(takes, steps, strict=True)
+                for value in taken(params)
+            ]
+            execute(driver, sql, values)
+        else:
+            with driver.pipeline():
+                for statement, params in steps:
+                    sql, taken = _plain(grammar, statement)
+                    execute(driver, sql, taken(params))
+    except grammar.loaded_dbapi.Error as error:
+        _failed(connection, driver, error)
+
+
+def execute(driver: Any, sql: str, values: Sequence[Any]) -> Any:
+    """A rendered statement, on the driver itself. psycopg's usual cursor would translate the whole
+    text again each time."""
+    if isinstance(driver, sqlite3.Connection):
+        return driver.execute(sql, values)
+    import psycopg
+
+    return psycopg.RawCursor(driver).execute(sql, values)
+
+
+def command(connection: Connection, sql: str) -> None:
+    """Something without parameters, such as the beginning of a transaction."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(sql)
+    except connection.dialect.loaded_dbapi.Error as error:
+        _failed(connection, driver, error)
+
+
+def _failed(connection: Connection, driver: Any, error: Any) -> NoReturn:
+    """As SQLAlchemy would have raised it, without the parameters: they are people's words."""
+    grammar = connection.dialect
+    wrapped = DBAPIError.instance(
+        None, None, error, grammar.loaded_dbapi.Error, hide_parameters=True, dialect=grammar
+    )
+    if grammar.is_disconnect(error, driver, None):
+        connection.invalidate(error)
+    raise wrapped from error
+
+
+def inserting(table: Table) -> TextClause:
+    """A row of a table, by the names of its columns."""
+    names = [column.name for column in table.columns]
+    columns = ", ".join(f'"{name}"' for name in names)
+    values = ", ".join(f":{name}" for name in names)
+    return text(f"INSERT INTO {table.name} ({columns}) VALUES ({values})")  # noqa: S608
 
 
 def lengths_of(params: Mapping[str, Any]) -> Lengths:
-    return tuple((n, len(v)) for n, v in params.items() if isinstance(v, list))
+    return tuple([(n, len(v)) for n, v in params.items() if isinstance(v, list)])
 
 
 def filled(
-    params: Mapping[str, Any], order: tuple[str, ...] | None, constants: Mapping[str, Any]
-) -> Any:
-    """The values as the driver takes them: by position, or by name."""
+    params: Mapping[str, Any], order: tuple[str, ...], constants: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """The values in the order of the rendered statement."""
     flat: dict[str, Any] = dict(constants)
     for name, value in params.items():
         if isinstance(value, list):
@@ -40,15 +126,58 @@ def filled(
                 flat[f"{name}_{number}"] = one
         else:
             flat[name] = value
-    return flat if order is None else tuple([flat[name] for name in order])
+    return tuple([flat[name] for name in order])
+
+
+@lru_cache(maxsize=256)
+def _plain(grammar: Grammar, statement: Executable) -> tuple[str, Callable[[Any], Any]]:
+    """The SQL of a statement without lists, and how its values are taken from the named ones."""
+    clause: Any = statement
+    compiled = clause.compile(dialect=grammar)
+    sql, order = _numbered(compiled)
+    # Those that belong to the statement itself.
+    own = {name: value for name, value in compiled.params.items() if value is not None}
+    if own:
+        return sql, lambda named: [(own | named)[name] for name in order]
+    return sql, itemgetter(*order) if len(order) > 1 else lambda named: [named[order[0]]]
+
+
+def _numbered(compiled: Any) -> tuple[str, tuple[str, ...]]:
+    """SQL with parameters by position, and their names in that order."""
+    if compiled.positiontup is not None:
+        return str(compiled), tuple(compiled.positiontup)
+    numbers: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        return f"${numbers.setdefault(found[1], len(numbers) + 1)}"
+
+    return _NAMED.sub(number, str(compiled)), tuple(numbers)
+
+
+@lru_cache(maxsize=256)
+def _as_one(
+    grammar: Grammar, statements: tuple[Executable, ...]
+) -> tuple[str, list[Callable[[Any], Any]]]:
+    """Several statements as one of PostgreSQL's."""
+    parts, takes, count = [], [], 0
+    for statement in statements:
+        sql, taken = _plain(grammar, statement)
+        numbers = [int(one[1]) for one in _NUMBERED.finditer(sql)]
+        before = count
+        parts.append(_NUMBERED.sub(lambda one, by=before: f"${int(one[1]) + by}", sql))  # type: ignore[misc]
+        takes.append(taken)
+        count += max(numbers)
+    named = ", ".join(f"s{number} AS ({part})" for number, part in enumerate(parts))
+    return f"WITH {named} SELECT 1", takes
 
 
 @lru_cache(maxsize=2048)
 def render(
     grammar: Grammar, statement: Executable, names: tuple[str, ...], lengths: Lengths
-) -> tuple[str, tuple[str, ...] | None, dict[str, Any]]:
-    """The SQL; the order of its parameters, where the driver takes them by position; and those
-    parameters that belong to the statement itself."""
+) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """The SQL; the order of its parameters; and those of them that belong to the statement."""
     samples: dict[str, Any] = dict.fromkeys(names, "")
     samples |= {name: [""] * length for name, length in lengths}
     clause: Any = statement
@@ -56,6 +185,5 @@ def render(
     compiled = clause.params({n: v for n, v in samples.items() if n in known}).compile(
         dialect=grammar, compile_kwargs={"render_postcompile": True}
     )
-    order = compiled.positiontup
     constants = {name: value for name, value in known.items() if name not in samples}
-    return str(compiled), None if order is None else tuple(order), constants
+    return *_numbered(compiled), constants

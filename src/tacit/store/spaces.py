@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Select, bindparam, select, update
 
 from tacit.clock import to_micros
+from tacit.store import rendered
 from tacit.store.dialect import Dialect
 from tacit.store.tables import spaces
 
@@ -30,8 +33,8 @@ def ensure(connection: Connection, dialect: Dialect, space: str, at: datetime) -
 
 def identity_rev(connection: Connection, space: str) -> int:
     """0 for a space that nobody has written to."""
-    found: int | None = connection.execute(_REV, {"space": space}).scalar()
-    return found or 0
+    found = rendered.rows(connection, _REV, {"space": space})
+    return int(found[0][0]) if found else 0
 
 
 def touch(connection: Connection, space: str) -> None:
@@ -43,12 +46,17 @@ def touch(connection: Connection, space: str) -> None:
 
 def enter(connection: Connection, dialect: Dialect, space: str, at: datetime) -> tuple[int, str]:
     """For a write: the revision and the secret, with identities held still until it is done."""
-    statement = dialect.hold_still(_SPACE)
-    row = connection.execute(statement, {"space": space}).one_or_none()
-    if row is None:
+    found = rendered.rows(connection, _held_still(dialect), {"space": space})
+    if not found:
         ensure(connection, dialect, space, at)
-        row = connection.execute(statement, {"space": space}).one()
-    return row.identity_rev, row.secret
+        found = rendered.rows(connection, _held_still(dialect), {"space": space})
+    ((rev, secret),) = found
+    return rev, secret
+
+
+@lru_cache(maxsize=8)
+def _held_still(dialect: Dialect) -> Select[Any]:
+    return dialect.hold_still(_SPACE)
 
 
 def names(connection: Connection) -> list[str]:

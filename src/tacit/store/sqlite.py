@@ -31,10 +31,14 @@ from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
+from tacit.store import rendered
+from tacit.store.rendered import Step, inserting
+from tacit.store.tables import memories
 
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
+_LOG_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
 _CACHE_KIB = 16_000  # the default of 2,000 reads a person's rows from the file again and again
 # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
 _MATCHING = (
@@ -43,9 +47,12 @@ _MATCHING = (
     "AND +r.space_id = :p_space"
 )
 _NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
+_ADD_MEMORY = inserting(memories)
 _ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
+# Right after the row whose number it takes.
 _ADD_WORDS = text(
-    "INSERT INTO search_words (rowid, content, doors) VALUES (:number, :content, :doors)"
+    "INSERT INTO search_words (rowid, content, doors) "
+    "VALUES (last_insert_rowid(), :content, :doors)"
 )
 _SET_WORDS = text(
     "UPDATE search_words SET content = :content, doors = :doors WHERE rowid = :number"
@@ -82,6 +89,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
             "pool_size": options.max_connections,
             "max_overflow": 0,
             "pool_timeout": limits.POOL_WAIT_MAX_SECONDS,
+            "pool_use_lifo": True,  # the one that was used last has the pages at hand
         }
     engine = create_engine(
         url,
@@ -97,6 +105,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
         connection.execute("PRAGMA foreign_keys = ON")
         if options.wal and not single:
             connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
 
@@ -105,7 +114,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
         options = connection.get_execution_options()
         if not options.get("tacit_bare"):
             begin = "BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN"
-            connection.exec_driver_sql(begin)
+            rendered.command(connection, begin)
 
     return engine
 
@@ -129,6 +138,7 @@ def _any_of(words: Sequence[str]) -> str:
 class SQLite:
     name = "sqlite"
     one_writer = True
+    plans_go_stale = False
     read_options: Mapping[str, Any] = {}
     write_options: Mapping[str, Any] = {"tacit_writes": True}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -159,11 +169,12 @@ class SQLite:
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
-    def index_words(self, connection: Connection, memory: Memory, doors: str) -> None:
-        of = {"space": memory.space, "id": memory.id}
-        number = connection.execute(_ADD_ROW, of).lastrowid
-        words = {"number": number, "content": " ".join(terms(memory.content)), "doors": doors}
-        connection.execute(_ADD_WORDS, words)
+    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
+        return [
+            (_ADD_MEMORY, row),
+            (_ADD_ROW, {"space": row["space_id"], "id": row["id"]}),
+            (_ADD_WORDS, {"content": " ".join(terms(content)), "doors": doors}),
+        ]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
@@ -197,20 +208,18 @@ class SQLite:
             params[f"p_words_{door}"] = wanted + through
         return params
 
-    def set_vector(
-        self, connection: Connection, space: str, home: str, id: str, model: str, vector: bytes
-    ) -> None:
+    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
         row = {"space": space, "home": home, "id": id, "model": model, "vector": vector}
-        connection.execute(_SET_VECTOR, row)
+        return _SET_VECTOR, row
 
     def vectors(
         self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
     ) -> list[tuple[str, bytes]]:
         named: dict[str, Any] = {"space": space, "home": home, "model": model}
         if ids is None:
-            rows = connection.execute(_VECTORS, named)
+            rows = rendered.rows(connection, _VECTORS, named)
         else:
-            rows = connection.execute(_SOME_VECTORS, named | {"ids": list(ids)})
+            rows = rendered.rows(connection, _SOME_VECTORS, named | {"ids": list(ids)})
         return [(id, vector) for id, vector in rows]
 
     def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002

@@ -135,7 +135,16 @@ memories = Table(
         postgresql_where=text("owner IS NULL OR owner <> speaker"),
     ),
     Index("ix_memories_learned_in", "space_id", "learned_in", "is_turn", "created_at", "id"),
-    Index("ix_memories_heard", "space_id", "heard", "is_turn", "created_at", "id"),
+    Index(
+        "ix_memories_heard",
+        "space_id",
+        "heard",
+        "is_turn",
+        "created_at",
+        "id",
+        sqlite_where=text("heard IS NOT NULL"),
+        postgresql_where=text("heard IS NOT NULL"),
+    ),
     Index("ix_memories_stamp", "space_id", "owner", "stamp"),
     Index(
         "ix_memories_lent",
@@ -213,6 +222,7 @@ memory_people = Table(
     PrimaryKeyConstraint("space_id", "memory_id", "role", "person"),
     of_memory(),
     Index("ix_memory_people_person", "space_id", "person", "role", "memory_id"),
+    sqlite_with_rowid=False,
 )
 
 # Sets of listeners. A room's memories share one set until somebody comes or goes, so a write in a
@@ -240,6 +250,7 @@ history = Table(
     time("at"),
     PrimaryKeyConstraint("space_id", "memory_id", "seq"),
     of_memory(),
+    sqlite_with_rowid=False,
 )
 
 thread_revisions = Table(
@@ -249,6 +260,7 @@ thread_revisions = Table(
     words("thread"),
     Column("rev", BigInteger, nullable=False),
     PrimaryKeyConstraint("space_id", "thread"),
+    sqlite_with_rowid=False,
 )
 
 change_log = Table(
@@ -263,6 +275,7 @@ change_log = Table(
     PrimaryKeyConstraint("space_id", "thread", "rev"),
     of_memory(),
     Index("ix_change_log_memory", "space_id", "memory_id"),
+    sqlite_with_rowid=False,
 )
 
 # What was erased, as keyed hashes of ids: enough never to use an id again, and nothing more.

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
 from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.model.words import ChatKind, Event
+from tacit.model.words import Event
 from tacit.store import audiences as listeners
-from tacit.store import doors, partitions
+from tacit.store import doors, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.ids import digest, new_id
 from tacit.store.people import forget_unmentioned
-from tacit.store.rows import COLUMNS, counted_subjects, packed, to_memory, to_row
-from tacit.store.tables import (
-    change_log,
-    embedded,
-    memories,
-    memory_people,
-    memory_versions,
-    tombstones,
-    vectors,
-)
+from tacit.store.rendered import Step
+from tacit.store.rows import COLUMNS, to_memory, to_row
+from tacit.store.tables import memories, memory_people, memory_versions, tombstones, vectors
 
 _M = memories.c
-_INSERT_MEMORY = insert(memories)
-_INSERT_VERSION = insert(memory_versions)
-_INSERT_PEOPLE = insert(memory_people)
-_INSERT_CHANGE = insert(change_log)
 _ROW = select(*COLUMNS).where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
 _ONE = update(memories).where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
 _TAKEN = (
@@ -55,17 +43,6 @@ _CURRENT_VERSION = update(memory_versions).where(
     _V.space_id == bindparam("b_space"),
     _V.memory_id == bindparam("b_id"),
     _V.version == bindparam("b_version"),
-)
-_INSERT_HISTORY = text(
-    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
-    "SELECT :space, :id, coalesce(max(seq), 0) + 1, :event, :version, :actor, :detail, :at "
-    "FROM history WHERE space_id = :space AND memory_id = :id"
-)
-# A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
-_NEXT_REVISION = text(
-    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
-    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
-    "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
 )
 _HEARD = COLUMNS.index(_M.heard)
 
@@ -97,7 +74,7 @@ class Writing:
     thread: str
     at: datetime
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
-    added: list[tuple[Memory, int]] = field(default_factory=list)  # with their stamps
+    added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
 
     @property
     def space(self) -> str:
@@ -108,7 +85,7 @@ def fresh_id(w: Writing) -> str:
     for _ in range(limits.ID_ATTEMPTS_MAX_COUNT):
         id = new_id()
         params = {"space": w.space, "id": id, "digest": digest(w.secret, id)}
-        if w.connection.execute(_TAKEN, params).first() is None:
+        if not rendered.rows(w.connection, _TAKEN, params):
             return id
     raise StoreBusy("no free id was found; try again")
 
@@ -125,14 +102,19 @@ def held(w: Writing, id: str) -> Memory | None:
 def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
     """A new memory with its first version, its people, its words, its history and its delta."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
-    stamp = _stamp(w, memory, heard, before=False)
-    w.connection.execute(_INSERT_MEMORY, to_row(memory, heard) | {"stamp": stamp})
-    _add_version(w, memory, heard)
-    _add_people(w, memory)
-    w.dialect.index_words(w.connection, memory, doors.of_memory(memory, heard))
-    _add_vector(w, memory)
-    w.added.append((memory, stamp))
-    note(w, memory, event, "created")
+    row = to_row(memory, heard) | {"stamp": _stamp(w, memory, heard, before=False)}
+    rendered.run(
+        w.connection,
+        [
+            *w.dialect.adding(row, memory.content, doors.of_memory(memory, heard)),
+            steps.version(memory, heard, w.actor, w.at),
+            *steps.people(memory),
+            *_vector(w, memory),
+            steps.first_event(memory, event, w.actor, w.at),
+            *_shown(w, memory, "created"),
+        ],
+    )
+    w.added.append(row)
 
 
 def add_turn(w: Writing, turn: Memory) -> None:
@@ -143,22 +125,32 @@ def add_turn(w: Writing, turn: Memory) -> None:
     home = partitions.home_of(turn)
     # A chat's turns in the order they were written down, whatever the clock says.
     place = partitions.room(turn.learned_in) if turn.learned_in else home
-    order = {"stamp": revisions[home], "seq": revisions[place]}
-    w.connection.execute(_INSERT_MEMORY, to_row(turn, heard) | order)
-    _add_people(w, turn)
-    w.dialect.index_words(w.connection, turn, doors.of_memory(turn, heard))
-    _add_vector(w, turn)
+    row = to_row(turn, heard) | {"stamp": revisions[home], "seq": revisions[place]}
+    rendered.run(
+        w.connection,
+        [
+            *w.dialect.adding(row, turn.content, doors.of_memory(turn, heard)),
+            *steps.people(turn),
+            *_vector(w, turn),
+        ],
+    )
 
 
 def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> None:
     """Another version: `memory` is the new one, its number already counted up."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     _replace(w, memory, heard)
-    _add_version(w, memory, heard)
     w.dialect.reindex_words(w.connection, memory, doors.of_memory(memory, heard))
     _drop_vector(w, memory)
-    _add_vector(w, memory)
-    note(w, memory, Event.UPDATE, "updated", detail)
+    rendered.run(
+        w.connection,
+        [
+            steps.version(memory, heard, w.actor, w.at),
+            *_vector(w, memory),
+            steps.event(memory, Event.UPDATE, w.actor, w.at, detail),
+            *_shown(w, memory, "updated"),
+        ],
+    )
 
 
 def change(
@@ -193,39 +185,14 @@ def note(
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
-    w.connection.execute(
-        _INSERT_HISTORY,
-        {
-            "space": w.space,
-            "id": memory.id,
-            "event": event.value,
-            "version": memory.version,
-            "actor": w.actor,
-            "detail": json.dumps(detail or {}, ensure_ascii=False, sort_keys=True),
-            "at": to_micros(w.at),
-        },
-    )
-    if shown is None:
-        return
-    # The thread where it happened, and the one the memory came from: both keep a block of it.
-    for thread in sorted({w.thread, memory.thread or w.thread} - {""}):
-        rev = next_revision(w, thread)
-        w.connection.execute(
-            _INSERT_CHANGE,
-            {
-                "space_id": w.space,
-                "thread": thread,
-                "rev": rev,
-                "memory_id": memory.id,
-                "event": shown,
-                "at": to_micros(w.at),
-            },
-        )
+    told = [] if shown is None else _shown(w, memory, shown)
+    rendered.run(w.connection, [steps.event(memory, event, w.actor, w.at, detail), *told])
 
 
 def next_revision(w: Writing, thread: str) -> int:
     params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
-    return int(w.connection.execute(_NEXT_REVISION, params).scalar_one())
+    ((rev,),) = rendered.rows(w.connection, steps.NEXT_REVISION, params)
+    return int(rev)
 
 
 def bury(w: Writing, ids: Sequence[str]) -> None:
@@ -273,19 +240,22 @@ def _stamp(w: Writing, memory: Memory, heard: str | None, *, before: bool) -> in
     return partitions.bump(w.connection, w.space, through)[partitions.home_of(memory)]
 
 
-def _add_vector(w: Writing, memory: Memory) -> None:
+def _shown(w: Writing, memory: Memory, word: str) -> list[Step]:
+    """To the thread where it happened, and the one it came from: both keep a block of it."""
+    threads = sorted({w.thread, memory.thread or w.thread} - {""})
+    return [steps.shown(memory, thread, next_revision(w, thread), word, w.at) for thread in threads]
+
+
+def _vector(w: Writing, memory: Memory) -> list[Step]:
     """The vector that was made before this transaction; without one it is made afterwards."""
     vector = w.vectors.of(memory.content)
-    # Models that made no vector of it are no longer complete here.
-    w.connection.execute(
-        delete(embedded).where(
-            embedded.c.space_id == w.space,
-            embedded.c.model != (w.vectors.model if vector is not None else ""),
-        )
-    )
-    if vector is not None:
-        home = partitions.home_of(memory)
-        w.dialect.set_vector(w.connection, memory.space, home, memory.id, w.vectors.model, vector)
+    if vector is None:
+        return [steps.incomplete(w.space, "")]
+    model, home = w.vectors.model, partitions.home_of(memory)
+    return [
+        steps.incomplete(w.space, model),
+        w.dialect.placing(w.space, home, memory.id, model, vector),
+    ]
 
 
 def _drop_vector(w: Writing, memory: Memory) -> None:
@@ -308,38 +278,4 @@ def _replace(w: Writing, memory: Memory, heard: str | None) -> None:
     w.connection.execute(
         delete(memory_people).where(p.space_id == w.space, p.memory_id == memory.id)
     )
-    _add_people(w, memory)
-
-
-def _add_version(w: Writing, memory: Memory, heard: str | None) -> None:
-    w.connection.execute(
-        _INSERT_VERSION,
-        {
-            "space_id": w.space,
-            "memory_id": memory.id,
-            "version": memory.version,
-            "content": memory.content,
-            "speaker": memory.speaker,
-            "subjects": packed(memory.subjects),
-            "heard": heard,
-            "visibility": memory.visibility.value,
-            "sensitivity": memory.sensitivity.value,
-            "portable": memory.portable,
-            "actor": w.actor,
-            "created_at": to_micros(w.at),
-        },
-    )
-
-
-def _add_people(w: Writing, memory: Memory) -> None:
-    about = SUBJECT if memory.learned_kind is ChatKind.GROUP else MENTIONED
-    rows = [(about, person) for person in counted_subjects(memory)]
-    rows += [(WITHHELD, person) for person in memory.withheld_from]
-    if rows:
-        w.connection.execute(
-            _INSERT_PEOPLE,
-            [
-                {"space_id": w.space, "memory_id": memory.id, "role": role, "person": person}
-                for role, person in sorted(rows)
-            ],
-        )
+    rendered.run(w.connection, steps.people(memory))

@@ -23,8 +23,9 @@ from tacit.model.tokens import Count, at_most
 from tacit.model.words import Visibility
 from tacit.prompt.styles import Style
 from tacit.recall.recollection import Recollection
-from tacit.recall.relate import neighbours
+from tacit.recall.relate import Neighbours, at_hand, neighbours
 from tacit.store import deltas, listing, reads, relations, writes
+from tacit.store.candidates import Edge
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
 from tacit.store.listing import Filter
@@ -34,6 +35,10 @@ from tacit.views.mind import Mind
 
 T = TypeVar("T")
 Choose = Callable[[Connection, Request], Filter | None]
+
+
+class _Behind(Exception):
+    """What was at hand in the process is no longer all there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,35 +82,59 @@ class Access:
     def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
         return self._store.write(self._space, self._asking, self._thread, work, vectors)
 
-    def _write_text(self, content: str | None, work: Callable[[Writing], Remembered]) -> Remembered:
-        """A write of words: with what they mean and what they are like, both found beforehand."""
-        if content is None:
-            return self._write(work)
-        vectors = self._recollection.vectors([content])
-        vector = vectors.of(content)
-        alike: dict[str, float] = {}
-        if vector is not None:
-            alike = self._read(
-                lambda c, r: neighbours(
-                    self._recollection.library, c, r, vector, self._policy.link_min
-                )
-            )
+    def _write_text(
+        self, content: str | None, work: Callable[[Writing], Remembered], *, new: bool = False
+    ) -> Remembered:
+        """A write of words: with what they mean and what they are like, both found beforehand.
+        `new`: it surely makes a memory, and the writer owns it."""
+        vectors = NO_VECTORS if content is None else self._recollection.vectors([content])
+        vector = vectors.of(content) if content is not None else None
+        if vector is None:
+            done = self._write(work, vectors)
+            if content is not None:
+                self._mind.mind_the_gap()
+            return done
+        near = self._at_hand(vector) if new else None
+        if near is not None:
+            try:
+                return self._write_related(work, vectors, vector, near, certain=False)
+            except _Behind:
+                pass  # another process wrote meanwhile: ask the store
+        library, least = self._recollection.library, self._policy.link_min
+        near = self._read(lambda c, r: neighbours(library, c, r, vector, least))
+        return self._write_related(work, vectors, vector, near, certain=True)
 
-        added: list[tuple[Memory, int]] = []
+    def _at_hand(self, vector: bytes) -> Neighbours | None:
+        kept = self._store.requests.kept(self._space, self._asking, union=True)
+        if kept is None:
+            return None
+        return at_hand(self._recollection.library, kept[1], vector, self._policy.link_min)
+
+    def _write_related(
+        self,
+        work: Callable[[Writing], Remembered],
+        vectors: Vectors,
+        vector: bytes,
+        near: Neighbours,
+        *,
+        certain: bool,
+    ) -> Remembered:
+        added: list[dict[str, Any]] = []
+        edges: list[Edge] = []
 
         def related(w: Writing) -> Remembered:
             done = work(w)
+            if not certain and any(row["stamp"] - 1 != near.whole_at for row in w.added):
+                raise _Behind
             added[:] = w.added
-            if vector is not None:
-                relations.find(w, done.id, alike, new=done.created)
+            edges[:] = relations.find(w, done.id, near.likeness, new=done.created)
             return done
 
         done = self._write(related, vectors)
-        if vector is None or self._mind.has_gap:
+        if self._mind.has_gap:
             self._mind.mind_the_gap()
-        if vector is not None:
-            for memory, stamp in added:
-                self._recollection.library.learn(memory, stamp, vector)
+        for row in added:
+            self._recollection.library.learn(row, vector, edges)
         return done
 
     def _allowed(self, agent: str | None) -> frozenset[str] | None:

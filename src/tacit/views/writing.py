@@ -37,7 +37,9 @@ class ViewWrites(Access):
             raise InvalidInput("content", "is missing; say what to remember")
         self._category(asked.category or CATEGORY_OF_KIND[asked.kind or Kind.KNOWLEDGE])
         return self._write_text(
-            asked.content, lambda w: learning.remember(w, asked, self._policy.ttls)
+            asked.content,
+            lambda w: learning.remember(w, asked, self._policy.ttls),
+            new=asked.key is None and not asked.for_room,
         )
 
     def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:

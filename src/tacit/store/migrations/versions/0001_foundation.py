@@ -274,6 +274,7 @@ def _create_what_hangs_on_them() -> None:
         sa.Column("thread", sa.Text(), nullable=False),
         sa.Column("rev", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "thread"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "tombstones",
@@ -296,6 +297,7 @@ def _create_what_hangs_on_them() -> None:
             ["space_id", "memory_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("space_id", "thread", "rev"),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_change_log_memory", "change_log", ["space_id", "memory_id"], unique=False)
     op.create_table(
@@ -312,6 +314,7 @@ def _create_what_hangs_on_them() -> None:
             ["space_id", "memory_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("space_id", "memory_id", "seq"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "memory_people",
@@ -323,6 +326,7 @@ def _create_what_hangs_on_them() -> None:
             ["space_id", "memory_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("space_id", "memory_id", "role", "person"),
+        sqlite_with_rowid=False,
     )
     op.create_index(
         "ix_memory_people_person",

@@ -18,7 +18,7 @@ SEARCH = {
         ALTER TABLE memories ALTER COLUMN name SET STATISTICS 0
     """,
 }
-OWN_WORDS = "owner IS NULL OR owner <> speaker"
+WHERE = {"speaker": "owner IS NULL OR owner <> speaker", "heard": "heard IS NOT NULL"}
 
 
 def upgrade() -> None:
@@ -51,7 +51,7 @@ def _widen_memories() -> None:
     )
     for lead in ("owner", "speaker", "learned_in", "heard"):
         op.drop_index(f"ix_memories_{lead}", "memories")
-        where = sa.text(OWN_WORDS) if lead == "speaker" else None
+        where = sa.text(WHERE[lead]) if lead in WHERE else None
         op.create_index(
             f"ix_memories_{lead}",
             "memories",
@@ -89,6 +89,7 @@ def _create_vectors_and_partitions() -> None:
         sa.Column("rev", sa.BigInteger(), nullable=False),
         sa.Column("cleared_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "door"),
+        sqlite_with_rowid=False,
     )
 
 

@@ -1,0 +1,108 @@
+"""The statements that a new memory, a new wording or an event consists of, to be run together."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+
+from tacit.clock import to_micros
+from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
+from tacit.model.memory import Memory
+from tacit.model.words import ChatKind, Event
+from tacit.store.rendered import Step, inserting
+from tacit.store.rows import counted_subjects, packed
+from tacit.store.tables import change_log, history, memory_people, memory_versions
+
+_INSERT_VERSION = inserting(memory_versions)
+_INSERT_PERSON = inserting(memory_people)
+_INSERT_FIRST_EVENT = inserting(history)
+_INSERT_EVENT = text(
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
+    "SELECT :space_id, :memory_id, coalesce(max(seq), 0) + 1, "
+    ":event, :version, :actor, :detail, :at "
+    "FROM history WHERE space_id = :space_id AND memory_id = :memory_id"
+)
+# A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
+NEXT_REVISION = text(
+    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
+    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
+    "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
+)
+_INSERT_CHANGE = inserting(change_log)
+_EMBEDDED = text("DELETE FROM embedded WHERE space_id = :space AND model <> :model")
+
+
+def version(memory: Memory, heard: str | None, actor: str, at: datetime) -> Step:
+    return _INSERT_VERSION, {
+        "space_id": memory.space,
+        "memory_id": memory.id,
+        "version": memory.version,
+        "content": memory.content,
+        "speaker": memory.speaker,
+        "subjects": packed(memory.subjects),
+        "heard": heard,
+        "visibility": memory.visibility.value,
+        "sensitivity": memory.sensitivity.value,
+        "portable": memory.portable,
+        "actor": actor,
+        "created_at": to_micros(at),
+    }
+
+
+def people(memory: Memory) -> list[Step]:
+    about = SUBJECT if memory.learned_kind is ChatKind.GROUP else MENTIONED
+    named = [(about, person) for person in counted_subjects(memory)]
+    named += [(WITHHELD, person) for person in memory.withheld_from]
+    return [
+        (
+            _INSERT_PERSON,
+            {"space_id": memory.space, "memory_id": memory.id, "role": role, "person": person},
+        )
+        for role, person in sorted(named)
+    ]
+
+
+def incomplete(space: str, model: str) -> Step:
+    """Models that made no vector of something new are no longer complete here."""
+    return _EMBEDDED, {"space": space, "model": model}
+
+
+def event(
+    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+) -> Step:
+    """What happened to a memory, after what its history tells already."""
+    return _INSERT_EVENT, _event(memory, what, actor, at, detail)
+
+
+def first_event(memory: Memory, what: Event, actor: str, at: datetime) -> Step:
+    """With which the history of a new memory begins."""
+    return _INSERT_FIRST_EVENT, {**_event(memory, what, actor, at, None), "seq": 1}
+
+
+def _event(
+    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+) -> dict[str, Any]:
+    return {
+        "space_id": memory.space,
+        "memory_id": memory.id,
+        "event": what.value,
+        "version": memory.version,
+        "actor": actor,
+        "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True) if detail else "{}",
+        "at": to_micros(at),
+    }
+
+
+def shown(memory: Memory, thread: str, rev: int, word: str, at: datetime) -> Step:
+    """The delta of a thread tells of it under this revision."""
+    return _INSERT_CHANGE, {
+        "space_id": memory.space,
+        "thread": thread,
+        "rev": rev,
+        "memory_id": memory.id,
+        "event": word,
+        "at": to_micros(at),
+    }
