@@ -43,6 +43,11 @@ _REVISIONS = (
     f"FROM ({_DOORS}) d, (SELECT max(stamp) AS rev FROM memories) r "
     "WHERE true ON CONFLICT DO NOTHING"
 )
+# Whoever opens the store need not look for vectors that are missing.
+_COMPLETE = (
+    "INSERT INTO embedded (space_id, model, done_at) SELECT space_id, %s, 1 FROM spaces "
+    "WHERE true ON CONFLICT DO NOTHING"
+)
 _HOME = (
     f"coalesce('{partitions.person('')}' || m.owner, '{partitions.room('')}' || m.learned_in, '')"
 )
@@ -105,6 +110,7 @@ def _place_in_sqlite(path: Path, model: str, directions: Vectors) -> None:
         "INSERT INTO vectors (space_id, home, memory_id, model, vector) VALUES (?, ?, ?, ?, ?)",
         ((*row, model, blobs[n % len(blobs)]) for n, row in enumerate(rows)),
     )
+    connection.execute(_COMPLETE.replace("%s", "?"), (model,))
     connection.execute("COMMIT")
     connection.execute("ANALYZE")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -127,6 +133,7 @@ def _place_in_postgres(url: str, model: str, directions: Vectors) -> None:
             "ON CONFLICT DO NOTHING",
             (model,),
         )
+        connection.execute(_COMPLETE, (model,))
         connection.execute("VACUUM (ANALYZE)")
 
 

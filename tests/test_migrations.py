@@ -31,7 +31,7 @@ CHAT = tacit.Chat.private("telegram:1001")
 # What a database keeps its words in; everything else is in the table definitions.
 SEARCH_TABLES = {
     "sqlite": {"search_rows", "search_words"}
-    | {f"search_words_{part}" for part in ("data", "idx", "content", "docsize", "config")},
+    | {f"search_words_{part}" for part in ("data", "idx", "content", "config")},
     "postgresql": set(),
 }
 SEARCH_COLUMNS = {

@@ -1,14 +1,14 @@
 """Changing the model: recall goes on by words, never mixes two models, and meaning comes back."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 import tacit
 from tacit.memory import Memory
 from tests.contract.conftest import Open
-from tests.contract.embedders import Table, minilm
+from tests.contract.embedders import Table, Vector, minilm
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.rows import rows
 
@@ -279,3 +279,38 @@ def test_from_words_to_the_model_that_ships(shared_url: str, opened: Open) -> No
     best = private(memory, ALICE).recall("who am I married to?")[0]
     assert best.memory.content == "Sarah is my wife"
     assert best.signals.meaning > 0.3
+
+
+class Interrupted(Table):
+    """While it is at work for the first time, something happens."""
+
+    def __init__(self, meanwhile: Callable[[], object]) -> None:
+        super().__init__(FRUIT, name="first", dimension=4)
+        self._meanwhile: Callable[[], object] | None = meanwhile
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        meanwhile, self._meanwhile = self._meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        return super().embed(texts)
+
+
+def test_what_is_written_without_a_vector_meanwhile_gets_one_too(
+    shared_url: str, opened: Open
+) -> None:
+    plain = opened(shared_url)  # as a process that has no model
+    view = private(plain, ALICE)
+    view.remember("apple pie")
+
+    def write() -> None:
+        for number in range(12):  # wherever their ids fall, before or after where the walk is
+            view.remember(f"car {number}")
+
+    memory = opened(shared_url, embedder=Interrupted(write))
+    memory.reembed()  # or the background, whichever is first
+    assert models(memory) == {"first": 13}
+    assert rows(memory, "SELECT count(*) FROM embedded WHERE done_at > 0") == [(1,)]
+    view.remember("bus ticket")
+    assert rows(memory, "SELECT count(*) FROM embedded") == [(0,)]
+    memory.reembed()
+    assert models(memory) == {"first": 14}

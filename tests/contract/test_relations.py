@@ -278,3 +278,51 @@ def test_those_who_reword_alike_sentences_do_not_lock_each_other_out(
         list(pool.map(write, range(8)))
     memory._store.database.write(lambda c: c.execute(text("SELECT pg_stat_force_next_flush()")))
     assert rows(memory, counted) == before
+
+
+def test_what_another_process_wrote_meanwhile_is_linked_too(shared_url: str, opened: Open) -> None:
+    here, there = opened(shared_url, embedder=table()), opened(shared_url, embedder=table())
+    first = kept(private(here, ALICE), "tea one")
+    second = kept(private(there, ALICE), "tea two")
+    third = kept(private(here, ALICE), "tea three")
+    fourth = kept(private(there, ALICE), "tea four")
+    found = edges(here)
+    assert {pair(first, third), pair(second, third)} <= set(found)
+    assert {pair(first, fourth), pair(second, fourth), pair(third, fourth)} <= set(found)
+
+
+def test_what_was_forgotten_is_not_linked(shared_url: str, opened: Open) -> None:
+    here, there = opened(shared_url, embedder=table()), opened(shared_url, embedder=table())
+    view = private(here, ALICE)
+    gone, stays = kept(view, "tea one"), kept(view, "tea two")
+    erased = kept(view, "tea three")
+    view.forget(gone)
+    private(there, ALICE).erase(erased)
+    new = kept(view, "coffee")
+    assert {both for both in edges(here) if new in both} == {pair(stays, new)}
+
+
+def test_among_hundreds_the_alike_are_found(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, embedder=table())
+    view = private(memory, ALICE)
+    tea = kept(view, "tea")
+    for number in range(150):
+        view.remember(f"plate {number}")
+    coffee = kept(view, "coffee")
+    assert {both for both in edges(memory) if coffee in both} == {pair(tea, coffee)}
+
+
+def test_what_was_just_written_comes_to_mind_with_its_words_and_edges(
+    shared_url: str, opened: Open
+) -> None:
+    memory = opened(shared_url, embedder=table())
+    view = private(memory, ALICE)
+    view.remember("tea with milk")
+    view.recall("milk")
+    view.remember("coffee with sugar")
+    (found, *_) = view.recall("sugar", top_k=1)
+    assert found.memory.content == "coffee with sugar"
+    assert [other.content for other in found.related] == ["tea with milk"]
+    again = opened(shared_url, embedder=table())  # reads it all from the store
+    (other, *_) = private(again, ALICE).recall("sugar", top_k=1)
+    assert (other.score, other.why, other.signals) == (found.score, found.why, found.signals)

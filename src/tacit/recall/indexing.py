@@ -68,6 +68,26 @@ class Indexing:
         return made
 
     def _finish_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+        """Until nobody wrote without a vector while everything was looked at."""
+        database, model = self._store.database, self._embedder.name
+        while not self._closing.is_set():
+            database.write(lambda c: missing.look(c, database.dialect, space, model))
+            begun = time.monotonic()
+            made = self._walk(space, made, progress)
+            if not self._closing.is_set() and database.write(
+                lambda c: missing.settle(c, space, model, self._store.clock())
+            ):
+                break
+            self._pause(begun)
+        return made
+
+    def _pause(self, begun: float) -> None:
+        """In the background it leaves half of the time to whoever is waiting for an answer."""
+        if threading.current_thread() is self._thread:
+            took = time.monotonic() - begun
+            self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
+
+    def _walk(self, space: str, made: int, progress: Callable[[int], None]) -> int:
         database, model = self._store.database, self._embedder.name
         after = ""
         while not self._closing.is_set():
@@ -75,22 +95,13 @@ class Indexing:
                 most = limits.EMBEDDED_AT_ONCE_COUNT
                 some = missing.page(connection, space, model, after, most)
             if not some:
-                self._settle(space)
                 break
             begun = time.monotonic()
             made += self._embed(space, some)
             after = some[-1].id
             progress(made)
-            if threading.current_thread() is self._thread:
-                # In the background it leaves half of the time to whoever is waiting for an answer.
-                took = time.monotonic() - begun
-                self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
+            self._pause(begun)
         return made
-
-    def _settle(self, space: str) -> None:
-        database, at = self._store.database, self._store.clock()
-        name = self._embedder.name
-        database.write(lambda c: missing.settle(c, database.dialect, space, name, at))
 
     def _embed(self, space: str, some: list[Unembedded]) -> int:
         vectors = self._embedder.embed([one.content for one in some])

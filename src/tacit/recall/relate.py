@@ -2,63 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.library import Library
-from tacit.recall.shelf import Shelf
+from tacit.recall.shelf import Floats, Shelf, directions
 from tacit.store import partitions
+from tacit.store.writes import Alike
 
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The nearest of what is the writer's own, wherever they write. By the time the edges are
-    written one of them may not stand any more: that is looked at again."""
-
-    likeness: dict[str, float]  # by id
-    whole_at: int = -1  # the revision of the writer's partition at which these were all
+_COMPARED_COUNT = 96
 
 
 def neighbours(
     library: Library, connection: Connection, request: Request, vector: bytes, link_min: float
-) -> Neighbours:
-    """As of this snapshot, from `link_min` on."""
+) -> Mapping[str, float]:
+    """The nearest of what is the writer's own, wherever they write, from `link_min` on, as of this
+    snapshot. By the time the edges are written one may not stand any more: look again then."""
     if request.subject is None:
-        return Neighbours({})
+        return {}
     rev, cleared = partitions.revision(connection, request.space, request.subject)
     shelf = library.home(connection, request.space, request.subject, rev, cleared)
-    return _nearest(shelf, vector, link_min)
+    return _nearest(shelf, vector, link_min).likeness
 
 
-def at_hand(
-    library: Library, request: Request, vector: bytes, link_min: float
-) -> Neighbours | None:
+def at_hand(library: Library, request: Request, vector: bytes, link_min: float) -> Alike | None:
     """As of the last time that somebody looked: true if the write finds that revision."""
-    if request.subject is None:
-        return Neighbours({})
-    shelf = library.at_hand(request.space, request.subject)
-    return None if shelf is None else _nearest(shelf, vector, link_min)
+    shelf = library.at_hand(request.space, request.subject) if request.subject else None
+    if shelf is None:
+        return None
+    found = _nearest(shelf, vector, link_min)
+    best = list(found.likeness.items())[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
+    return Alike(likeness=dict(best), whole_at=found.whole_at)
 
 
-def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Neighbours:
-    with shelf.lock:
-        count, matrix, facts, whole_at = len(shelf), shelf.matrix, shelf.facts, shelf.whole_at
+def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     asked = np.frombuffer(vector, np.float32)
+    with shelf.lock:
+        matrix, facts, whole_at = shelf.matrix, shelf.facts, shelf.whole_at
+        places = _first_look(shelf, asked)
     if matrix.shape[1] != len(asked):
-        return Neighbours({}, whole_at)
-    cosines = matrix[:count] @ asked
-    near = np.flatnonzero(cosines >= link_min)
-    near = near[facts[near, s.STANDS] == 1]
+        return Alike(likeness={}, whole_at=whole_at)
+    cosines = matrix[places] @ asked
+    near = np.flatnonzero((cosines >= link_min) & (facts[places, s.STANDS] == 1))
     found: dict[str, float] = {}
-    for place in near[np.argsort(-cosines[near], kind="stable")].tolist():
+    for at in near[np.argsort(-cosines[near], kind="stable")].tolist():
+        place = int(places[at])
         id = shelf.ids[place]
         if shelf.places[id][1] == place:  # not where it was before its last change
-            found[id] = float(cosines[place])
+            found[id] = float(cosines[at])
         if len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:  # one may be what is reworded
             break
-    return Neighbours(found, whole_at)
+    return Alike(likeness=found, whole_at=whole_at)
+
+
+def _first_look(shelf: Shelf, asked: Floats) -> NDArray[np.intp]:
+    """The places worth a comparison in full: all of them, or those that are nearest in outline.
+    What somebody has by the thousands takes too long to compare with each new memory."""
+    count = len(shelf)
+    if count <= _COMPARED_COUNT or shelf.matrix.shape[1] != len(asked):
+        return np.arange(count)
+    rough = shelf.outline() @ (asked @ directions(len(asked)))
+    return np.argpartition(rough, count - _COMPARED_COUNT)[-_COMPARED_COUNT:]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
 
@@ -33,7 +34,17 @@ Places = NDArray[np.int32]
     SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS,
 ) = range(22)  # fmt: skip
 NEVER: Final = 2**62
+OUTLINE_DIMENSION: Final = 64
 _FIRST_CAPACITY: Final = 64
+
+
+@lru_cache(maxsize=8)
+def directions(dimension: int) -> Floats:
+    """A few directions in a space, the same in every process: seen along them, what is alike stays
+    about as alike as it is."""
+    chosen = np.random.default_rng(dimension).standard_normal((dimension, OUTLINE_DIMENSION))
+    found: Floats = (chosen / np.sqrt(OUTLINE_DIMENSION)).astype(np.float32)
+    return found
 
 
 class Codes:
@@ -71,6 +82,8 @@ class Shelf:
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
         self._unread: list[tuple[int, str, int]] = []  # place, content, when
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
+        self._outline: Floats = np.zeros((0, OUTLINE_DIMENSION), np.float32)
+        self._outlined = 0
         self._codes = codes
         self.whole_at = -1  # the revision at which everything of its home was here
 
@@ -131,6 +144,19 @@ class Shelf:
             if found is None:
                 return None
             return np.array(found[0], np.int32), np.array(found[1], np.int32)
+
+    def outline(self) -> Floats:
+        """All vectors in a few directions, for a first look. To be called under the lock."""
+        count = len(self.ids)
+        if len(self._outline) < count:
+            room = np.zeros((len(self.facts), OUTLINE_DIMENSION), np.float32)
+            room[: self._outlined] = self._outline[: self._outlined]
+            self._outline = room
+        if self._outlined < count:
+            new = self.matrix[self._outlined : count]
+            self._outline[self._outlined : count] = new @ directions(new.shape[1])
+            self._outlined = count
+        return self._outline[:count]
 
     def _place(self, place: int, vector: Floats) -> None:
         if not self.matrix.shape[1]:

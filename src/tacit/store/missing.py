@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
+from sqlalchemy import Connection, and_, bindparam, func, literal_column, select, update
 
 from tacit.clock import to_micros
 from tacit.model.words import State
@@ -16,6 +16,7 @@ from tacit.store.dialect import Dialect
 from tacit.store.tables import embedded, memories, vectors
 from tacit.store.tables import spaces as all_spaces
 
+_LOOKING = 0  # instead of the time at which a space was complete
 _M, _V, _E, _S = memories.c, vectors.c, embedded.c, all_spaces.c
 _WANTED = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # By the whole key of a vector: anything less might be looked up by the space alone.
@@ -41,7 +42,7 @@ class Unembedded(NamedTuple):
 
 def spaces(connection: Connection, model: str) -> list[str]:
     """Those that are not known to be complete."""
-    done = select(_E.space_id).where(_E.model == model)
+    done = select(_E.space_id).where(_E.model == model, _E.done_at > _LOOKING)
     rows = connection.execute(select(_S.space_id).where(_S.space_id.not_in(done)))
     return list(rows.scalars())
 
@@ -85,11 +86,17 @@ def keep(
     return len(kept)
 
 
-def settle(connection: Connection, dialect: Dialect, space: str, model: str, at: datetime) -> None:
-    """Say that a space is complete, unless somebody wrote without a vector meanwhile."""
-    if not page(connection, space, model, "", 1):
-        row = {"space_id": space, "model": model, "done_at": to_micros(at)}
-        dialect.insert_missing(connection, embedded, [row])
+def look(connection: Connection, dialect: Dialect, space: str, model: str) -> None:
+    """From here on, whoever writes without a vector of this model takes the mark away."""
+    row = {"space_id": space, "model": model, "done_at": _LOOKING}
+    dialect.insert_missing(connection, embedded, [row])
+
+
+def settle(connection: Connection, space: str, model: str, at: datetime) -> bool:
+    """Say that a space is complete, unless somebody wrote without a vector since `look`. To look
+    again here would hold up every writer for as long as it takes to walk through the space."""
+    marked = update(embedded).where(_E.space_id == space, _E.model == model, _E.done_at == _LOOKING)
+    return connection.execute(marked.values(done_at=to_micros(at))).rowcount > 0
 
 
 def counts(connection: Connection, space: str, model: str) -> tuple[int, int]:

@@ -12,10 +12,10 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.store import partitions, rendered
 from tacit.store.candidates import Edge
+from tacit.store.steps import RELATED_TO
 from tacit.store.tables import derived_from, memories, relations
 from tacit.store.writes import Writing
 
-RELATED_TO = "related_to"
 _R, _M = relations.c, memories.c
 # Two statements, because with an OR neither index is used.
 _UNFOUND = [

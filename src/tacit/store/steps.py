@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from tacit.clock import to_micros
 from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
 from tacit.model.memory import Memory
 from tacit.model.words import ChatKind, Event
+from tacit.store.candidates import Edge
 from tacit.store.rendered import Step, inserting
 from tacit.store.rows import counted_subjects, packed
 from tacit.store.tables import change_log, history, memory_people, memory_versions
 
+RELATED_TO = "related_to"
 _INSERT_VERSION = inserting(memory_versions)
 _INSERT_PERSON = inserting(memory_people)
 _INSERT_FIRST_EVENT = inserting(history)
@@ -94,6 +98,27 @@ def _event(
         "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True) if detail else "{}",
         "at": to_micros(at),
     }
+
+
+@lru_cache(maxsize=32)
+def _inserting_edges(count: int) -> TextClause:
+    rows = ", ".join(
+        f"(:space, :from{n}, :to{n}, '{RELATED_TO}', :strength{n}, :found, :at)"
+        for n in range(count)
+    )
+    return text(
+        "INSERT INTO relations "  # noqa: S608
+        f"(space_id, from_id, to_id, relation_type, strength, found, created_at) VALUES {rows}"
+    )
+
+
+def edges(space: str, found: Sequence[Edge], at: datetime) -> Step:
+    """Of a new memory to others: there is none of them yet."""
+    params: dict[str, Any] = {"space": space, "found": True, "at": to_micros(at)}
+    for n, edge in enumerate(found):
+        params[f"from{n}"], params[f"to{n}"] = edge.from_id, edge.to_id
+        params[f"strength{n}"] = edge.strength
+    return _inserting_edges(len(found)), params
 
 
 def shown(memory: Memory, thread: str, rev: int, word: str, at: datetime) -> Step:

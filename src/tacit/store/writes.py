@@ -18,6 +18,7 @@ from tacit.model.words import Event
 from tacit.store import audiences as listeners
 from tacit.store import doors, partitions, rendered, steps
 from tacit.store.audiences import Audiences
+from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
 from tacit.store.ids import digest, new_id
 from tacit.store.people import forget_unmentioned
@@ -48,10 +49,23 @@ _HEARD = COLUMNS.index(_M.heard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """What a new memory of the writer's own is like, from what was at hand."""
+
+    likeness: Mapping[str, float]  # by id; the nearest, each of which stood then
+    whole_at: int  # the revision of the writer's partition at which that was so
+
+
+class Behind(Exception):
+    """Somebody wrote since the revision of what was at hand: look again, and write again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vectors:
     """Texts as vectors, made before the transaction: nobody waits for a model under a lock."""
 
     model: str = ""
+    alike: Alike | None = None
     by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, length 1
 
     def of(self, text: str) -> bytes | None:
@@ -75,6 +89,7 @@ class Writing:
     at: datetime
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
+    edges: list[Edge] = field(default_factory=list)  # with which they were added
 
     @property
     def space(self) -> str:
@@ -112,6 +127,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
             *_vector(w, memory),
             steps.first_event(memory, event, w.actor, w.at),
             *_shown(w, memory, "created"),
+            *_related(w, memory, row["stamp"]),
         ],
     )
     w.added.append(row)
@@ -244,6 +260,20 @@ def _shown(w: Writing, memory: Memory, word: str) -> list[Step]:
     """To the thread where it happened, and the one it came from: both keep a block of it."""
     threads = sorted({w.thread, memory.thread or w.thread} - {""})
     return [steps.shown(memory, thread, next_revision(w, thread), word, w.at) for thread in threads]
+
+
+def _related(w: Writing, memory: Memory, stamp: int) -> list[Step]:
+    """What it is like, if that was at hand."""
+    alike = w.vectors.alike
+    if alike is None:
+        return []
+    if alike.whole_at != stamp - 1:
+        raise Behind
+    w.edges[:] = [
+        Edge(min(memory.id, other), max(memory.id, other), round(strength, 4), found=True)
+        for other, strength in alike.likeness.items()
+    ]
+    return [steps.edges(w.space, w.edges, w.at)] if w.edges else []
 
 
 def _vector(w: Writing, memory: Memory) -> list[Step]:

@@ -23,22 +23,18 @@ from tacit.model.tokens import Count, at_most
 from tacit.model.words import Visibility
 from tacit.prompt.styles import Style
 from tacit.recall.recollection import Recollection
-from tacit.recall.relate import Neighbours, at_hand, neighbours
+from tacit.recall.relate import at_hand, neighbours
 from tacit.store import deltas, listing, reads, relations, writes
-from tacit.store.candidates import Edge
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
 from tacit.store.listing import Filter
 from tacit.store.reads import Found
-from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.store.writes import NO_VECTORS, Alike, Behind, Vectors, Writing
 from tacit.views.mind import Mind
 
 T = TypeVar("T")
+NOTHING: Mapping[str, float] = {}
 Choose = Callable[[Connection, Request], Filter | None]
-
-
-class _Behind(Exception):
-    """What was at hand in the process is no longer all there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,17 +90,17 @@ class Access:
             if content is not None:
                 self._mind.mind_the_gap()
             return done
-        near = self._at_hand(vector) if new else None
-        if near is not None:
+        alike = self._at_hand(vector) if new else None
+        if alike is not None:
             try:
-                return self._write_related(work, vectors, vector, near, certain=False)
-            except _Behind:
+                return self._write_related(work, replace(vectors, alike=alike), vector)
+            except Behind:
                 pass  # another process wrote meanwhile: ask the store
         library, least = self._recollection.library, self._policy.link_min
         near = self._read(lambda c, r: neighbours(library, c, r, vector, least))
-        return self._write_related(work, vectors, vector, near, certain=True)
+        return self._write_related(work, vectors, vector, near)
 
-    def _at_hand(self, vector: bytes) -> Neighbours | None:
+    def _at_hand(self, vector: bytes) -> Alike | None:
         kept = self._store.requests.kept(self._space, self._asking, union=True)
         if kept is None:
             return None
@@ -115,26 +111,24 @@ class Access:
         work: Callable[[Writing], Remembered],
         vectors: Vectors,
         vector: bytes,
-        near: Neighbours,
-        *,
-        certain: bool,
+        near: Mapping[str, float] = NOTHING,
     ) -> Remembered:
-        added: list[dict[str, Any]] = []
-        edges: list[Edge] = []
+        """`near` is what the words are like, where the vectors do not say so."""
+        written: list[Writing] = []
 
         def related(w: Writing) -> Remembered:
             done = work(w)
-            if not certain and any(row["stamp"] - 1 != near.whole_at for row in w.added):
-                raise _Behind
-            added[:] = w.added
-            edges[:] = relations.find(w, done.id, near.likeness, new=done.created)
+            if vectors.alike is None:
+                w.edges[:] = relations.find(w, done.id, near, new=done.created)
+            written[:] = [w]
             return done
 
         done = self._write(related, vectors)
         if self._mind.has_gap:
             self._mind.mind_the_gap()
-        for row in added:
-            self._recollection.library.learn(row, vector, edges)
+        for w in written:
+            for row in w.added:
+                self._recollection.library.learn(row, vector, w.edges)
         return done
 
     def _allowed(self, agent: str | None) -> frozenset[str] | None:

@@ -20,7 +20,7 @@ from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
 from tacit.model.results import Erased, Imported, Recorded, Remembered
 from tacit.model.words import CATEGORY_OF_KIND, Event, Kind, Visibility
-from tacit.store import listing, partitions, people, reads, relations, writes
+from tacit.store import listing, partitions, people, reads, relations, steps, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
 from tacit.views.access import Access, owns
@@ -119,7 +119,7 @@ class ViewWrites(Access):
         return Recorded(ids=tuple(ids))
 
     def relate(
-        self, id: str, other: str, relation: str = relations.RELATED_TO, *, strength: float = 1.0
+        self, id: str, other: str, relation: str = steps.RELATED_TO, *, strength: float = 1.0
     ) -> None:
         """Say that two of your memories belong together, from the first to the second."""
         kind = text.identifier("relation", relation, limits.TAG_MAX_CHARS)

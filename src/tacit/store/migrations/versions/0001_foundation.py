@@ -18,7 +18,7 @@ SEARCH = {
             UNIQUE (space_id, memory_id)
         );
         CREATE VIRTUAL TABLE search_words
-            USING fts5 (content, doors, tokenize = 'unicode61')
+            USING fts5 (content, doors, tokenize = 'unicode61', detail = column, columnsize = 0)
     """,
     # The planner's figures are samples of the rows, and would outlive what is erased.
     "postgresql": """
