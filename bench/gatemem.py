@@ -170,7 +170,8 @@ def explain(total: Measured) -> None:
         f"deletions: {went.requests} requests and records of them, {went.named} values named, "
         f"{went.erased} memories erased, {went.forgotten} forgotten, "
         f"{went.by_operator} erased by an operator, "
-        f"{went.not_taken_in} later sentences not taken in"
+        f"{went.not_taken_in} later sentences not taken in; "
+        f"{went.secrets} sentences refused as secrets"
     )
     for reason, count in sorted(went.stayed.items()):
         print(f"  out of reach: {count} copies, {reason}")

@@ -21,12 +21,14 @@ from bench.gatemem_deletion import (
     tied_numbers,
 )
 from bench.gatemem_rooms import CHANNEL, OPEN, Placed, Room, project_name, rooms_of
+from tacit.screening.secrets import screen
 
 TOP_K = 10
 _PAGE_COUNT = 500
 _GUESS_SHARED_WORDS = 3  # a described value is forgotten where this many words agree
 _RECORD_WITHIN_TURNS = 5  # a record this soon after a request spells out what was asked
 _ARCHIVE = tacit.Requester(f"{CHANNEL}:archive")
+_WENT = ("requests", "named", "erased", "forgotten")
 _WORD = re.compile(r"[a-z0-9]{4,}")
 
 
@@ -47,14 +49,24 @@ class Deletions:
     erased: int = 0
     forgotten: int = 0
     by_operator: int = 0  # copies out of the requester's reach
+    secrets: int = 0  # sentences that were left out because they hold one
     not_taken_in: int = 0  # later sentences that name what was deleted
     stayed: dict[str, int] = field(default_factory=dict)  # reason: copies of a named value
 
     def add(self, other: Deletions) -> None:
-        for name in ("requests", "named", "erased", "forgotten", "by_operator", "not_taken_in"):
+        for name in (*_WENT, "by_operator", "secrets", "not_taken_in"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for reason, count in other.stayed.items():
             self.stayed[reason] = self.stayed.get(reason, 0) + count
+
+
+def _without_secrets(sentences: list[str]) -> list[str]:
+    """A memory refuses secrets: the sentence that holds one is left out, and the rest is kept."""
+    kept: list[str] = []
+    for one in sentences:
+        if screen(" ".join([*kept, one])) is None:
+            kept.append(one)
+    return kept
 
 
 class Clock:
@@ -124,11 +136,12 @@ class Player:
         placed = self._rooms.place(turn)
         self._met[placed.room.id] = placed.room
         order = order_in(turn.text, self._known)
-        everything = " ".join(statements(turn.text))
+        said = _without_secrets(statements(turn.text))
+        self.deletions.secrets += len(statements(turn.text)) - len(said)
+        everything = " ".join(said)
         if everything:
             self._archive.remember(everything, observed_at=turn.at)
         self._say(turn.speaker, turn.text, everything)
-        said = statements(turn.text)
         if order is not None:
             self._obey(number, turn, placed, order)
             said = [one for one in said if one not in order.sentences]

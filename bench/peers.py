@@ -235,6 +235,7 @@ def _settle(urls: Sequence[str]) -> None:
     for url in urls:
         with psycopg.connect(_plain(url), autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE)")
+    os.sync()  # or whoever writes next waits for what the disk still has to do
 
 
 def _plain(url: str) -> str:

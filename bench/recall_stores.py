@@ -6,6 +6,7 @@ kept at hand in a process, are added here, past the public API.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -81,6 +82,7 @@ def build(url: str, memos: Iterator[Memo], embedder: Embedder, *, embedded: int 
         texts = _texts(url, f"ext:telegram:{embedded}")
         vectors = embedder.embed(list(texts.values()))
         replace(url, dict(zip(texts, vectors, strict=True)))
+    os.sync()  # or whoever writes next waits for what the disk still has to do
 
 
 def place(url: str, model: str, directions: Vectors) -> None:

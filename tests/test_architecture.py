@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tacit"
 # From DESIGN: what comes later may import what comes earlier, never the other way round.
 STAGES = (
     ("errors", "limits", "clock"),
+    ("screening",),
     ("model",),
     ("identity",),
     ("disclosure",),

@@ -2,6 +2,7 @@
 
 TacitError
 ├── InvalidInput        what was handed in cannot be used; says which part, and what to do
+│   └── SecretRefused   it holds a secret; says of which kind, and never the secret
 ├── NotFound            absent, or not for this requester: the two are never told apart
 ├── Conflict            the memory moved on since the caller read it, or its key is taken
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
@@ -28,6 +29,17 @@ class InvalidInput(TacitError, ValueError):
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
+
+
+class SecretRefused(InvalidInput):
+    """`kind` is one of those in docs/screening.md."""
+
+    def __init__(self, field: str, kind: str, says: str) -> None:
+        super().__init__(
+            field,
+            f"holds a secret ({kind}). {says} Leave the value out and say where it is kept",
+        )
+        self.kind = kind
 
 
 class NotFound(TacitError, LookupError):

@@ -66,13 +66,13 @@ def test_without_a_model_nothing_is_alike(memory: Memory) -> None:
     assert edges(memory) == {}
 
 
-def test_at_most_three_of_the_nearest_are_linked(database_url: str, opened: Open) -> None:
+def test_at_most_two_of_the_nearest_are_linked(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=table())
     view = private(memory, ALICE)
     for number in range(9):
         view.remember(f"tea {number}")
     last = kept(view, "coffee last")
-    assert sum(last in both for both in edges(memory)) == 3
+    assert sum(last in both for both in edges(memory)) == 2
 
 
 def test_only_ones_own_are_linked(database_url: str, opened: Open) -> None:
@@ -288,7 +288,7 @@ def test_what_another_process_wrote_meanwhile_is_linked_too(shared_url: str, ope
     fourth = kept(private(there, ALICE), "tea four")
     found = edges(here)
     assert {pair(first, third), pair(second, third)} <= set(found)
-    assert {pair(first, fourth), pair(second, fourth), pair(third, fourth)} <= set(found)
+    assert sum(fourth in both for both in found) == 2
 
 
 def test_what_was_forgotten_is_not_linked(shared_url: str, opened: Open) -> None:

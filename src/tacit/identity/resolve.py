@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from tacit import limits
 from tacit.errors import InvalidInput
@@ -43,6 +44,27 @@ class Asking:
 
 
 def parse(requester: Requester | None, chat: Chat) -> Asking:
+    """Checked once for each of those who come again and again in private."""
+    plain = _plain(requester, chat)
+    return _parsed_before(*plain) if plain is not None else _parse(requester, chat)
+
+
+def _plain(requester: object, chat: object) -> tuple[str, str | None, str | None, str] | None:
+    """A person in a private chat, by text alone: only then do equal values mean equal types."""
+    if type(requester) is not Requester or type(chat) is not Chat:
+        return None
+    found = (requester.key, requester.name, requester.username, chat.id)
+    plain = all(one is None or type(one) is str for one in found)
+    private = chat.kind is ChatKind.PRIVATE and chat.participants == () and chat.complete is False
+    return found if plain and private and requester.is_bot is False else None
+
+
+@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
+def _parsed_before(key: str, name: str | None, username: str | None, chat: str) -> Asking:
+    return _parse(Requester(key, name, username), Chat.private(chat))
+
+
+def _parse(requester: Requester | None, chat: Chat) -> Asking:
     if not isinstance(chat, Chat):
         raise InvalidInput("chat", "expected a tacit.Chat, for example Chat.private('telegram:1')")
     if requester is not None and not isinstance(requester, Requester):

@@ -93,12 +93,15 @@ def _checks(categories: Collection[str]) -> dict[str, Any]:
     def label(name: str, most: int = limits.LABEL_MAX_CHARS) -> Any:
         return lambda value: text.identifier(name, value, most)
 
+    def said(name: str, most: int) -> Any:
+        return lambda value: text.said_identifier(name, value, most)
+
     return {
         "content": text.content,
         "kind": lambda v: text.choice("kind", v, Kind),
         "category": lambda v: text.category(v, categories),
-        "key": label("key", limits.KEY_MAX_CHARS),
-        "slot": label("slot", limits.SLOT_MAX_CHARS),
+        "key": said("key", limits.KEY_MAX_CHARS),
+        "slot": said("slot", limits.SLOT_MAX_CHARS),
         "about": lambda v: people("about", v),
         "withheld_from": lambda v: people("withheld_from", v),
         "visibility": lambda v: text.choice("visibility", v, Visibility),

@@ -54,7 +54,9 @@ def _said(message: object) -> Said:
     return Said(
         role=text.choice("role", message.role, Role),
         content=text.content(message.content),
-        name=text.optional_identifier("name", message.name, limits.NAME_MAX_CHARS),
+        name=None
+        if message.name is None
+        else text.said_identifier("name", message.name, limits.NAME_MAX_CHARS),
         at=None if message.at is None else text.moment("at", message.at),
         id=text.optional_identifier("id", message.id, limits.LABEL_MAX_CHARS),
     )

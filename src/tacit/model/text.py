@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from tacit import limits
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, SecretRefused
+from tacit.screening.secrets import screen
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -39,7 +40,20 @@ def storable(field: str, value: object, max_chars: int) -> str:
 
 
 def content(value: object, field: str = "content") -> str:
-    """What a person said. Any script and any mark is text; only emptiness is refused."""
+    """What a person said. Any script and any mark is text; only emptiness and secrets are
+    refused."""
+    return without_secrets(field, _visible(field, value))
+
+
+def without_secrets(field: str, text: str) -> str:
+    """The same text, where nothing in it must never be kept."""
+    secret = screen(text)
+    if secret is not None:
+        raise SecretRefused(field, secret.kind, secret.says)
+    return text
+
+
+def _visible(field: str, value: object) -> str:
     text = storable(field, value, limits.CONTENT_MAX_CHARS)
     if text.isascii() and text.isprintable() and not text.isspace() and text:
         return text  # most of what people write; the rest is looked at one by one
@@ -66,6 +80,11 @@ def identifier(field: str, value: object, max_chars: int) -> str:
                 field, f"contains the invisible character U+{ord(char):04X}; remove it"
             )
     return unicodedata.normalize("NFC", text)
+
+
+def said_identifier(field: str, value: object, max_chars: int) -> str:
+    """One that people choose the words of, and so may hold what must not be kept."""
+    return without_secrets(field, identifier(field, value, max_chars))
 
 
 def prefix(value: object) -> str | None:
@@ -162,18 +181,20 @@ def written_moment(field: str, value: object) -> object:
 def tags(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput("tags", "expected a list of words")
-    found = sorted({identifier("tags", tag, limits.TAG_MAX_CHARS) for tag in value})
+    found = sorted({said_identifier("tags", tag, limits.TAG_MAX_CHARS) for tag in value})
     if len(found) > limits.TAGS_MAX_COUNT:
         raise InvalidInput("tags", f"at most {limits.TAGS_MAX_COUNT} tags are kept")
     return tuple(found)
 
 
 def display(name: object) -> str:
-    """A name as a channel hands it over, with what cannot be seen or kept left out."""
+    """A name as a channel hands it over, with what cannot be seen or kept left out; nothing of it,
+    where it holds a secret: whoever is called so is served all the same."""
     if not isinstance(name, str):
         return ""
     seen = "".join(c for c in name if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    return unicodedata.normalize("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
+    shown = unicodedata.normalize("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
+    return "" if screen(shown) else shown
 
 
 def folded(name: str) -> str:

@@ -16,6 +16,7 @@ from tacit.recall.shelf import Floats, Shelf, directions
 from tacit.store import partitions
 from tacit.store.writes import Alike
 
+_FEW_COUNT = 1_000
 _COMPARED_COUNT = 96
 
 
@@ -44,12 +45,10 @@ def at_hand(library: Library, request: Request, vector: bytes, link_min: float) 
 def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     asked = np.frombuffer(vector, np.float32)
     with shelf.lock:
-        matrix, facts, whole_at = shelf.matrix, shelf.facts, shelf.whole_at
-        places = _first_look(shelf, asked)
-    if matrix.shape[1] != len(asked):
-        return Alike(likeness={}, whole_at=whole_at)
-    cosines = matrix[places] @ asked
-    near = np.flatnonzero((cosines >= link_min) & (facts[places, s.STANDS] == 1))
+        facts, whole_at = shelf.facts, shelf.whole_at
+        places, cosines = _compared(shelf, asked)
+    near = np.flatnonzero(cosines >= link_min)
+    near = near[facts[places[near], s.STANDS] == 1]
     found: dict[str, float] = {}
     for at in near[np.argsort(-cosines[near], kind="stable")].tolist():
         place = int(places[at])
@@ -61,11 +60,14 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     return Alike(likeness=found, whole_at=whole_at)
 
 
-def _first_look(shelf: Shelf, asked: Floats) -> NDArray[np.intp]:
-    """The places worth a comparison in full: all of them, or those that are nearest in outline.
-    What somebody has by the thousands takes too long to compare with each new memory."""
-    count = len(shelf)
-    if count <= _COMPARED_COUNT or shelf.matrix.shape[1] != len(asked):
-        return np.arange(count)
+def _compared(shelf: Shelf, asked: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Places and their likeness: all of them, or those that are nearest in outline. What somebody
+    has by the thousands takes too long to compare with each new memory."""
+    count, matrix = len(shelf), shelf.matrix
+    if matrix.shape[1] != len(asked):
+        return np.zeros(0, np.intp), np.zeros(0, np.float32)
+    if count <= _FEW_COUNT:
+        return np.arange(count), matrix[:count] @ asked
     rough = shelf.outline() @ (asked @ directions(len(asked)))
-    return np.argpartition(rough, count - _COMPARED_COUNT)[-_COMPARED_COUNT:]
+    places = np.argpartition(rough, count - _COMPARED_COUNT)[-_COMPARED_COUNT:]
+    return places, matrix[places] @ asked

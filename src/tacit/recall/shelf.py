@@ -80,7 +80,7 @@ class Shelf:
         self.facts: Whole = np.zeros((_FIRST_CAPACITY, Shelf.FACTS_COUNT), np.int64)
         self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
-        self._unread: list[tuple[int, str, int]] = []  # place, content, when
+        self._unread: list[Any] = []  # the rows of the last places
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
         self._outline: Floats = np.zeros((0, OUTLINE_DIMENSION), np.float32)
         self._outlined = 0
@@ -105,13 +105,10 @@ class Shelf:
         place = len(self.ids)
         if place == len(self.facts):
             self._grow()
-        when = row.created_at if row.observed_at is None else row.observed_at
-        self.facts[place] = self._facts(row, when)
-        self._unread.append((place, row.content, when))
+        self.facts[place, STANDS] = row.state == State.ACTIVE and row.session is None
+        self._unread.append(row)
         if vector is not None:
             self._place(place, np.frombuffer(vector, np.float32))
-        about = unpacked(row.subjects)
-        self.people.append(about | {row.speaker} if row.speaker else about)
         for other in self.edges.pop(row.id, {}):  # they are told anew with the row
             self.edges[other].pop(row.id, None)
         self.ids.append(row.id)
@@ -119,11 +116,15 @@ class Shelf:
         self.all_places.setdefault(row.id, []).append(place)
 
     def read(self) -> None:
-        """The words of what was added. Until somebody asks for words, a writer need not wait for
-        it. To be called under the lock, before anything is made of its facts."""
-        for place, content, when in self._unread:
-            said = stems(content) + date_terms(from_micros(when))
-            self.facts[place, LENGTH] = len(said)
+        """The words and facts of what was added. Until somebody asks a question, a writer need not
+        wait for them. To be called under the lock, before anything is made of its places."""
+        first = len(self.ids) - len(self._unread)
+        for place, row in enumerate(self._unread, start=first):
+            when = row.created_at if row.observed_at is None else row.observed_at
+            said = stems(row.content) + date_terms(from_micros(when))
+            self.facts[place] = self._facts(row, when, len(said))
+            about = unpacked(row.subjects)
+            self.people.append(about | {row.speaker} if row.speaker else about)
             for term, count in Counter(said).items():
                 where, counts = self._postings.setdefault(term, (array("i"), array("i")))
                 where.append(place)
@@ -165,7 +166,7 @@ class Shelf:
             self.matrix[place] = vector
             self.placed[place] = True
 
-    def _facts(self, row: Any, observed: int) -> Sequence[int]:
+    def _facts(self, row: Any, observed: int, length: int) -> Sequence[int]:
         code = self._codes.of
         return (
             row.importance,
@@ -186,7 +187,7 @@ class Shelf:
             code(row.role),
             code(row.session),
             -1 if row.seq is None else row.seq,
-            0,  # known once its words are read
+            length,
             "?" in row.content,
             tells_time(row.content),
             row.state == State.ACTIVE and row.session is None,  # can be related to

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sqlalchemy import Connection
 
+from tacit import limits
 from tacit.disclosure.branches import audiences_through
 from tacit.disclosure.predicate import parameters
 from tacit.disclosure.shape import Door
@@ -51,6 +53,7 @@ def _tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
     return [_token(space, kind, name) for name in names] or [_token(space, kind, "")]
 
 
+@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
 def _token(space: str, kind: str, name: str) -> str:
     """One word of plain letters, whatever the name holds."""
     return "x" + hashlib.sha256(f"{space}\n{kind}\n{name}".encode()).hexdigest()[:16]

@@ -54,6 +54,7 @@ class Database:
         self._reader = engine.execution_options(**dialect.read_options)
         self._writer = engine.execution_options(**dialect.write_options)
         self._bare = engine.execution_options(**dialect.bare_options)
+        self._kept: list[Connection] = []
         self._writes = itertools.count(1)
         self._analysis: threading.Thread | None = None
 
@@ -92,7 +93,7 @@ class Database:
                 with (
                     self._turn_of(reading=False),
                     _translated(self.dialect),
-                    self._writer.begin() as connection,
+                    self._writing() as connection,
                 ):
                     done = work(connection)
                 self._grown()
@@ -107,6 +108,21 @@ class Database:
                     ) from error
             attempt += 1
             time.sleep(random.uniform(0, min(0.1, 0.002 * 2**attempt)))
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction. Where writers take turns, the connection is kept for the next one."""
+        connection = self._kept.pop() if self._kept else self._writer.connect()
+        try:
+            with connection.begin():
+                yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if self._turn is not None and not self._single and not self._kept:
+            self._kept.append(connection)
+        else:
+            connection.close()
 
     def _grown(self) -> None:
         """A new database is planned for as an empty one: until the server looks at it again by
@@ -134,6 +150,8 @@ class Database:
     def close(self) -> None:
         if self._analysis is not None:
             self._analysis.join()
+        while self._kept:
+            self._kept.pop().close()
         self.engine.dispose()
 
     @contextmanager

@@ -23,7 +23,7 @@ def new_id() -> str:
 
 def digest(secret: str, id: str) -> str:
     """Recognises an id without telling it; the key never leaves the space's row."""
-    return hmac.new(bytes.fromhex(secret), id.encode(), hashlib.sha256).hexdigest()
+    return hmac.digest(bytes.fromhex(secret), id.encode(), "sha256").hex()
 
 
 def audience_id(people: frozenset[str]) -> str:

@@ -14,7 +14,7 @@ from tacit.errors import InvalidInput
 from tacit.identity import keys
 from tacit.model.people import Name, NameKind, Person
 from tacit.model.request import Request
-from tacit.model.text import folded, identifier
+from tacit.model.text import folded, said_identifier
 from tacit.store.dialect import Dialect
 from tacit.store.identities import around
 from tacit.store.ids import new_id
@@ -234,7 +234,7 @@ def _scope(connection: Connection, request: Request) -> dict[str, Any]:
 def _name(value: object, field: str) -> str:
     """`@bob` is how people write the name bob."""
     bare = value[1:] if isinstance(value, str) and value.startswith("@") else value
-    return identifier(field, bare, limits.NAME_MAX_CHARS)
+    return said_identifier(field, bare, limits.NAME_MAX_CHARS)
 
 
 def forget_unmentioned(connection: Connection, space: str, identities: Iterable[str]) -> None:

@@ -210,6 +210,7 @@ memory_versions = Table(
     time("created_at"),
     PrimaryKeyConstraint("space_id", "memory_id", "version"),
     of_memory(),
+    sqlite_with_rowid=False,
 )
 
 memory_people = Table(

@@ -181,7 +181,7 @@ class ViewWrites(Access):
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
         what = text.choice("kind", kind, NameKind)
-        called = text.identifier("name", name, limits.NAME_MAX_CHARS)
+        called = text.said_identifier("name", name, limits.NAME_MAX_CHARS)
 
         def work(w: Writing) -> Person:
             (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)

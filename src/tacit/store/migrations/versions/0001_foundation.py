@@ -352,4 +352,5 @@ def _create_what_hangs_on_them() -> None:
             ["space_id", "memory_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("space_id", "memory_id", "version"),
+        sqlite_with_rowid=False,
     )

@@ -1,0 +1,60 @@
+"""Text as a reader sees it, whatever it is written with: for checks, never for keeping."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# What cannot be seen: controls, soft hyphen, joiners, marks of direction, tags, fillers, selectors.
+INVISIBLE = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff"
+)
+_UNSEEN = re.compile(f"[{INVISIBLE}]+")
+_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
+# Unicode does not take these for the characters they look like.
+_DRAWN_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+        **dict.fromkeys("\u2236\ua789\u02d0", ":"),
+        **dict.fromkeys("\u2044\u2215", "/"),
+        "\u2800": " ",
+        "\u2028": "\n",
+        "\u2029": "\n",
+    }
+)
+_LATIN = re.compile(r"[A-Za-z]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_HOMOGLYPHS = str.maketrans(
+    "\u0430\u0410\u0412\u0441\u0421\u0435\u0415\u041d\u0456\u0406\u0458\u0408\u041a\u043a\u041c"
+    "\u043e\u041e\u0440\u0420\u0455\u0405\u0422\u0445\u0425\u0443\u0423\u04bb\u0501\u051b\u051d"
+    "\u03b1\u0391\u0392\u0395\u0397\u0399\u03b9\u039a\u03ba\u039c\u039d\u03bf\u039f\u03a1\u03c1"
+    "\u03a4\u03a7\u03a5\u03bd\u0131",
+    "aABcCeEHiIjJKkMoOpPsSTxXyYhdqwaABEHIiKkMNoOPpTXYvi",
+)
+
+
+def readings(text: str) -> tuple[str, ...]:
+    """The text as it reads; twice where what is invisible may part words or join them."""
+    if text.isascii() and not _UNSEEN.search(text):
+        return (text,)
+    joined = _read(_UNSEEN.sub("", text))
+    parted = _read(_UNSEEN.sub(" ", text))
+    return (joined,) if joined == parted else (joined, parted)
+
+
+def _read(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text.translate(_DRAWN_ALIKE))
+    text = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return _LETTERS.sub(_one_script, text)
+
+
+def _one_script(word: re.Match[str]) -> str:
+    """Only a word that mixes scripts is disguised: one that is Cyrillic throughout is a word."""
+    letters = word[0]
+    if letters.isascii() or not _LATIN.search(letters):
+        return letters
+    return letters.translate(_HOMOGLYPHS)
