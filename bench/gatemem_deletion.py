@@ -106,10 +106,22 @@ def order_in(text: str, known: Collection[str]) -> Order | None:
     return Order(values=tuple(dict.fromkeys(values)), sentences=tuple(found), record=not asking)
 
 
+_NAME_MIN_CHARS = 6
+_TRADES = frozenset((
+    "bank", "clinic", "corp", "gmbh", "group", "holdings", "hospital", "inc", "labs", "llc", "ltd",
+    "partners", "systems",
+))  # fmt: skip
+
+
 def telling_parts(value: str) -> list[str]:
-    """The last four digits of a number tell it as well as the whole."""
+    """The last four digits of a number tell it as well as the whole, and a company goes by its name
+    without what it trades in."""
     parts = _folded(value).split()
-    if len(parts) < 2 or not _CODE.fullmatch(value):
+    if len(parts) < 2:
+        return []
+    if parts[-1] in _TRADES and len(parts[0]) >= _NAME_MIN_CHARS:
+        return [" ".join(parts[:-1])]
+    if not _CODE.fullmatch(value):
         return []
     return [part for part in parts if len(part) >= 4 and any(c.isdigit() for c in part)]
 
