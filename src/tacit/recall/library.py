@@ -19,7 +19,7 @@ from tacit.recall.names import Names
 from tacit.recall.shelf import Codes, Places, Shelf
 from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
-from tacit.store import candidates, partitions
+from tacit.store import candidates, meanings, partitions
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
 
@@ -191,7 +191,7 @@ class Library:
         if self.model is None:
             return {}
         some = ids if len(ids) <= _FEW_COUNT else None
-        return dict(self._dialect.vectors(connection, space, home, some, self.model))
+        return meanings.of_home(connection, self._dialect, space, home, some, self.model)
 
     def _shelf(self, space: str, home: str, *, anew: bool = False) -> Shelf:
         with self._lock:

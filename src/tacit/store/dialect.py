@@ -19,6 +19,8 @@ class Dialect(Protocol):
     def __hash__(self) -> int: ...
 
     one_writer: bool
+    vector_in: str  # a vector as a statement takes it
+    vector_out: str  # and as it gives it
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]
@@ -65,13 +67,11 @@ class Dialect(Protocol):
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 
-    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
-        """Put a memory among the others of its home. `vector` is float32, little-endian."""
+    def sent_vector(self, vector: bytes) -> Any:
+        """float32, little-endian, as the parameter of `vector_in`."""
 
-    def vectors(
-        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
-    ) -> list[tuple[str, bytes]]:
-        """The vectors that this model made of a home's memories: of these, or of all of them."""
+    def received_vector(self, sent: bytes) -> bytes:
+        """The same of what `vector_out` gives."""
 
     def index_vectors(self, connection: Connection) -> list[str]:
         """Where there are many vectors of a model, an index that leads to the nearest. Says what

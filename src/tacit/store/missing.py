@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
 
 from tacit.clock import to_micros
 from tacit.model.words import State
-from tacit.store import partitions, rendered
+from tacit.store import meanings, partitions, rendered
 from tacit.store.dialect import Dialect
 from tacit.store.tables import embedded, memories, vectors
 from tacit.store.tables import spaces as all_spaces
@@ -79,7 +79,7 @@ def keep(
     for one, vector in made:
         if stands.get(one.id) == one.version:
             home = partitions.home(one.owner, one.learned_in)
-            kept.append((one.id, dialect.placing(space, home, one.id, model, vector)))
+            kept.append((one.id, meanings.placing(dialect, space, home, one.id, model, vector)))
     if kept:
         rendered.run(connection, [step for _, step in kept])
         partitions.restamp(connection, space, [id for id, _ in kept])

@@ -34,8 +34,7 @@ from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
-from tacit.store import rendered
-from tacit.store.rendered import Step
+from tacit.store.rendered import Step, inserting
 from tacit.store.tables import memories, metadata, spaces
 
 if TYPE_CHECKING:
@@ -95,31 +94,11 @@ _OLDER_READERS = text(
     "AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL "
     "AND age(backend_xmin) > age(CAST(:erased AS xid))"
 )
-_COLUMNS = [column.name for column in memories.columns]
 # The words are ours: neither the index nor the question goes through the database's own parser.
-_ADD_MEMORY = text(
-    "INSERT INTO memories ({}, words) VALUES ({}, "  # noqa: S608
-    "array_to_tsvector(CAST(:words AS text[])))".format(
-        ", ".join(f'"{name}"' for name in _COLUMNS), ", ".join(f":{name}" for name in _COLUMNS)
-    )
-)
+_ADD_MEMORY = inserting(memories, words="array_to_tsvector(CAST(:words AS text[]))")
 _SET_WORDS = text(
     "UPDATE memories SET words = array_to_tsvector(CAST(:words AS text[])) "
     "WHERE space_id = :space AND id = :id"
-)
-_SET_VECTOR = text(
-    "INSERT INTO vectors (space_id, home, memory_id, model, vector) "
-    "VALUES (:space, :home, :id, :model, CAST(:vector AS vector)) "
-    "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
-    "vector = excluded.vector"
-)
-# In the type's binary form, which is read many times faster than its text.
-_VECTORS = text(
-    "SELECT memory_id, vector_send(vector) FROM vectors "
-    "WHERE space_id = :space AND home = :home AND model = :model"
-)
-_SOME_VECTORS = text(f"{_VECTORS.text} AND memory_id IN :ids").bindparams(
-    bindparam("ids", expanding=True)
 )
 _MODELS = text(
     "SELECT model, vector_dims(vector), count(*) FROM vectors "
@@ -155,6 +134,8 @@ class PostgreSQL:
     name = "postgresql"
     one_writer = False
     plans_go_stale = True
+    # Out in the type's binary form, which is read many times faster than its text.
+    vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
@@ -214,19 +195,11 @@ class PostgreSQL:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
 
-    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
-        row = {"space": space, "home": home, "id": id, "model": model, "vector": _written(vector)}
-        return _SET_VECTOR, row
+    def sent_vector(self, vector: bytes) -> str:
+        return _written(vector)
 
-    def vectors(
-        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
-    ) -> list[tuple[str, bytes]]:
-        named: dict[str, Any] = {"space": space, "home": home, "model": model}
-        if ids is None:
-            rows = rendered.rows(connection, _VECTORS, named)
-        else:
-            rows = rendered.rows(connection, _SOME_VECTORS, named | {"ids": list(ids)})
-        return [(id, _little(sent)) for id, sent in rows]
+    def received_vector(self, sent: bytes) -> bytes:
+        return _little(sent)
 
     def index_vectors(self, connection: Connection) -> list[str]:
         did = []

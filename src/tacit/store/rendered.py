@@ -47,8 +47,8 @@ def rows(
 
 
 def run(connection: Connection, steps: Sequence[Step]) -> None:
-    """Statements without lists or answers, none of which needs what another one does. Over a
-    network they travel together, as one where they are few."""
+    """Statements without lists or answers. To PostgreSQL they travel together, a few as one: then
+    none of them sees what another one does. SQLite runs them in this order."""
     driver: Any = connection.connection.driver_connection
     grammar = connection.dialect
     try:
@@ -103,11 +103,11 @@ def _failed(connection: Connection, driver: Any, error: Any) -> NoReturn:
     raise wrapped from error
 
 
-def inserting(table: Table) -> TextClause:
-    """A row of a table, by the names of its columns."""
-    names = [column.name for column in table.columns]
-    columns = ", ".join(f'"{name}"' for name in names)
-    values = ", ".join(f":{name}" for name in names)
+def inserting(table: Table, **further: str) -> TextClause:
+    """A row of a table, by the names of its columns; further ones are given as expressions."""
+    given = {column.name: f":{column.name}" for column in table.columns} | further
+    columns = ", ".join(f'"{name}"' for name in given)
+    values = ", ".join(given.values())
     return text(f"INSERT INTO {table.name} ({columns}) VALUES ({values})")  # noqa: S608
 
 

@@ -16,7 +16,6 @@ from sqlalchemy import (
     Select,
     Table,
     TextClause,
-    bindparam,
     create_engine,
     event,
     literal_column,
@@ -64,19 +63,6 @@ _DROP_SPACE_WORDS = text(
     "(SELECT number FROM search_rows WHERE space_id = :space)"
 )
 _DROP_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
-_SET_VECTOR = text(
-    "INSERT INTO vectors (space_id, home, memory_id, model, vector) "
-    "VALUES (:space, :home, :id, :model, :vector) "
-    "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
-    "vector = excluded.vector"
-)
-_VECTORS = text(
-    "SELECT memory_id, vector FROM vectors "
-    "WHERE space_id = :space AND home = :home AND model = :model"
-)
-_SOME_VECTORS = text(f"{_VECTORS.text} AND memory_id IN :ids").bindparams(
-    bindparam("ids", expanding=True)
-)
 
 
 def create(url: URL, options: Options, *, single: bool) -> Engine:
@@ -139,6 +125,7 @@ class SQLite:
     name = "sqlite"
     one_writer = True
     plans_go_stale = False
+    vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     write_options: Mapping[str, Any] = {"tacit_writes": True}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -208,19 +195,11 @@ class SQLite:
             params[f"p_words_{door}"] = wanted + through
         return params
 
-    def placing(self, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
-        row = {"space": space, "home": home, "id": id, "model": model, "vector": vector}
-        return _SET_VECTOR, row
+    def sent_vector(self, vector: bytes) -> bytes:
+        return vector
 
-    def vectors(
-        self, connection: Connection, space: str, home: str, ids: Sequence[str] | None, model: str
-    ) -> list[tuple[str, bytes]]:
-        named: dict[str, Any] = {"space": space, "home": home, "model": model}
-        if ids is None:
-            rows = rendered.rows(connection, _VECTORS, named)
-        else:
-            rows = rendered.rows(connection, _SOME_VECTORS, named | {"ids": list(ids)})
-        return [(id, vector) for id, vector in rows]
+    def received_vector(self, sent: bytes) -> bytes:
+        return sent
 
     def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
         return []

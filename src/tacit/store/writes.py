@@ -16,7 +16,7 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import Event
 from tacit.store import audiences as listeners
-from tacit.store import doors, partitions, rendered, steps
+from tacit.store import doors, meanings, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
@@ -284,7 +284,7 @@ def _vector(w: Writing, memory: Memory) -> list[Step]:
     model, home = w.vectors.model, partitions.home_of(memory)
     return [
         steps.incomplete(w.space, model),
-        w.dialect.placing(w.space, home, memory.id, model, vector),
+        meanings.placing(w.dialect, w.space, home, memory.id, model, vector),
     ]
 
 
