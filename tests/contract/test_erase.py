@@ -1,8 +1,6 @@
 """Erase: gone now, everywhere, for good; on SQLite down to the last byte."""
 
-import secrets
 import sqlite3
-import string
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import DbSettings, Settings, SqliteSettings
+from tacit.store import writes
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, private, said
 from tests.contract.traces import dead_rows, rows_with, traces
@@ -104,12 +103,6 @@ def test_an_erased_memory_is_gone_from_every_answer(memory: Memory) -> None:
     assert view.stats().memories == 0
 
 
-def number_of(id: str) -> int:
-    """The random number that an id is made from."""
-    letters = string.ascii_letters + string.digits
-    return sum(letters.index(letter) * len(letters) ** at for at, letter in enumerate(id))
-
-
 def test_the_id_of_an_erased_memory_is_never_given_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +112,7 @@ def test_the_id_of_an_erased_memory_is_never_given_again(
     view.erase(id)
     # Chance would give the erased id, then one in use, before a free one.
     chosen = iter([id, taken, "zyxwvuts"])
-    monkeypatch.setattr(secrets, "randbelow", lambda _: number_of(next(chosen)))
+    monkeypatch.setattr(writes, "memory_id", lambda _: next(chosen))
     assert kept(view, "three") == "zyxwvuts"
 
 

@@ -8,6 +8,7 @@ import pytest
 import tacit
 from tacit import Message
 from tacit.memory import Memory
+from tacit.store import writes
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP, stored, turns
 from tests.contract.embedders import minilm
@@ -47,6 +48,15 @@ def test_a_turn_is_found_as_it_was_said(keeping: Memory, clock: SetClock) -> Non
     assert found.memory.role == "user"
     assert found.rule == "P1"
     assert found.why
+
+
+def test_turns_of_one_write_never_share_an_id(
+    keeping: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = iter(["AAAAAAAA", "AAAAAAAA", "BBBBBBBB"])
+    monkeypatch.setattr(writes, "memory_id", lambda _: next(chosen))
+    done = private(keeping, ALICE).record([Message("user", "one"), Message("user", "two")])
+    assert done.ids == ("AAAAAAAA", "BBBBBBBB")
 
 
 def test_nothing_but_recall_tells_of_turns(keeping: Memory, clock: SetClock) -> None:

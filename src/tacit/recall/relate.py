@@ -16,8 +16,10 @@ from tacit.recall.shelf import Floats, Shelf, directions
 from tacit.store import partitions
 from tacit.store.writes import Alike
 
-_FEW_COUNT = 1_000
+_FEW_COUNT = 256
 _COMPARED_COUNT = 96
+# How much less alike two may seem in outline than they are: three times the usual error.
+_BLUR = 0.4
 
 
 def neighbours(
@@ -46,7 +48,7 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     asked = np.frombuffer(vector, np.float32)
     with shelf.lock:
         facts, whole_at = shelf.facts, shelf.whole_at
-        places, cosines = _compared(shelf, asked)
+        places, cosines = _compared(shelf, asked, link_min)
     near = np.flatnonzero(cosines >= link_min)
     near = near[facts[places[near], s.STANDS] == 1]
     found: dict[str, float] = {}
@@ -60,14 +62,17 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     return Alike(likeness=found, whole_at=whole_at)
 
 
-def _compared(shelf: Shelf, asked: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Places and their likeness: all of them, or those that are nearest in outline. What somebody
-    has by the thousands takes too long to compare with each new memory."""
+def _compared(shelf: Shelf, asked: Floats, link_min: float) -> tuple[NDArray[np.intp], Floats]:
+    """Places and their likeness: all of them, or those that seem near enough in outline. What
+    somebody has by the thousands takes too long to compare with each new memory."""
     count, matrix = len(shelf), shelf.matrix
     if matrix.shape[1] != len(asked):
         return np.zeros(0, np.intp), np.zeros(0, np.float32)
     if count <= _FEW_COUNT:
         return np.arange(count), matrix[:count] @ asked
     rough = shelf.outline() @ (asked @ directions(len(asked)))
-    places = np.argpartition(rough, count - _COMPARED_COUNT)[-_COMPARED_COUNT:]
+    places = np.flatnonzero(rough >= link_min - _BLUR)
+    if len(places) > _COMPARED_COUNT:
+        kept = np.argpartition(rough[places], len(places) - _COMPARED_COUNT)[-_COMPARED_COUNT:]
+        places = places[kept]
     return places, matrix[places] @ asked

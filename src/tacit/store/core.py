@@ -80,7 +80,7 @@ class Store:
 
         def attempt(connection: Connection, *, first: bool) -> T:
             at, dialect = self.clock(), self.database.dialect
-            rev, secret = spaces.enter(connection, dialect, space, at)
+            rev, secret, erased = spaces.enter(connection, dialect, space, at)
             if first and not self.requests.is_registered(space, asking, rev):
                 raise _Unregistered
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
@@ -91,6 +91,7 @@ class Store:
                     audiences=self.audiences,
                     request=request,
                     secret=secret,
+                    erased=erased,
                     actor=request.subject or "nobody",
                     thread=thread,
                     at=at,
@@ -125,13 +126,14 @@ class Store:
         if changing:
             spaces.ensure(connection, dialect, space, at)
             dialect.lock_space(connection, space)
-        _, secret = spaces.enter(connection, dialect, space, at)
+        _, secret, erased = spaces.enter(connection, dialect, space, at)
         return Writing(
             connection=connection,
             dialect=dialect,
             audiences=self.audiences,
             request=Request(space=space, at=at, requester=None),
             secret=secret,
+            erased=erased,
             actor=actor,
             thread="",
             at=at,

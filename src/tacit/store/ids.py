@@ -1,4 +1,4 @@
-"""Random ids, and the keyed hashes that keep an erased id from ever being used again."""
+"""Ids, and the keyed hashes that keep an erased id from ever being used again."""
 
 from __future__ import annotations
 
@@ -6,19 +6,36 @@ import hashlib
 import hmac
 import secrets
 import string
+from datetime import UTC, datetime, timedelta
 
 from tacit import limits
 
-_ALPHABET = string.ascii_letters + string.digits
+# In the order of their codes: ids of later seconds sort behind those of earlier ones.
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_SECOND_CHARS = 5  # enough for 29 years; then they begin again
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
 
 
 def new_id() -> str:
-    number = secrets.randbelow(len(_ALPHABET) ** limits.ID_CHARS)
+    return _in_letters(secrets.randbelow(len(_ALPHABET) ** limits.ID_CHARS), limits.ID_CHARS)
+
+
+def memory_id(at: datetime) -> str:
+    """The second it was made in, which its record tells anyway, then chance: what is written one
+    after the other lies side by side in every index, however large the store."""
+    rest = limits.ID_CHARS - _SECOND_CHARS
+    seconds = (at - _EPOCH) // _SECOND % len(_ALPHABET) ** _SECOND_CHARS
+    chance = secrets.randbelow(len(_ALPHABET) ** rest)
+    return _in_letters(seconds, _SECOND_CHARS) + _in_letters(chance, rest)
+
+
+def _in_letters(number: int, count: int) -> str:
     chars = []
-    for _ in range(limits.ID_CHARS):
+    for _ in range(count):
         number, at = divmod(number, len(_ALPHABET))
         chars.append(_ALPHABET[at])
-    return "".join(chars)
+    return "".join(reversed(chars))
 
 
 def digest(secret: str, id: str) -> str:

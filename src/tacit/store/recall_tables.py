@@ -26,7 +26,7 @@ vectors = Table(
     PrimaryKeyConstraint("space_id", "home", "memory_id"),
     of_memory(),
     Index("ix_vectors_memory", "space_id", "memory_id"),
-    sqlite_with_rowid=False,
+    # With row numbers: without, SQLite would give each vector a page of its own beside the tree.
 )
 
 # The spaces in which every memory has a vector of this model.

@@ -5,19 +5,26 @@ from __future__ import annotations
 import secrets
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, select, update
 
 from tacit.clock import to_micros
 from tacit.store import rendered
 from tacit.store.dialect import Dialect
-from tacit.store.tables import spaces
+from tacit.store.tables import spaces, tombstones
 
 _REV = select(spaces.c.identity_rev).where(spaces.c.space_id == bindparam("space"))
-_SPACE = select(spaces.c.identity_rev, spaces.c.secret).where(
+_ERASED = select(tombstones.c.digest).where(tombstones.c.space_id == spaces.c.space_id).exists()
+_SPACE = select(spaces.c.identity_rev, spaces.c.secret, _ERASED).where(
     spaces.c.space_id == bindparam("space")
 )
+
+
+class Entered(NamedTuple):
+    rev: int
+    secret: str
+    erased: bool  # something was, and its id is never given again
 
 
 def ensure(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
@@ -44,14 +51,14 @@ def touch(connection: Connection, space: str) -> None:
     connection.execute(statement)
 
 
-def enter(connection: Connection, dialect: Dialect, space: str, at: datetime) -> tuple[int, str]:
-    """For a write: the revision and the secret, with identities held still until it is done."""
+def enter(connection: Connection, dialect: Dialect, space: str, at: datetime) -> Entered:
+    """For a write: what it must know of the space, with identities held still until it is done."""
     found = rendered.rows(connection, _held_still(dialect), {"space": space})
     if not found:
         ensure(connection, dialect, space, at)
         found = rendered.rows(connection, _held_still(dialect), {"space": space})
-    ((rev, secret),) = found
-    return rev, secret
+    ((rev, secret, erased),) = found
+    return Entered(rev, secret, bool(erased))
 
 
 @lru_cache(maxsize=8)

@@ -20,7 +20,7 @@ from tacit.store import doors, meanings, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
-from tacit.store.ids import digest, new_id
+from tacit.store.ids import digest, memory_id
 from tacit.store.people import forget_unmentioned
 from tacit.store.rendered import Step
 from tacit.store.rows import COLUMNS, to_memory, to_row
@@ -29,15 +29,8 @@ from tacit.store.tables import memories, memory_people, memory_versions, tombsto
 _M = memories.c
 _ROW = select(*COLUMNS).where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
 _ONE = update(memories).where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
-_TAKEN = (
-    select(_M.id)
-    .where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
-    .union_all(
-        select(tombstones.c.digest).where(
-            tombstones.c.space_id == bindparam("space"),
-            tombstones.c.digest == bindparam("digest"),
-        )
-    )
+_BURIED = select(tombstones.c.digest).where(
+    tombstones.c.space_id == bindparam("space"), tombstones.c.digest == bindparam("digest")
 )
 _V = memory_versions.c
 _CURRENT_VERSION = update(memory_versions).where(
@@ -84,12 +77,14 @@ class Writing:
     audiences: Audiences
     request: Request
     secret: str  # keys the hashes of erased ids
+    erased: bool  # there are such hashes
     actor: str
     thread: str
     at: datetime
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
     edges: list[Edge] = field(default_factory=list)  # with which they were added
+    issued: set[str] = field(default_factory=set)  # ids that this write has used
 
     @property
     def space(self) -> str:
@@ -97,12 +92,19 @@ class Writing:
 
 
 def fresh_id(w: Writing) -> str:
+    """One that nothing here has, or had before it was erased. Should another writer have taken it
+    in this very second, their row refuses ours, and the write is run again."""
     for _ in range(limits.ID_ATTEMPTS_MAX_COUNT):
-        id = new_id()
-        params = {"space": w.space, "id": id, "digest": digest(w.secret, id)}
-        if not rendered.rows(w.connection, _TAKEN, params):
+        id = memory_id(w.at)
+        if id not in w.issued and not (w.erased and _buried(w, id)):
+            w.issued.add(id)
             return id
     raise StoreBusy("no free id was found; try again")
+
+
+def _buried(w: Writing, id: str) -> bool:
+    params = {"space": w.space, "digest": digest(w.secret, id)}
+    return bool(rendered.rows(w.connection, _BURIED, params))
 
 
 def held(w: Writing, id: str) -> Memory | None:

@@ -72,7 +72,6 @@ def _create_vectors_and_partitions() -> None:
         sa.Column("model", sa.Text(), nullable=False),
         _to_memory("memory_id"),
         sa.PrimaryKeyConstraint("space_id", "home", "memory_id"),
-        sqlite_with_rowid=False,
     )
     op.create_index("ix_vectors_memory", "vectors", ["space_id", "memory_id"], unique=False)
     op.create_table(
