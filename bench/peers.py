@@ -41,12 +41,15 @@ SQLITE, POSTGRES, IN_FULL = "Tacit, SQLite", "Tacit, PostgreSQL", "Tacit, SQLite
 MEMORY = "LangGraph InMemoryStore"
 SQLITE_VEC = "LangGraph SqliteStore (sqlite-vec)"
 PGVECTOR = "LangGraph PostgresStore (pgvector)"
-# Its own default filters what an index nominates, and often finds fewer than were asked for.
+# As it comes, it filters what an index nominates, and finds two of the ten that were asked for. So
+# its searches are compared where they find all ten, and its writes as it comes; the other two
+# ratios are printed and promise nothing.
 EXACT = "LangGraph PostgresStore, without index"
 CHROMA = "chromadb (persistent)"
 # Each of theirs beside ours on the same kind of database.
 BESIDE = {MEMORY: SQLITE, SQLITE_VEC: SQLITE, CHROMA: SQLITE, PGVECTOR: POSTGRES, EXACT: POSTGRES}
 
+_UNPROMISED = {(PGVECTOR, "search"), (EXACT, "write")}
 _ROUNDS = 10
 _NO_EXTENSIONS = (
     "no Python was found that loads SQLite extensions (`sqlite3.Connection.enable_load_extension`);"
@@ -140,7 +143,7 @@ def shown(size: int, found: dict[str, Measured]) -> tuple[str, list[str]]:
             missed += [
                 f"{name}, {act}, {size:,} items: {found_ratio:.2f}x, target > 1x"
                 for act, found_ratio in zip(("search", "write"), ratios, strict=True)
-                if found_ratio is not None and found_ratio <= 1
+                if found_ratio is not None and found_ratio <= 1 and (name, act) not in _UNPROMISED
             ]
         mean = f"{statistics.mean(one.found):.1f}" if one.found else "-"
         cells = [_p50(one.searches), _times(ratios[0]), mean, _p50(one.after)]
