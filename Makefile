@@ -19,8 +19,8 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint types format tests disclosure-matrix crash bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem
+.PHONY: help run test test-model lint types format tests disclosure-matrix crash crash-learn bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,11 +48,17 @@ format: .venv/.test-ready ## let ruff fix and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+test-model: .venv/.test-ready ## learn with a real, small language model, fetched into a cache (slow)
+	$(BIN)/python bench/learn_model.py $(ARGS)
+
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
 
 crash: .venv/.test-ready ## kill -9 in the middle of writes, many times
 	$(WITH_POSTGRES) $(BIN)/python bench/crash.py
+
+crash-learn: .venv/.test-ready ## kill -9 in the middle of learning, many times
+	$(WITH_POSTGRES) $(BIN)/python bench/learn_crash.py
 
 bench-locomo: .venv/.test-ready ## how often recall finds the turn that answers (DATA=folder)
 	$(WITH_POSTGRES) $(BIN)/python bench/locomo.py --data $(DATA)
@@ -65,6 +71,10 @@ bench-peers: .venv/.test-ready ## recall and writes beside other memories, in on
 
 bench-gatemem: .venv/.test-ready ## what is handed over to whom, and after a deletion (DATA=folder)
 	$(WITH_POSTGRES) $(BIN)/python bench/gatemem.py --data $(DATA)
+
+bench-learn: .venv/.test-ready ## what rules learn of a labelled set, how often they are right, and what it costs
+	$(BIN)/python bench/learn.py
+	$(WITH_POSTGRES) $(BIN)/python bench/learn_speed.py
 
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
@@ -84,5 +94,5 @@ clean: ## remove the environment and everything that was generated
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language]' --group dev
 	@touch .venv/.run-ready $@

@@ -14,7 +14,7 @@ STAGES = (
     ("model",),
     ("identity",),
     ("disclosure",),
-    ("embedding",),
+    ("embedding", "language"),
     ("store",),
     ("recall",),
     ("prompt",),

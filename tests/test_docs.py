@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tacit.disclosure.decide import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -28,10 +30,20 @@ def test_the_first_example_of_the_readme_prints_what_the_readme_says() -> None:
     assert done.stdout == said[1]
 
 
-def test_every_example_of_the_readme_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) > 1
-    subprocess.run([sys.executable, "-W", "error", "-c", "\n".join(blocks)], check=True)
+@pytest.mark.parametrize("page", ["README.md", "docs/learning.md"])
+def test_what_an_example_prints_is_what_the_page_says(page: str) -> None:
+    """Each example with the ones before it, whose names it uses."""
+    written = (ROOT / page).read_text()
+    parts = re.findall(r"```python\n(.*?)```(\n\nIt prints:\n\n```\n(.*?)```)?", written, re.DOTALL)
+    assert any(said for _, _, said in parts)
+    code, expected = "", ""
+    for example, _, said in parts:
+        code += example + "\n"
+        expected += said
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == expected
 
 
 def test_every_link_between_documents_leads_somewhere() -> None:

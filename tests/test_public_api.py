@@ -5,19 +5,22 @@ import subprocess
 import sys
 
 import tacit
+from tacit import errors
 from tacit.memory import Memory
 from tacit.views.disabled import DisabledView
 from tacit.views.view import View
 
 MEMORY = """
-    close embedding erase_space erase_subject forget_subject joined left link links maintain
-    merge_people migrated operator reembed set_confidential space spaces stats unlink
-    unmerge_people verify_link view
+    catch_up close embedding erase_space erase_subject forget_subject joined keep_learning left link
+    links
+    maintain merge_people migrated operator reembed retry_learning set_confidential space spaces
+    stats unlink unmerge_people verify_link view waiting
 """
 VIEW = """
-    about block delta enabled erase explain export forget forget_category forget_key fresh get
-    history import_lines list name people pin put query recall record relate remember restore
-    set_visibility show stats update why_disabled wipe withhold_from
+    about approve block decline delta enabled erase explain export forget forget_category
+    forget_key fresh get history import_lines learn list name people pin proposals put query recall
+    record relate remember restore set_visibility show stats suggest_update trace update
+    why_disabled wipe withhold_from
 """
 
 
@@ -39,6 +42,22 @@ def test_the_disabled_view_answers_to_every_word_of_a_view() -> None:
 
 def test_everything_promised_is_there() -> None:
     assert all(hasattr(tacit, name) for name in tacit.__all__)
+
+
+def test_every_error_is_drawn_in_the_tree_and_exported() -> None:
+    tree = errors.__doc__ or ""
+    for name, error in vars(errors).items():
+        if inspect.isclass(error):
+            assert getattr(tacit, name) is error
+            assert name in tacit.__all__
+            assert f" {name} " in tree or tree.splitlines()[2] == name
+
+
+def test_opening_a_memory_loads_no_library_for_language_models() -> None:
+    heavy = "{'pydantic', 'pydantic_ai', 'openai', 'anthropic'}"
+    code = "import sys, tacit; tacit.open('sqlite://').close(); "
+    code += f"sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_importing_tacit_loads_no_database_library() -> None:

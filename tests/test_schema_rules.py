@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 import tacit
+from tacit.store import pokes
 from tacit.store.tables import metadata
 
 # Alembic's own single row belongs to the database and not to a space: each server has one.
@@ -71,7 +72,11 @@ def test_every_unique_rule_of_sqlite_begins_with_the_space_too(file_engine: Engi
 
 def test_there_are_no_triggers_on_postgresql(catalogue: Connection) -> None:
     # Those that the server makes for foreign keys are its own, and shard with them.
-    triggers = text("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")
+    # So are those of procrastinate, whose schema is no part of what is split.
+    triggers = text(
+        "SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid "
+        "WHERE NOT t.tgisinternal AND c.relnamespace = 'public'::regnamespace"
+    )
     rules = text("SELECT rulename FROM pg_rules WHERE schemaname = 'public'")
     assert catalogue.execute(triggers).all() == []
     assert catalogue.execute(rules).all() == []
@@ -169,3 +174,16 @@ def test_a_key_without_the_space_is_what_partitioning_refuses(catalogue: Connect
     )
     with pytest.raises(DBAPIError, match="partitioning column"):
         catalogue.execute(text("ALTER TABLE loose ADD PRIMARY KEY (id)"))
+
+
+def test_what_wakes_workers_has_a_schema_of_its_own(catalogue: Connection) -> None:
+    """procrastinate's rows belong to no space: nothing of ours leads there or comes from there."""
+    foreign = set(inspect(catalogue).get_table_names(schema=pokes.SCHEMA))
+    assert "procrastinate_jobs" in foreign
+    assert not foreign & set(metadata.tables)
+    crossing = text(
+        "SELECT c.conname FROM pg_constraint AS c JOIN pg_class AS here ON here.oid = c.conrelid "
+        "JOIN pg_class AS there ON there.oid = c.confrelid "
+        "WHERE here.relnamespace <> there.relnamespace"
+    )
+    assert catalogue.execute(crossing).all() == []

@@ -18,6 +18,7 @@ from tacit.errors import SettingsError
 from tacit.settings import (
     DbSettings,
     EmbeddingSettings,
+    LanguageSettings,
     MemorySettings,
     Settings,
     SqliteSettings,
@@ -92,7 +93,7 @@ def as_written(value: object) -> str:
             return "".join(f"{n}{unit}" for unit, n in parts.items() if n) or "0s"
         case tuple():
             return ",".join(value)
-    return str(value)
+    return str(value).removesuffix(".0")
 
 
 # Where settings come from
@@ -175,6 +176,11 @@ def test_settings_cannot_be_changed_and_do_not_show_what_opens_doors() -> None:
         EmbeddingSettings(url=f"https://{SECRET}@host/v1"),
     ):
         assert SECRET not in repr(Settings(embedding=hidden))
+    for asked in (
+        LanguageSettings(api_key_env=SECRET),
+        LanguageSettings(base_url=f"https://{SECRET}@host/v1"),
+    ):
+        assert SECRET not in repr(Settings(language=asked))
 
 
 def test_importing_settings_imports_no_heavy_library() -> None:
@@ -203,11 +209,15 @@ def test_an_empty_variable_is_a_value_where_nothing_is_one(place: Place) -> None
     yaml = """{
         db: {dsn: x.sqlite}, memory: {categories: [recipe], local_person: 'acct:1'},
         embedding: {folder: x, url: "https://host/v1", model: x, api_key: x},
+        language: {model: x, base_url: "https://host/v1", api_key_env: X, tokens_per_day: 1,
+            cost_per_day: 1},
         recall: {tokenizer: x.json},
     }"""
     empty = ("DB_DSN", "MEMORY_CATEGORIES", "MEMORY_LOCAL_PERSON", "RECALL_TOKENIZER")
     models = ("EMBEDDING_FOLDER", "EMBEDDING_URL", "EMBEDDING_MODEL", "EMBEDDING_API_KEY")
-    place.environ = {f"TACIT_{name}": "" for name in (*empty, *models)}
+    keys = ("MODEL", "BASE_URL", "API_KEY_ENV", "TOKENS_PER_DAY", "COST_PER_DAY")
+    asked = [f"LANGUAGE_{name}" for name in keys]
+    place.environ = {f"TACIT_{name}": "" for name in (*empty, *models, *asked)}
     assert place.read(yaml) == DEFAULTS
     place.environ["TACIT_MEMORY_SPACE"] = ""
     assert "TACIT_MEMORY_SPACE: memory.space:" in place.refused(yaml)
@@ -267,6 +277,31 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("embedding.dimension", "-1", "from 0 to 16000"),
         ("embedding.threads", "0", "from 1 to 64"),
         ("embedding.threads", "all", "from 1 to 64"),
+        ("language.provider", "ollama", "'ollama' is not one of none, openai, anthropic"),
+        ("language.model", " gpt", "begin or end with a space"),
+        ("language.timeout_seconds", "0", "from 0.001 to 600; write for example 10 or 0.5"),
+        ("language.timeout_seconds", "601", "from 0.001 to 600"),
+        ("language.timeout_seconds", "60s", "from 0.001 to 600"),
+        ("language.timeout_seconds", "", "from 0.001 to 600"),
+        ("language.retries", "11", "from 0 to 10"),
+        ("language.max_output_tokens", "0", "from 1 to 100000"),
+        ("language.temperature", "2.1", "from 0 to 2"),
+        ("language.temperature", "nan", "from 0 to 2"),
+        ("language.output", "verse", "'verse' is not one of auto, tool, schema, prompt"),
+        ("language.price_in_per_million", "-1", "from 0 to 1000000"),
+        ("language.price_out_per_million", "1e3", "from 0 to 1000000"),
+        ("language.tokens_per_day", "1.5", "from 0 to 100000000000"),
+        ("language.cost_per_day", "5 EUR", "from 0 to 1000000000"),
+        ("learn.enabled", "sometimes", "'sometimes' is neither true nor false"),
+        ("learn.confirm", "ask", "'ask' is not one of never, new, always"),
+        ("learn.daily_max_count", "0", "from 1 to 1000000"),
+        ("learn.min_chars", "-1", "from 0 to 1000"),
+        ("learn.debounce_seconds", "30s", "from 0 to 3600"),
+        ("learn.workers", "65", "from 0 to 64"),
+        ("learn.tongue", "English", "'English' is neither auto nor a language, as in en or de"),
+        ("learn.tongue", "", "neither auto nor a language"),
+        ("learn.tongue", "../en", "neither auto nor a language"),
+        ("learn.quarantine", "maybe", "neither true nor false"),
         ("recall.tokenizer", "s3://bucket/tokenizer.json", "is a URL"),
         ("recall.link_min", "1.01", "a number from 0 to 1; write for example 0.6"),
         ("recall.link_min", "-0.1", "from 0 to 1"),
@@ -395,6 +430,9 @@ def test_a_file_name_that_is_none_is_told_without_repeating_it(place: Place) -> 
         ("TACIT_DB_SYNCHRONOUS", "TACIT_DB_SQLITE_SYNCHRONOUS"),
         ("TACIT_MEMORY_TTL_DAYS_TASKS", "TACIT_MEMORY_TTL_DAYS_TASK"),
         ("TACIT_EMBEDDING_APIKEY", "TACIT_EMBEDDING_API_KEY"),
+        ("TACIT_LANGUAGE_API_KEY", "TACIT_LANGUAGE_API_KEY_ENV"),
+        ("TACIT_LANGUAGE_URL", "TACIT_LANGUAGE_BASE_URL"),
+        ("TACIT_LEARN_MINCHARS", "TACIT_LEARN_MIN_CHARS"),
         ("TACIT_RECALL_LINKMIN", "TACIT_RECALL_LINK_MIN"),
         ("TACIT_PROMPT_MAX_ITEMS", "TACIT_PROMPT_ITEMS_MAX"),
     ],
@@ -566,6 +604,9 @@ def test_any_yaml_document_yields_settings_or_one_typed_error(
 @example("embedding.url", "https://[")
 @example("embedding.url", "https://host:٣/v1")
 @example("embedding.provider", "endpoint")
+@example("language.base_url", "https://[")
+@example("language.provider", "openai")
+@example("language.temperature", "")
 def test_any_variable_yields_settings_or_an_error_that_names_it(
     one_place: Place, key: str, value: str
 ) -> None:
@@ -576,6 +617,8 @@ def test_any_variable_yields_settings_or_an_error_that_names_it(
     named = f"{settings.variable(key)}: {key}: "
     if key == "embedding.provider" and value in ("folder", "endpoint"):
         named = "TACIT_EMBEDDING_PROVIDER: embedding."  # and then the key that it needs
+    if key == "language.provider" and value in ("openai", "anthropic"):
+        named = "TACIT_LANGUAGE_PROVIDER: language."
     assert isinstance(said, Settings) or said.startswith(named)
 
 
@@ -599,6 +642,7 @@ def test_no_damage_to_a_file_puts_its_password_into_the_message(
 ) -> None:
     yaml = f"db:\n  driver: postgres\n  dsn: {POSTGRES}\n"
     yaml += f"embedding:\n  provider: none\n  api_key: sk-{SECRET}\n"
+    yaml += f"language:\n  base_url: https://host/{SECRET}\n  api_key_env: {SECRET}\n"
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(yaml)))
         yaml = yaml[:at] + data.draw(st.sampled_from(FRAGMENTS)) + yaml[at:]
@@ -631,12 +675,33 @@ VALID = {
     "embedding.api_key": st.from_regex(r"sk-[A-Za-z0-9]{1,9}", fullmatch=True),
     "embedding.dimension": st.integers(0, 16_000),
     "embedding.threads": st.integers(1, 64),
+    "language.provider": st.just("none"),
+    "language.model": st.from_regex(r"[a-z0-9][a-z0-9/.:-]{0,9}", fullmatch=True),
+    "language.base_url": st.from_regex(r"https?://[a-z]{1,9}(:80)?/[a-z/]{0,9}", fullmatch=True),
+    "language.api_key_env": st.from_regex(r"[A-Z_]{1,9}", fullmatch=True),
+    "language.timeout_seconds": st.integers(1, 600_000).map(lambda n: n / 1_000),
+    "language.retries": st.integers(0, 10),
+    "language.max_output_tokens": st.integers(1, 100_000),
+    "language.temperature": st.none() | st.integers(0, 200).map(lambda n: n / 100),
+    "language.output": st.sampled_from(["auto", "tool", "schema", "prompt"]),
+    "language.price_in_per_million": st.integers(0, 100_000).map(lambda n: n / 100),
+    "language.price_out_per_million": st.integers(0, 100_000).map(lambda n: n / 100),
+    "language.tokens_per_day": st.none() | st.integers(0, 10**11),
+    "language.cost_per_day": st.none() | st.integers(0, 100_000).map(lambda n: n / 100),
     "recall.tokenizer": st.from_regex(r"[a-z]{0,9}\.json", fullmatch=True),
     "recall.link_min": st.integers(0, 100).map(lambda n: n / 100),
     "prompt.style": st.sampled_from(["memory", "filtered", "summary"]),
     "prompt.items_max": st.integers(1, 1_000),
     "prompt.chars_max": st.integers(2_000, 1_000_000),
     "prompt.conversation_gap": st.integers(0, 99_999).map(lambda s: timedelta(seconds=s)),
+    "learn.enabled": st.booleans(),
+    "learn.confirm": st.sampled_from(["never", "new", "always"]),
+    "learn.daily_max_count": st.integers(1, 1_000_000),
+    "learn.min_chars": st.integers(0, 1_000),
+    "learn.debounce_seconds": st.integers(0, 3_600),
+    "learn.workers": st.integers(0, 64),
+    "learn.tongue": st.sampled_from(["auto", "en", "de", "pt-BR", "zh-Hant-TW"]),
+    "learn.quarantine": st.booleans(),
 }
 
 

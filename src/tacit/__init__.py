@@ -9,6 +9,11 @@ from tacit.errors import (
     DisclosureBreach,
     EmbeddingFailed,
     InvalidInput,
+    LanguageBadAnswer,
+    LanguageFailed,
+    LanguageOverBudget,
+    LanguageRefused,
+    LanguageUnavailable,
     MissingExtra,
     NotFound,
     SchemaMismatch,
@@ -22,6 +27,7 @@ from tacit.errors import (
 from tacit.model.chat import Chat, Requester
 from tacit.model.message import Message
 from tacit.model.results import (
+    Accepted,
     Block,
     Bullet,
     Change,
@@ -33,11 +39,17 @@ from tacit.model.results import (
     Imported,
     Maintained,
     Page,
+    Proposal,
+    Quarantined,
     Recalled,
     Recorded,
     Remembered,
+    Reverted,
     Signals,
     Stats,
+    Step,
+    Suggestion,
+    Waiting,
 )
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
 
@@ -52,6 +64,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Accepted",
     "Block",
     "Bullet",
     "Change",
@@ -69,6 +82,11 @@ __all__ = [
     "Imported",
     "InvalidInput",
     "Kind",
+    "LanguageBadAnswer",
+    "LanguageFailed",
+    "LanguageOverBudget",
+    "LanguageRefused",
+    "LanguageUnavailable",
     "Link",
     "Maintained",
     "Memory",
@@ -76,10 +94,13 @@ __all__ = [
     "MissingExtra",
     "NotFound",
     "Page",
+    "Proposal",
+    "Quarantined",
     "Recalled",
     "Recorded",
     "Remembered",
     "Requester",
+    "Reverted",
     "SchemaMismatch",
     "SecretRefused",
     "Sensitivity",
@@ -87,12 +108,15 @@ __all__ = [
     "Signals",
     "State",
     "Stats",
+    "Step",
     "StoreBusy",
     "StoreError",
     "StoreUnavailable",
+    "Suggestion",
     "TacitError",
     "View",
     "Visibility",
+    "Waiting",
     "open",
 ]
 

@@ -12,6 +12,12 @@ from tacit.clock import Clock, system_clock
 from tacit.embedding.choose import embedder as make_embedder
 from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
+from tacit.language.budget import Allowance, Prices
+from tacit.language.choose import allowance, language_model
+from tacit.language.port import LanguageModel
+from tacit.learn.consent import Confirm
+from tacit.learn.path import Learning
+from tacit.learn.reading.tongue import checked as checked_tongue
 from tacit.memory import Memory
 from tacit.model.tokens import at_most, counter
 from tacit.prompt.styles import Style
@@ -44,6 +50,7 @@ def open_memory(
         url = settings_.database_url(chosen, Path.home(), Path.cwd())
     policy = _policy(chosen)
     maker = _embedder(chosen) if embedder == "by settings" else embedder
+    learning = _learning(chosen) if chosen.learn.enabled else None
     database = open_database(url, _options(chosen))
     try:
         (migrate if chosen.db.automigrate else require_current)(database)
@@ -51,7 +58,7 @@ def open_memory(
         database.close()
         raise
     return Memory(
-        Mind(Store(database, clock), maker),
+        Mind(Store(database, clock), maker, learning, chosen.learn.workers),
         policy,
         space=space or chosen.memory.space,
         enabled=chosen.memory.enabled,
@@ -79,6 +86,23 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
+def _learning(settings: Settings) -> Learning:
+    chosen = settings.learn
+    model, allowance = _language(settings)
+    return Learning(
+        ttls=asdict(settings.memory.ttl_days),
+        link_min=settings.recall.link_min,
+        confirm=Confirm(chosen.confirm),
+        daily_max=chosen.daily_max_count,
+        min_chars=chosen.min_chars,
+        debounce_seconds=chosen.debounce_seconds,
+        tongue=checked_tongue(chosen.tongue),
+        quarantine=chosen.quarantine,
+        model=model,
+        allowance=allowance,
+    )
+
+
 def _embedder(settings: Settings) -> Embedder | None:
     chosen = settings.embedding
     return make_embedder(
@@ -90,6 +114,33 @@ def _embedder(settings: Settings) -> Embedder | None:
         dimension=chosen.dimension or None,
         threads=chosen.threads,
     )
+
+
+def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
+    """The model, if there is one, and what each space may spend on it in a day."""
+    chosen = settings.language
+    prices = Prices(
+        in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million
+    )
+    model = language_model(
+        chosen.provider,
+        model=chosen.model,
+        base_url=chosen.base_url,
+        api_key_env=chosen.api_key_env,
+        environ=os.environ,
+        timeout_seconds=chosen.timeout_seconds,
+        retries=chosen.retries,
+        max_output_tokens=chosen.max_output_tokens,
+        temperature=chosen.temperature,
+        output=chosen.output,
+        prices=prices,
+    )
+    if model is None:
+        return None, Allowance()
+    bound = allowance(
+        prices, tokens_per_day=chosen.tokens_per_day, cost_per_day=chosen.cost_per_day
+    )
+    return model, bound
 
 
 def _path(written: str) -> Path:

@@ -8,6 +8,11 @@ TacitError
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
 ├── MissingExtra        an optional dependency is not installed; names the command
 ├── EmbeddingFailed     a text could not be turned into a vector; says what to do. Words still work
+├── LanguageFailed      no answer from a language model; holds no key, prompt or answer
+│   ├── LanguageUnavailable  not now: down, slow, busy or broken; ask again later
+│   ├── LanguageRefused      not like this: the key, the address or the request is not accepted
+│   ├── LanguageBadAnswer    it answers, but not with what was asked for, not even when told so
+│   └── LanguageOverBudget   what is left of the space's budget today does not cover the question
 └── StoreError          the database could not do its part
     ├── StoreBusy       other writers held the database for longer than the caller may wait
     ├── StoreUnavailable  the database cannot be reached or opened
@@ -62,6 +67,30 @@ class MissingExtra(TacitError, ImportError):
 
 
 class EmbeddingFailed(TacitError):
+    pass
+
+
+class LanguageFailed(TacitError):
+    pass
+
+
+class LanguageUnavailable(LanguageFailed):
+    """`retry_after_seconds`: for how long the other side asked to be left alone, if it did."""
+
+    def __init__(self, problem: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(problem)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class LanguageRefused(LanguageFailed):
+    pass
+
+
+class LanguageBadAnswer(LanguageFailed):
+    pass
+
+
+class LanguageOverBudget(LanguageFailed):
     pass
 
 

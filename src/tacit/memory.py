@@ -13,14 +13,15 @@ from tacit.errors import InvalidInput
 from tacit.identity import keys
 from tacit.identity.links import Link, LinkKind
 from tacit.identity.resolve import parse
+from tacit.learn.worker import Runner
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
-from tacit.model.results import Embedding, Erased, Maintained, Stats
+from tacit.model.results import Embedding, Erased, Maintained, Stats, Waiting
 from tacit.operators import Operator
-from tacit.store import counts, identities, links, places, spaces
+from tacit.store import counts, identities, jobs, links, places, spaces
 from tacit.store.writes import Writing
 from tacit.views.access import Policy
 from tacit.views.disabled import DisabledView
@@ -207,6 +208,39 @@ class Memory:
         """Make every vector that is missing, now; otherwise it happens in the background. Says how
         many were made, and `progress` hears of it on the way."""
         return self._mind.reembed(progress)
+
+    def catch_up(self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS) -> int:
+        """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
+        the background. Says how many turns were learned here."""
+        most = text.whole("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        return Runner(self._mind.path).catch_up(most)
+
+    def keep_learning(self) -> None:
+        """Learn what other processes hand over, too, until this is closed. Otherwise a process
+        begins when it hands over something itself, or finds something left."""
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        self._mind.accepted()
+
+    def waiting(self) -> Waiting:
+        """What was accepted in this space and is not learned yet."""
+        with self._store.database.read() as connection:
+            queue = jobs.queue(connection, self._space)
+        return Waiting(
+            turns=queue.waiting,
+            parked=queue.parked,
+            oldest=queue.oldest,
+            problems=queue.problems,
+        )
+
+    def retry_learning(self) -> int:
+        """Try again what was given up; says how many turns that are."""
+        now = self._store.clock()
+        count = self._store.database.write(lambda c: jobs.unpark(c, self._space, now))
+        self._mind.accepted()
+        return count
 
     def close(self) -> None:
         self._mind.close()

@@ -12,9 +12,11 @@ from tacit.identity import keys
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
+from tacit.lifecycle import quarantine, sources
+from tacit.lifecycle import revert as reverting
 from tacit.model import draft, text
 from tacit.model.memory import Memory
-from tacit.model.results import Erased
+from tacit.model.results import Erased, Quarantined, Reverted
 from tacit.model.words import Event, Visibility
 from tacit.store import writes
 from tacit.store.core import Store
@@ -83,6 +85,33 @@ class Operator:
             keys.identity(one, "who") or _unnamed(one) for one in draft.people("who", who)
         )
         self._act(lambda w: learning.withhold(w, _held(w, id), named))
+
+    def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
+        """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
+        (`telegram:-100/42`), `agent:NAME` or `role:tool`. What people said themselves since stays;
+        done again, it finds nothing more to do. A dry run counts, and changes nothing."""
+        origin = sources.parse(source)
+        rehearsal = text.flag("dry_run", dry_run)
+        done = reverting.revert(self._act, origin, dry_run=rehearsal)
+        if not rehearsal:
+            self._reworded()
+        return done
+
+    def quarantined(self) -> list[Quarantined]:
+        """What was set aside, newest first, with where it came from. Its words are its owner's to
+        read: `view.list(state="quarantined")`."""
+        with self._store.database.read() as connection:
+            return quarantine.listed(connection, self._space)
+
+    def release(self, id: str) -> None:
+        """Out of quarantine: a memory like others, that counts as untrusted."""
+        self._act(lambda w: quarantine.release(w, _held(w, id), self._ttls))
+        self._reworded()
+
+    def discard(self, id: str) -> Erased:
+        """Out of quarantine, for good."""
+        count = self._act(lambda w: quarantine.discard(w, _held(w, id)))
+        return Erased(count=count, complete=erasing.scrub(self._store.database))
 
     def _act(self, work: Callable[[Writing], T]) -> T:
         return self._store.act(self._space, self._actor, work)

@@ -73,6 +73,7 @@ GOOD: dict[str, Any] = {
     "query": "one", "since": 0, "limit": 5, "cursor": None, "prefix": None, "state": None,
     "pinned": None, "on": True, "if_version": None, "chat": TEAM, "external_key": "telegram:1001",
     "account": "acct:a", "verified": True, "actor": "root", "identity": "acct:a", "old": TEAM,
+    "wait_seconds": 0, "messages": [tacit.Message("user", "I live in Rome")],
     "new": "telegram:-7", "subject": "telegram:2002", "into": "telegram:2002", "asked_by": None,
 }  # fmt: skip
 GOOD_ELSEWHERE = {

@@ -38,7 +38,8 @@ class Ran:
 Tacit = Callable[..., Ran]
 
 OWN_SETTINGS = tuple(
-    f"TACIT_{section}" for section in ("DB", "MEM", "CONF", "EMBEDDING", "RECALL", "PROMPT")
+    f"TACIT_{section}"
+    for section in ("DB", "MEM", "CONF", "EMBEDDING", "RECALL", "PROMPT", "LEARN", "LANGUAGE")
 )
 
 

@@ -1,6 +1,7 @@
 """Every command, for people and as JSON, on both databases."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from tacit import Chat, Requester
+from tacit import Chat, Message, Requester
 from tacit.bootstrap import open_memory
 from tacit.settings import Settings
+from tacit.settings.records import LearnSettings
 from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
 from tacit.surfaces.cli.parser import COMMANDS
 from tests.surfaces.conftest import Tacit
@@ -25,8 +27,9 @@ on_both = pytest.mark.parametrize("database_url", ["sqlite-file", "postgres"], i
 
 
 class Case(NamedTuple):
-    """`{id}` is one of Alice's memories, `{other}` another one and `{n}` a number; all differ
-    between the two forms."""
+    """`{id}` is one of Alice's memories, `{other}` another one, `{asked}` a proposal to her,
+    `{held}` something in quarantine, `{pet}` an animal and `{n}` a number; all differ between the
+    two forms."""
 
     argv: str
     prints: str
@@ -45,6 +48,8 @@ LINK = r"(link|merge)  \S+ -> \S+  "
 HISTORY = r".* UTC  ADD  v1  ext:telegram:1001 +Fact .*\n"
 ABOUT = r"\w{8}  fact  private_only  \w+  Sarah is my wife\n"
 FILED = r"\w{8}  profile/timezone  private_only  \w+  Europe/Lisbon\n"
+LEARNED = r"learned  1 turn\ncreated  \w{8}  Alice's (cat|dog) is called Tom\n"
+WAITS = "turns parked oldest problems"
 IMPORTED = "imported  0 new, 1 already here, 0 refused\n"
 # word: the rest of the command line, what it prints, the fields of its JSON
 CASES = {
@@ -73,6 +78,14 @@ CASES = {
         "id done other relation strength",
     ),
     "record": Case("turns", "recorded  2 turns\n", "ids"),
+    "learn": Case(
+        "'My {pet} is called Tom'",
+        LEARNED,
+        "turns refused changes proposals quarantined waiting",
+    ),
+    "proposals": Case("", r"(\w{8}  until .* UTC  Alice's .*\n){2}", "proposals"),
+    "approve": Case("{asked}", r"approved  \w{8}\n", "id done"),
+    "decline": Case("{asked}", r"declined  \w{8}\n", "id done"),
     "people": Case("", r".*person:\w{8} +Sarah \(name\)\n", "people"),
     "name": Case("Sarah Sal{n}", r"named  person:\w{8}  .*Sal\d \(alias\).*\n", "person"),
     "link": Case("telegram:7{n} acct:{n}", LINK + "holds\n", "link"),
@@ -88,11 +101,21 @@ CASES = {
     "spaces": Case("", r"(\w+\n)*spaces\n(\w+\n)*", "spaces"),
     "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did"),
     "embedding": Case("", EMBEDDED, VECTORS),
+    "waiting": Case("", r"waiting  2 turns, the oldest since .* UTC\n", f"{WAITS} retried"),
+    "work": Case("--once", r"learned  2 turns\nwaiting  0 turns\n", f"learned {WAITS}"),
+    "quarantine": Case("release {held}", r"released  \w{8}; it counts as untrusted\n", "id done"),
+    "revert": Case(
+        "--source telegram:1001",
+        r"reverted  telegram:1001\n  4 memories forgotten; restorable for 30 days\n"
+        r"  2 proposals withdrawn\n  2 turns not to be learned any more\n",
+        "source dry_run forgotten reworded restored proposals turns",
+    ),
     "reembed": Case("", r"made  \d+\n" + EMBEDDED, f"made {VECTORS}"),
 }
 SAID_BESIDE = {
     "reembed": r"(\d+ vectors made\n)*"
 }  # on stderr; in the background it may be quicker
+CONVERSED = ("proposals", "approve", "decline", "waiting", "work", "quarantine", "revert")
 KEEP_TURNS = {"TACIT_MEMORY_SESSIONS_KEEP": "true"}
 
 
@@ -110,6 +133,22 @@ def prepared(url: str, space: str) -> list[str]:
     Path("backup").write_text('{"content": "Sarah is my wife"}\n')
     Path("turns").write_text('{"role": "user", "content": "Hello"}\n' * 2)
     return ids
+
+
+def conversed(url: str, space: str) -> tuple[list[str], list[str]]:
+    """Two proposals, two things in quarantine, two memories, and two turns that wait."""
+    careful = Settings(learn=LearnSettings(workers=0, confirm="new"))
+    with open_memory(url, space=space, settings=careful, embedder=None) as memory:
+        alice = Requester("telegram:1001", name="Alice")
+        view = memory.view(alice, Chat.private(alice.key))
+        view.learn([Message("user", f"My {who} is called Ana") for who in ("sister", "aunt")])
+        view.learn([Message("user", f"Remember that I like {what}") for what in ("tea", "jazz")])
+        view.learn([Message("tool", f"The {what} is open") for what in ("door", "vault")])
+        memory.catch_up()
+        held = [one.id for one in memory.operator("root").quarantined()]
+        asked = [one.id for one in view.proposals()]
+        view.learn([Message("user", "I play the cello"), Message("user", "I live in Faro")])
+    return asked, held
 
 
 def test_every_command_has_a_case_here() -> None:
@@ -135,8 +174,10 @@ def answers_both(tacit: Tacit, url: str, word: str) -> None:
     """In a space of its own, so that many commands can share a database."""
     case, here = CASES[word], (*ALICE, "--space", word)
     ids = prepared(url, word)
+    asked, held = conversed(url, word) if word in CONVERSED else (ids, ids)
     for n, id in enumerate(ids, start=1):
-        argv = [word, *case.argv.format(id=id, n=n, other=ids[-n]).split()]
+        named = {"asked": asked[n - 1], "held": held[n - 1], "pet": ("cat", "dog")[n - 1]}
+        argv = [word, *shlex.split(case.argv.format(id=id, n=n, other=ids[-n], **named))]
         if word == "restore":
             tacit("forget", id, *here)
         if n == 1:

@@ -116,6 +116,17 @@ def test_the_session_of_the_page_happens_as_it_is_written(
         assert same(ran.out) == same(written)
 
 
+def test_the_traces_of_the_learning_page_are_what_is_printed(on_file: Tacit) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "learning.md").read_text()
+    session = re.search(r"```console\n(.*?)```", page, re.DOTALL)
+    assert session is not None
+    steps = re.findall(r"^\$ tacit (.*)\n((?:[^$].*\n)*)", session[1], re.MULTILINE)
+    assert len(steps) == session[1].count("$ ") > 2
+    for command, written in steps:
+        ran = on_file(*shlex.split(command))
+        assert (ran.code, ran.out) == (0, written), command
+
+
 def same(printed: str) -> str:
     return SCORE.sub("  0.50  ", AGE.sub("  now  ", printed))
 
@@ -132,3 +143,6 @@ def test_the_numbers_of_the_page_are_the_limits() -> None:
     assert page in section("list")
     assert f"{limits.FRESH_BUDGET_TOKENS} if you do not say" in section("fresh")
     assert f"At most {limits.MESSAGES_MAX_COUNT} turns" in section("record")
+    assert f"At most {limits.MESSAGES_MAX_COUNT} messages" in section("learn")
+    assert f"not asked again for {limits.DECLINED_DAYS} days" in section("decline")
+    assert f"The newest {limits.PAGE_MAX_COUNT} are listed" in section("quarantine")

@@ -18,7 +18,7 @@ NOBODYS = "AAAAAAAA"
 
 NEED_NOBODY = {
     "link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "embedding", "reembed",
-    "demo",
+    "waiting", "work", "quarantine", "revert", "demo",
 }  # fmt: skip
 ARGUMENTS = {
     "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",
@@ -26,7 +26,7 @@ ARGUMENTS = {
     "erase": f"{NOBODYS} --yes", "history": NOBODYS, "explain": NOBODYS, "pin": NOBODYS,
     "visibility": f"{NOBODYS} room", "withhold": f"{NOBODYS} Bob", "name": "Bob Bobby",
     "import": "-", "wipe": "--yes", "query": "tea", "fresh": "tea", "record": "-",
-    "relate": f"{NOBODYS} {NOBODYS}",
+    "relate": f"{NOBODYS} {NOBODYS}", "learn": "tea", "approve": NOBODYS, "decline": NOBODYS,
 }  # fmt: skip
 
 

@@ -70,6 +70,17 @@ def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
         writes.change(w, changed, Event.UPDATE, None, {"fields": "withheld_from"})
 
 
+def end(w: Writing, old: Memory) -> None:
+    """It no longer holds, and nothing takes its place."""
+    gone = replace(old, state=State.SUPERSEDED, updated_at=w.at, shadowed=False)
+    writes.change(w, gone, Event.SUPERSEDE, "superseded")
+
+
+def give_way(w: Writing, old: Memory, by: str) -> None:
+    if old.state is State.ACTIVE:
+        _retire(w, old, by)
+
+
 def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
     """One value for each key: written again it becomes a version, and keeps what is not named."""
     if draft.category is None:

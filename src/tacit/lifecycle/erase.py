@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, or_, select, update
 from tacit.errors import StoreBusy
 from tacit.model.memory import Memory
 from tacit.model.words import ChatKind
-from tacit.store import keyed, partitions, writes
+from tacit.store import jobs, keyed, partitions, writes
 from tacit.store.engine import Database
 from tacit.store.identities import around
 from tacit.store.settle import settle_key
@@ -42,6 +42,8 @@ def erase(w: Writing, memory: Memory, *, turns: bool = False) -> int:
     owner = memory.owner or ""
     owners = around(w.connection, w.space, [owner]).now(owner)
     if operator or own:
+        if turns:  # first, so that what is being learned at this moment is there to be found
+            jobs.drop(w.connection, w.space, owners, memory.thread or w.thread)
         ids |= set(keyed.siblings(w, memory))
         ids |= _replaced(w, ids, owners)
         if turns:
@@ -79,7 +81,8 @@ def _learned_from(w: Writing, ids: set[str], owners: Collection[str]) -> set[str
 
 
 def erase_owned(w: Writing, owners: Collection[str]) -> int:
-    """Everything that belongs to these identities of one person."""
+    """Everything that belongs to these identities of one person, and what waits to be learned."""
+    jobs.drop(w.connection, w.space, owners)
     owned = (
         select(_M.id)
         .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from tacit import limits
 from tacit.errors import Conflict
 from tacit.learn.compose import Ttls, expiry
+from tacit.learn.keep import QUARANTINE_TAG
 from tacit.model.memory import Memory
 from tacit.model.words import Event, State
 from tacit.store import keyed, writes
@@ -21,6 +22,9 @@ from tacit.store.writes import Writing
 def forget(w: Writing, memory: Memory) -> None:
     """Forgetting what is forgotten already changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
+        return
+    if memory.state is State.PENDING:
+        writes.bury(w, [memory.id])  # restored, it would have got past whoever was asked
         return
     gone = replace(
         memory,
@@ -42,8 +46,10 @@ def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
     if keyed.taken(w, memory):
         raise Conflict("its key has another value by now; forget that one first")
     expires = expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
-    back = replace(memory, state=State.ACTIVE, purge_at=None, expires_at=expires, updated_at=w.at)
-    writes.change(w, back, Event.RESTORE, "restored")
+    # What was set aside goes back to where it was: only an operator lets it out.
+    state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
+    back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)
+    writes.change(w, back, Event.RESTORE, "restored" if state is State.ACTIVE else None)
 
 
 def forget_owned(w: Writing, owners: Collection[str]) -> int:

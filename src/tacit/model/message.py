@@ -40,15 +40,19 @@ class Said:
 
 
 def parse(messages: object) -> list[Said]:
+    return [checked(one) for one in listed(messages)]
+
+
+def listed(messages: object) -> list[object]:
     if isinstance(messages, str | bytes | Message) or not isinstance(messages, Iterable):
         raise InvalidInput("messages", "expected a list of tacit.Message")
     found = list(messages)
     if len(found) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("messages", f"takes at most {limits.MESSAGES_MAX_COUNT} at a time")
-    return [_said(one) for one in found]
+    return found
 
 
-def _said(message: object) -> Said:
+def checked(message: object) -> Said:
     if not isinstance(message, Message):
         raise InvalidInput("messages", "expected a list of tacit.Message")
     return Said(

@@ -11,6 +11,7 @@ class NameKind(StrEnum):
     USERNAME = "username"
     ALIAS = "alias"
     RELATION = "relation"  # "my boss": true for the one who says it
+    WITHHELD = "withheld"  # whom something is kept from, whoever that is: never given by a caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

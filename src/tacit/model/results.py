@@ -118,6 +118,84 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """Turns that wait to be learned; none of them, from a disabled view."""
+
+    turns: int = 0
+    refused: tuple[str, ...] = ()  # kinds of secrets; the messages that held them were not queued
+
+    def __bool__(self) -> bool:
+        return self.turns > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A memory that is better updated than joined by another one."""
+
+    id: str
+    content: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Something that is kept if you say yes."""
+
+    id: str
+    content: str
+    reason: str
+    replaces: str | None  # the memory that would give way
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """What was accepted in a space and is not learned yet."""
+
+    turns: int = 0
+    parked: int = 0  # tried often enough; `Memory.retry_learning` tries again
+    oldest: datetime | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of a message on its way to memory."""
+
+    stage: str  # screen | extract | verify | classify | attribute | reconcile | consent | kept
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """Something that was set aside: where it came from and why, and not what it says."""
+
+    id: str
+    owner: str | None
+    chat: str | None
+    message: str | None
+    agent: str | None
+    role: str | None
+    reason: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reverted:
+    """What went, or in a dry run would go, with everything that was learned from one source."""
+
+    forgotten: int = 0  # memories; restorable
+    reworded: int = 0  # memories that have their earlier wording back, as a new version
+    restored: int = 0  # memories that had been replaced, and stand again
+    proposals: int = 0  # that waited for somebody's yes
+    turns: int = 0  # that were accepted and not learned yet
+
+    def __bool__(self) -> bool:
+        return any((self.forgotten, self.reworded, self.restored, self.proposals, self.turns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
     """Which model makes the vectors, and how many memories have one of its."""
 

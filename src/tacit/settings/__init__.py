@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tacit.settings.categories import CategorySetting
+from tacit.settings.keys import key_names, variable
 from tacit.settings.load import FILE_NAME, FILE_VARIABLE, load
 from tacit.settings.records import (
     DbSettings,
     EmbeddingSettings,
+    LanguageSettings,
+    LearnSettings,
     MemorySettings,
     PoolSettings,
     PromptSettings,
@@ -16,8 +19,6 @@ from tacit.settings.records import (
     SqliteSettings,
     TtlDaysSettings,
     category_names,
-    key_names,
-    variable,
 )
 from tacit.settings.whereabouts import DATABASE_NAME, FOLDER_NAME, database_url, path_of
 
@@ -29,6 +30,8 @@ __all__ = [
     "CategorySetting",
     "DbSettings",
     "EmbeddingSettings",
+    "LanguageSettings",
+    "LearnSettings",
     "MemorySettings",
     "PoolSettings",
     "PromptSettings",

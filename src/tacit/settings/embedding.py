@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tacit.errors import InvalidInput
-from tacit.settings.records import EmbeddingSettings, variable
+from tacit.settings.keys import variable
+from tacit.settings.records import EmbeddingSettings
 
 # Per provider, the keys it needs and those it has a use for. `none` may have all of them, so that
 # switching off is one change; `threads` says nothing about which provider was meant.

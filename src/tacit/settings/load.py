@@ -18,9 +18,7 @@ from tacit.settings.document import (
     plain,
 )
 from tacit.settings.embedding import embedding_mistake
-from tacit.settings.mistakes import WORD, nearest, wrong
-from tacit.settings.records import (
-    Settings,
+from tacit.settings.keys import (
     declared,
     in_file_only,
     is_list,
@@ -30,6 +28,9 @@ from tacit.settings.records import (
     sections,
     variable,
 )
+from tacit.settings.language import language_mistake
+from tacit.settings.mistakes import WORD, nearest, wrong
+from tacit.settings.records import Settings
 from tacit.settings.values import URL, Parse
 from tacit.settings.whereabouts import FOLDER_NAME, dsn_url, path_of, present
 
@@ -58,11 +59,12 @@ def load(
             dsn_url(settings.db, home, cwd)
         except InvalidInput as error:
             raise wrong(found["db.dsn"].where, str(error)) from None
-    mistake = embedding_mistake(settings.embedding)
-    if mistake is not None:
-        # A key that is missing has no place: the provider that needs it has.
-        blamed = mistake.field if mistake.field in found else "embedding.provider"
-        raise wrong(found[blamed].where, str(mistake)) from None
+    for mistake in (embedding_mistake(settings.embedding), language_mistake(settings.language)):
+        if mistake is not None:
+            # A key that is missing has no place: the provider that needs it has.
+            provider = mistake.field.split(".")[0] + ".provider"
+            blamed = mistake.field if mistake.field in found else provider
+            raise wrong(found[blamed].where, str(mistake)) from None
     return settings
 
 

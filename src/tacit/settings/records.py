@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -131,7 +130,7 @@ class EmbeddingSettings:
     # folder: where an ONNX model and its tokenizer are.
     folder: str = _key("", values.path)
     # endpoint: its address. Hidden like the key, because people write keys into addresses.
-    url: str = _key("", values.address, secret=True)
+    url: str = _key("", values.address("embedding.api_key"), secret=True)
     # endpoint: the model to ask for, by the endpoint's name for it.
     model: str = _key("", values.label)
     api_key: str = _key("", values.api_key, secret=True)
@@ -141,6 +140,54 @@ class EmbeddingSettings:
     threads: int = _key(
         limits.EMBEDDING_THREADS_DEFAULT_COUNT,
         values.whole(1, limits.EMBEDDING_THREADS_MAX_COUNT),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageSettings:
+    """Which language model learns, and at what price. What goes together: `language_mistake`."""
+
+    # none: learning goes by rules alone.
+    provider: Literal["none", "openai", "anthropic"] = _key(
+        "none", values.one_of("none", "openai", "anthropic")
+    )
+    # By the endpoint's name for it.
+    model: str = _key("", values.label)
+    # Empty: the provider's own. Hidden, because people write keys into addresses.
+    base_url: str = _key("", values.address("language.api_key_env"), secret=True)
+    # The name of the variable that holds the key. Hidden, because people write keys here too.
+    api_key_env: str = _key("", values.variable_name, secret=True)
+    # Of one question, with all that is tried for it.
+    timeout_seconds: float = _key(
+        limits.LANGUAGE_TIMEOUT_DEFAULT_SECONDS,
+        values.number(limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS),
+    )
+    retries: int = _key(
+        limits.LANGUAGE_RETRIES_DEFAULT_COUNT, values.whole(0, limits.LANGUAGE_RETRIES_MAX_COUNT)
+    )
+    max_output_tokens: int = _key(
+        limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS, values.whole(1, limits.LANGUAGE_OUTPUT_MAX_TOKENS)
+    )
+    # None: the model's own.
+    temperature: float | None = _key(
+        limits.LANGUAGE_TEMPERATURE_DEFAULT,
+        values.or_nothing(values.number(0, limits.LANGUAGE_TEMPERATURE_MAX)),
+    )
+    # How the answer is asked for; docs/language.md says which server knows which.
+    output: Literal["auto", "tool", "schema", "prompt"] = _key(
+        "auto", values.one_of("auto", "tool", "schema", "prompt")
+    )
+    # In the operator's currency.
+    price_in_per_million: float = _key(0.0, values.number(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION))
+    price_out_per_million: float = _key(
+        0.0, values.number(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION)
+    )
+    # Of each space. None: no bound.
+    tokens_per_day: int | None = _key(
+        None, values.or_nothing(values.whole(0, limits.LANGUAGE_TOKENS_MAX_PER_DAY))
+    )
+    cost_per_day: float | None = _key(
+        None, values.or_nothing(values.number(0, limits.LANGUAGE_COST_MAX_PER_DAY))
     )
 
 
@@ -167,12 +214,46 @@ class PromptSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LearnSettings:
+    """How conversations become memories."""
+
+    # False: nothing is learned from conversations; `remember` still works.
+    enabled: bool = _key(True, values.flag)
+    # Which of what was said in passing is asked about before it is kept.
+    confirm: Literal["never", "new", "always"] = _key(
+        "never", values.one_of("never", "new", "always")
+    )
+    # Writes for one person in one day.
+    daily_max_count: int = _key(
+        limits.LEARN_WRITES_DEFAULT_PER_DAY, values.whole(1, limits.LEARN_WRITES_MAX_PER_DAY)
+    )
+    # A shorter turn is not learned from, unless it asks to be remembered.
+    min_chars: int = _key(
+        limits.LEARN_TURN_MIN_DEFAULT_CHARS, values.whole(0, limits.LEARN_TURN_MIN_MAX_CHARS)
+    )
+    # Where a language model learns: for how long a thread must be still before it is asked.
+    debounce_seconds: int = _key(
+        limits.LEARN_DEBOUNCE_DEFAULT_SECONDS, values.whole(0, limits.LEARN_DEBOUNCE_MAX_SECONDS)
+    )
+    # Threads of this process that learn. Zero: another process does it.
+    workers: int = _key(
+        limits.LEARN_WORKERS_DEFAULT_COUNT, values.whole(0, limits.LEARN_WORKERS_MAX_COUNT)
+    )
+    # The language that rules read. auto: found out for each message.
+    tongue: str = _key("auto", values.tongue)
+    # Whether what reads like an instruction, or comes from a tool, waits to be looked at.
+    quarantine: bool = _key(True, values.flag)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     db: DbSettings = field(default_factory=DbSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    language: LanguageSettings = field(default_factory=LanguageSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
+    learn: LearnSettings = field(default_factory=LearnSettings)
     # How categories come into a prompt; those that are not here come as a whole.
     categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
     # Agent → the categories it may use. None at all: every agent may use every category. Otherwise
@@ -191,54 +272,3 @@ def category_names(settings: Settings) -> tuple[str, ...]:
     listed = [name for names in settings.allowlists.values() for name in names]
     used = [one.name for one in settings.categories]
     return tuple(dict.fromkeys((*CATEGORIES, *settings.memory.categories, *used, *listed)))
-
-
-def key_names() -> tuple[str, ...]:
-    """Every key, dotted."""
-    return tuple(declared())
-
-
-def variable(key: str) -> str:
-    """The environment variable of a dotted key."""
-    return "TACIT_" + key.upper().replace(".", "_")
-
-
-def join(section: str, name: str) -> str:
-    return f"{section}.{name}" if section else name
-
-
-@cache
-def sections() -> Mapping[str, Any]:
-    """Every record by its name; the whole is the one without a name."""
-    found: dict[str, Any] = {"": Settings}
-    waiting = [""]
-    for section in waiting:
-        for one in fields(found[section]):
-            if one.default_factory is not MISSING and "read" not in one.metadata:
-                found[join(section, one.name)] = one.default_factory
-                waiting.append(join(section, one.name))
-    return found
-
-
-@cache
-def declared() -> Mapping[str, Field[Any]]:
-    return {
-        join(section, one.name): one
-        for section, record in sections().items()
-        for one in fields(record)
-        if "parse" in one.metadata
-    }
-
-
-@cache
-def in_file_only() -> Mapping[str, Any]:
-    """What no variable can hold, with what reads it from its place in a file."""
-    return {one.name: one.metadata["read"] for one in fields(Settings) if "read" in one.metadata}
-
-
-def names_in(section: str) -> list[str]:
-    return [one.name for one in fields(sections()[section])]
-
-
-def is_list(key: str) -> bool:
-    return isinstance(declared()[key].default, tuple)

@@ -22,7 +22,10 @@ _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _WHOLE = re.compile(r"[0-9]{1,12}")
 _FRACTION = re.compile(r"[0-9]?\.[0-9]{1,12}|[01]")
+_NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?|\.[0-9]{1,12}")
 _DURATION = re.compile(r"(?=.)(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
+_TONGUE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CATEGORY = re.compile(r"[a-z][a-z0-9_-]*")
 
 Parse = Callable[[str, str], object]
@@ -50,6 +53,25 @@ def fraction(key: str, value: str) -> float:
     if not _FRACTION.fullmatch(value) or float(value) > 1:
         raise InvalidInput(key, "must be a number from 0 to 1; write for example 0.6")
     return float(value)
+
+
+def number(low: float, high: float) -> Callable[[str, str], float]:
+    def parse(key: str, value: str) -> float:
+        if not _NUMBER.fullmatch(value) or not low <= float(value) <= high:
+            problem = f"must be a number from {plainly(low)} to {plainly(high)}"
+            raise InvalidInput(key, f"{problem}; write for example 10 or 0.5")
+        return float(value)
+
+    return parse
+
+
+def plainly(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def or_nothing(parse: Callable[[str, str], object]) -> Parse:
+    """Empty text is a value of its own: None."""
+    return lambda key, value: parse(key, value) if value else None
 
 
 def flag(key: str, value: str) -> bool:
@@ -98,8 +120,16 @@ def label(key: str, value: str) -> str:
     return text.identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
 
 
-def address(key: str, value: str) -> str:
+def address(key_goes_to: str) -> Callable[[str, str], str]:
     """Of an HTTP endpoint, or nothing. Never repeated: somebody may have written a key into it."""
+
+    def parse(key: str, value: str) -> str:
+        return _address(key, value, key_goes_to)
+
+    return parse
+
+
+def _address(key: str, value: str, key_goes_to: str) -> str:
     problem = "is not an address; write it like https://host/v1, with nothing after the path"
     if not value:
         return ""
@@ -111,7 +141,7 @@ def address(key: str, value: str) -> str:
     except ValueError:
         raise InvalidInput(key, problem) from None
     if "@" in parts.netloc:
-        raise InvalidInput(key, "holds a user name or password; use embedding.api_key instead")
+        raise InvalidInput(key, f"holds a user name or password; use {key_goes_to} instead")
     if parts.scheme not in ("http", "https") or not host or "?" in value or "#" in value:
         raise InvalidInput(key, problem)
     return value
@@ -125,6 +155,24 @@ def api_key(key: str, value: str) -> str:
         raise InvalidInput(
             key, f"is longer than {limits.ENDPOINT_KEY_MAX_CHARS:,} characters; copy it again"
         )
+    return value
+
+
+def variable_name(key: str, value: str) -> str:
+    """Of the variable that holds a key, or nothing. Never repeated: it may be the key itself."""
+    if value and (not _VARIABLE.fullmatch(value) or len(value) > limits.LABEL_MAX_CHARS):
+        problem = "is not the name of a variable; put the key into a variable of the environment"
+        raise InvalidInput(key, f"{problem}, and its name here, as in OPENAI_API_KEY")
+    if value.startswith("TACIT_"):
+        raise InvalidInput(
+            key, "names one of Tacit's own variables; give it a name that does not begin so"
+        )
+    return value
+
+
+def tongue(key: str, value: str) -> str:
+    if value != "auto" and not _TONGUE.fullmatch(value):
+        raise InvalidInput(key, f"{shown(value)} is neither auto nor a language, as in en or de")
     return value
 
 

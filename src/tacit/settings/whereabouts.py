@@ -9,8 +9,9 @@ from urllib.parse import unquote
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
 from tacit.model import text
+from tacit.settings.keys import variable
 from tacit.settings.mistakes import reason, wrong
-from tacit.settings.records import DbSettings, Settings, variable
+from tacit.settings.records import DbSettings, Settings
 
 FOLDER_NAME = ".tacit"  # in the home folder
 DATABASE_NAME = "tacit.sqlite"

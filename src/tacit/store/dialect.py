@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, TextClause
@@ -11,6 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from tacit.disclosure.shape import Door
 from tacit.model.memory import Memory
 from tacit.store.rendered import Step
+
+OPTION = "tacit_dialect"
 
 
 class Dialect(Protocol):
@@ -21,9 +24,10 @@ class Dialect(Protocol):
     one_writer: bool
     vector_in: str  # a vector as a statement takes it
     vector_out: str  # and as it gives it
+    has_pokes: bool  # processes can tell each other that something is due
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
-    write_options: Mapping[str, Any]
+    write_options: Mapping[str, Any]  # with itself under OPTION
     bare_options: Mapping[str, Any]  # outside any transaction
 
     def is_busy(self, error: DBAPIError) -> bool:
@@ -48,6 +52,15 @@ class Dialect(Protocol):
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
+
+    def poke(
+        self, connection: Connection, space: str, thread: str, due_at: datetime | None
+    ) -> None:
+        """When the transaction is done, or then: tell who works, in whichever process, that this
+        thread has something due."""
+
+    def take_pokes(self, connection: Connection) -> bool:
+        """Make what pokes need, where it is missing. Whether it is there now."""
 
     def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
         """A new row of `memories`, its words searchable through its doors."""
@@ -98,3 +111,9 @@ class Dialect(Protocol):
 
     def compact(self, connection: Connection) -> None:
         """Give back the room that deleted rows took."""
+
+
+def of(connection: Connection) -> Dialect:
+    """The dialect of a connection that writes."""
+    found: Dialect = connection.get_execution_options()[OPTION]
+    return found

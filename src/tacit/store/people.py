@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, select, union_all
+from sqlalchemy import Connection, Select, and_, bindparam, delete, select, union_all
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -15,6 +15,7 @@ from tacit.identity import keys
 from tacit.model.people import Name, NameKind, Person
 from tacit.model.request import Request
 from tacit.model.text import folded, said_identifier
+from tacit.store import rendered
 from tacit.store.dialect import Dialect
 from tacit.store.identities import around
 from tacit.store.ids import new_id
@@ -36,6 +37,13 @@ _HERE = and_(
     _N.person.in_(bindparam("here", expanding=True)),
 )
 _CALLED = select(_N.person).where(_OWN, _N.folded == bindparam("folded"))
+# Whom a secret is kept from, and who is known by nothing else.
+_KEPT_FROM = select(_N.person).where(
+    _N.space_id == bindparam("space"),
+    _N.person.in_(bindparam("called", expanding=True)),
+    _N.kind == NameKind.WITHHELD.value,
+    _N.folded == bindparam("folded"),
+)
 _CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("folded"))
 _UNCHANNELLED = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
 _GIVEN = select(_N.person, _N.kind, _N.name).where(_HERE)
@@ -59,18 +67,34 @@ _ACQUAINTED = (
 _ONESELF = frozenset({"me", "myself", "i"})
 
 
-def find(connection: Connection, request: Request, name: str) -> tuple[list[str], bool]:
+def find(
+    connection: Connection, request: Request, name: str, *, withholding: bool = False
+) -> tuple[list[str], bool]:
     """The people this requester can mean by a name, one identity for each; and whether they are
-    so called by the requester, or only by themselves, which proves nothing."""
+    so called by the requester, or only by themselves, which proves nothing. Whom a secret is kept
+    from is somebody of that name, and not yet whom the requester means by it otherwise."""
     params = _scope(connection, request) | {"folded": folded(name)}
-    found = set(connection.execute(_CALLED, params).scalars())
+    space, as_said = request.space, params["folded"]
+    mine = {"space": space, "mine": params["mine"], "folded": as_said}
+    called = _people(connection, _CALLED, mine)
+    found = called
+    if called and not withholding:
+        named = {"space": space, "called": sorted(called), "folded": as_said}
+        found = called - _people(connection, _KEPT_FROM, named)
     own = bool(found)
     if not own:
-        found = set(connection.execute(_CALLING_THEMSELVES, params).scalars())
+        here = {"space": space, "here": params["here"], "folded": as_said}
+        found = _people(connection, _CALLING_THEMSELVES, here)
+    if not found and called:
+        found, own = called, True
     if len(found) > 1:
         identities = around(connection, request.space, found)
         found = {min(i for i in found if i in identities.now(one)) for one in found}
     return sorted(found), own
+
+
+def _people(connection: Connection, statement: Select[Any], params: dict[str, Any]) -> set[str]:
+    return {person for (person,) in rendered.rows(connection, statement, params)}
 
 
 def meant(
@@ -136,25 +160,33 @@ def _refer(
     if folded(name) in _ONESELF:
         assert request.subject is not None
         return [request.subject]
-    found, own = find(connection, request, name)
-    if not found or (field == WITHHELD_FIELD and not own):
+    withholding = field == WITHHELD_FIELD
+    found, own = find(connection, request, name, withholding=withholding)
+    if not found or (withholding and not own):
         # Two writers may meet somebody new at once: the second finds whom the first made.
         dialect.take_turns(connection, f"{request.space} {request.subject} {folded(name)}")
-        found, own = find(connection, request, name)
+        found, own = find(connection, request, name, withholding=withholding)
     if len(found) > 1:
         raise InvalidInput(
             field, f"{name!r} may be {len(found)} people; use their key or person id"
         )
-    if found and (own or field != WITHHELD_FIELD):
+    if found and (own or not withholding):
         return found
     # Somebody who calls themselves Bob need not be the Bob that a secret is kept from.
-    return [*found, create(connection, dialect, request, name, at)]
+    kind = NameKind.WITHHELD if withholding else NameKind.NAME
+    return [*found, create(connection, dialect, request, name, at, kind=kind)]
 
 
 def create(
-    connection: Connection, dialect: Dialect, request: Request, name: str, at: datetime
+    connection: Connection,
+    dialect: Dialect,
+    request: Request,
+    name: str,
+    at: datetime,
+    *,
+    kind: NameKind = NameKind.NAME,
 ) -> str:
-    """Somebody this requester speaks of, whom we know by name only."""
+    """Somebody this requester speaks of, whom we know by name only, or by what they are to them."""
     assert request.subject is not None
     person = f"{keys.PERSON}:{new_id()}"
     row = {
@@ -164,7 +196,7 @@ def create(
         "created_at": to_micros(at),
     }
     dialect.insert_missing(connection, people, [row])
-    add_name(connection, dialect, request, person, name, NameKind.NAME, at)
+    add_name(connection, dialect, request, person, name, kind, at)
     return person
 
 
@@ -227,7 +259,7 @@ def _scope(connection: Connection, request: Request) -> dict[str, Any]:
     here = request.mine | request.present
     if request.private:
         params = {"space": request.space, "mine": sorted(request.mine)}
-        here |= set(connection.execute(_ACQUAINTED, params).scalars())
+        here |= _people(connection, _ACQUAINTED, params)
     return {"space": request.space, "mine": sorted(request.mine), "here": sorted(here)}
 
 
@@ -247,7 +279,9 @@ def forget_unmentioned(connection: Connection, space: str, identities: Iterable[
     linked = select(link.source).where(link.space_id == space, link.source.in_(by_name_only))
     meant = select(link.target).where(link.space_id == space, link.target.in_(by_name_only))
     called = select(_N.person).where(
-        _N.space_id == space, _N.person.in_(by_name_only), _N.kind != NameKind.NAME.value
+        _N.space_id == space,
+        _N.person.in_(by_name_only),
+        _N.kind.not_in([NameKind.NAME.value, NameKind.WITHHELD.value]),
     )
     kept = set(connection.execute(union_all(mentioned, linked, meant, called)).scalars())
     gone = [person for person in by_name_only if person not in kept]

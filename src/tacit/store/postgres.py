@@ -7,6 +7,7 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -34,6 +35,8 @@ from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
+from tacit.store import pokes
+from tacit.store.dialect import OPTION
 from tacit.store.rendered import Step, inserting
 from tacit.store.tables import memories, metadata, spaces
 
@@ -133,13 +136,17 @@ def _little(sent: bytes) -> bytes:
 class PostgreSQL:
     name = "postgresql"
     one_writer = False
+    has_pokes = True
     plans_go_stale = True
     # Out in the type's binary form, which is read many times faster than its text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
-    write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     bare_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+
+    def __init__(self) -> None:
+        self.write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED", OPTION: self}
+        self._can_poke: bool | None = None  # not looked yet
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE
@@ -168,6 +175,19 @@ class PostgreSQL:
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
         return statement.with_for_update(key_share=True)
+
+    def poke(
+        self, connection: Connection, space: str, thread: str, due_at: datetime | None
+    ) -> None:
+        if self._can_poke is None:
+            self._can_poke = pokes.is_ready(connection)
+        if self._can_poke:
+            pokes.add(connection, space, thread, due_at)
+
+    def take_pokes(self, connection: Connection) -> bool:
+        self.lock_for_migration(connection)
+        self._can_poke = pokes.create(connection) and pokes.is_ready(connection)
+        return self._can_poke
 
     def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:  # noqa: ARG002
         return [(_ADD_MEMORY, {**row, "words": _array(sorted(set(terms(content))))})]

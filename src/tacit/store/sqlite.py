@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
 from tacit.store import rendered
+from tacit.store.dialect import OPTION
 from tacit.store.rendered import Step, inserting
 from tacit.store.tables import memories
 
@@ -124,11 +126,14 @@ def _any_of(words: Sequence[str]) -> str:
 class SQLite:
     name = "sqlite"
     one_writer = True
+    has_pokes = False
     plans_go_stale = False
     vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
-    write_options: Mapping[str, Any] = {"tacit_writes": True}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
+
+    def __init__(self) -> None:
+        self.write_options: Mapping[str, Any] = {"tacit_writes": True, OPTION: self}
 
     def is_busy(self, error: DBAPIError) -> bool:
         return isinstance(error.orig, sqlite3.OperationalError) and any(
@@ -155,6 +160,14 @@ class SQLite:
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
+
+    def poke(
+        self, connection: Connection, space: str, thread: str, due_at: datetime | None
+    ) -> None:
+        """Who works in this process is woken there; others look every now and then."""
+
+    def take_pokes(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
 
     def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
         return [

@@ -81,9 +81,11 @@ def event(
     return _INSERT_EVENT, _event(memory, what, actor, at, detail)
 
 
-def first_event(memory: Memory, what: Event, actor: str, at: datetime) -> Step:
+def first_event(
+    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+) -> Step:
     """With which the history of a new memory begins."""
-    return _INSERT_FIRST_EVENT, {**_event(memory, what, actor, at, None), "seq": 1}
+    return _INSERT_FIRST_EVENT, {**_event(memory, what, actor, at, detail), "seq": 1}
 
 
 def _event(

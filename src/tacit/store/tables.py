@@ -31,6 +31,14 @@ from tacit.store.identity_tables import (
     spaces,
     subjects,
 )
+from tacit.store.learning_tables import (
+    declined,
+    jobs,
+    language_usage,
+    learned,
+    learning_days,
+    proposals,
+)
 from tacit.store.recall_tables import (
     blocks,
     derived_from,
@@ -47,10 +55,15 @@ __all__ = [
     "change_log",
     "chat_members",
     "chats",
+    "declined",
     "derived_from",
     "embedded",
     "history",
     "identity_links",
+    "jobs",
+    "language_usage",
+    "learned",
+    "learning_days",
     "memories",
     "memory_people",
     "memory_versions",
@@ -58,6 +71,7 @@ __all__ = [
     "partitions",
     "people",
     "person_names",
+    "proposals",
     "relations",
     "spaces",
     "subjects",

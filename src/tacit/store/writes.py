@@ -81,6 +81,7 @@ class Writing:
     actor: str
     thread: str
     at: datetime
+    why: str = ""  # told with everything that this write adds to a history
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
     edges: list[Edge] = field(default_factory=list)  # with which they were added
@@ -116,8 +117,9 @@ def held(w: Writing, id: str) -> Memory | None:
     return to_memory(row, heard[row[_HEARD]])
 
 
-def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
-    """A new memory with its first version, its people, its words, its history and its delta."""
+def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = True) -> None:
+    """A new memory with its first version, its people, its words, its history and its delta, if
+    that is `told` of it."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     row = to_row(memory, heard) | {"stamp": _stamp(w, memory, heard, before=False)}
     rendered.run(
@@ -127,8 +129,8 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD) -> None:
             steps.version(memory, heard, w.actor, w.at),
             *steps.people(memory),
             *_vector(w, memory),
-            steps.first_event(memory, event, w.actor, w.at),
-            *_shown(w, memory, "created"),
+            steps.first_event(memory, event, w.actor, w.at, _detail(w, None)),
+            *(_shown(w, memory, "created") if told else ()),
             *_related(w, memory, row["stamp"]),
         ],
     )
@@ -165,7 +167,7 @@ def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> 
         [
             steps.version(memory, heard, w.actor, w.at),
             *_vector(w, memory),
-            steps.event(memory, Event.UPDATE, w.actor, w.at, detail),
+            steps.event(memory, Event.UPDATE, w.actor, w.at, _detail(w, detail)),
             *_shown(w, memory, "updated"),
         ],
     )
@@ -204,7 +206,12 @@ def note(
     detail: dict[str, str] | None = None,
 ) -> None:
     told = [] if shown is None else _shown(w, memory, shown)
-    rendered.run(w.connection, [steps.event(memory, event, w.actor, w.at, detail), *told])
+    what = steps.event(memory, event, w.actor, w.at, _detail(w, detail))
+    rendered.run(w.connection, [what, *told])
+
+
+def _detail(w: Writing, detail: dict[str, str] | None) -> dict[str, str] | None:
+    return {**(detail or {}), "why": w.why} if w.why else detail
 
 
 def next_revision(w: Writing, thread: str) -> int:

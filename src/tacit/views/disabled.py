@@ -15,6 +15,7 @@ from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
 from tacit.model.question import Narrowing
 from tacit.model.results import (
+    Accepted,
     Block,
     Bullet,
     Delta,
@@ -23,10 +24,13 @@ from tacit.model.results import (
     Fresh,
     Imported,
     Page,
+    Proposal,
     Recalled,
     Recorded,
     Remembered,
     Stats,
+    Step,
+    Suggestion,
 )
 from tacit.model.words import Kind, State, Visibility
 from tacit.prompt.styles import Style
@@ -155,6 +159,26 @@ class DisabledView:
 
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         return Recorded()
+
+    def learn(self, messages: Iterable[Message]) -> Accepted:
+        return Accepted()
+
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
+        return ()
+
+    def suggest_update(
+        self, content: str, *, category: str | None = None, about: Collection[str] | None = None
+    ) -> Suggestion | None:
+        return None
+
+    def proposals(self) -> List[Proposal]:
+        return []
+
+    def approve(self, id: str) -> None:
+        return None
+
+    def decline(self, id: str) -> None:
+        return None
 
     def relate(
         self, id: str, other: str, relation: str = "related_to", *, strength: float = 1.0

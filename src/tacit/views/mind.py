@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
+from tacit.learn.path import Learning, Path
+from tacit.learn.worker import Workers
 from tacit.model.results import Embedding
 from tacit.prompt.keep import Blocks
 from tacit.recall.indexing import Indexing
 from tacit.recall.recollection import Recollection
+from tacit.store import jobs
 from tacit.store.core import Store
 
 
@@ -18,9 +22,14 @@ from tacit.store.core import Store
 class Mind:
     store: Store
     embedder: Embedder | None
+    learning: Learning | None = None  # None: nothing is learned from conversations
+    learners: int = 0  # threads of this process that do so
     recollection: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)
+    path: Path | None = field(init=False)
+    _workers: list[Workers] = field(init=False, default_factory=list)
+    _starting: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
         recollection = Recollection(self.store, self.embedder)
@@ -28,8 +37,12 @@ class Mind:
         object.__setattr__(self, "recollection", recollection)
         object.__setattr__(self, "blocks", Blocks(recollection, self.store.audiences))
         object.__setattr__(self, "indexing", indexing)
+        path = Path(self.store, recollection, self.learning) if self.learning is not None else None
+        object.__setattr__(self, "path", path)
         if indexing is not None:
             indexing.wake()
+        if path is not None and self._left_over():
+            self.accepted()
 
     @property
     def has_gap(self) -> bool:
@@ -51,8 +64,25 @@ class Mind:
             raise InvalidInput("embedding", "no model is set; choose one with embedding.provider")
         return self.indexing.finish(progress)
 
+    def accepted(self) -> None:
+        """There is something to learn. Whoever never learns anything has no threads for it."""
+        if self.path is None or not self.learners:
+            return
+        with self._starting:
+            if not self._workers:
+                self._workers.append(Workers(self.path, self.learners))
+        self._workers[0].wake()
+
+    def _left_over(self) -> bool:
+        with self.store.database.read() as connection:
+            return jobs.any_waiting(connection)
+
     def close(self) -> None:
         try:
+            if self.learning is not None and self.learning.model is not None:
+                self.learning.model.close()  # whoever waits for an answer need not
+            for workers in self._workers:
+                workers.close()
             if self.indexing is not None:
                 self.indexing.close()
         finally:

@@ -181,6 +181,8 @@ class ViewWrites(Access):
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
         what = text.choice("kind", kind, NameKind)
+        if what is NameKind.WITHHELD:
+            raise InvalidInput("kind", "use name, username, alias or relation")
         called = text.said_identifier("name", name, limits.NAME_MAX_CHARS)
 
         def work(w: Writing) -> Person:

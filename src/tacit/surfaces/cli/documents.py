@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import Person
-from tacit.model.results import Block, Bullet, Embedding, Fresh, Recalled, Remembered
+from tacit.model.results import (
+    Block,
+    Bullet,
+    Change,
+    Embedding,
+    Fresh,
+    Proposal,
+    Quarantined,
+    Recalled,
+    Remembered,
+    Waiting,
+)
 
 if TYPE_CHECKING:
     from tacit.memory import Link
@@ -92,6 +103,22 @@ def remembered(done: Remembered) -> dict[str, Any]:
         "created": done.created,
         "supersedes": done.supersedes,
     }
+
+
+def change(one: Change) -> dict[str, Any]:
+    return {name: plain(value) for name, value in asdict(one).items()}
+
+
+def proposal(one: Proposal) -> dict[str, Any]:
+    return {name: plain(value) for name, value in asdict(one).items()}
+
+
+def quarantined(one: Quarantined) -> dict[str, Any]:
+    return {name: plain(value) for name, value in asdict(one).items()}
+
+
+def waiting(one: Waiting) -> dict[str, Any]:
+    return {name: plain(value) for name, value in asdict(one).items()}
 
 
 def event(entry: HistoryEntry) -> dict[str, Any]:

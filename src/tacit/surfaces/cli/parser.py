@@ -8,7 +8,16 @@ from typing import Any, NoReturn
 
 from tacit import __version__
 from tacit.model.words import ChatKind
-from tacit.surfaces.cli import options, questions, reading, recalling, whole, writing
+from tacit.surfaces.cli import (
+    learning,
+    lessons,
+    options,
+    questions,
+    reading,
+    recalling,
+    whole,
+    writing,
+)
 from tacit.surfaces.cli.answers import Answer, Stream
 from tacit.surfaces.cli.exits import MEANINGS, BadUsage
 from tacit.surfaces.cli.session import Session
@@ -45,6 +54,10 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("pin", writing.pin, options.pin, "keep a memory from fading"),
     ("relate", writing.relate, options.relate, "say that two memories belong together"),
     ("record", writing.record, options.record, "keep turns of a conversation, word for word"),
+    ("learn", learning.learn, lessons.learn, "learn from what was said"),
+    ("proposals", learning.proposals, options.none, "list what waits for your yes"),
+    ("approve", learning.approve, options.one, "say yes to a proposal"),
+    ("decline", learning.decline, options.one, "say no to a proposal"),
     ("people", reading.people, options.none, "list the people known to you here"),
     ("name", writing.name, options.name, "say what you call somebody"),
     ("link", whole.link, options.link, "say whose account an external key belongs to"),
@@ -61,6 +74,10 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("maintain", whole.maintain, options.maintain, "check, analyse and compact the database"),
     ("embedding", whole.embedding, options.none, "tell which model makes vectors, and how far"),
     ("reembed", whole.reembed, options.none, "make every vector that is missing, now"),
+    ("waiting", learning.waiting, lessons.waiting, "tell what waits to be learned"),
+    ("work", learning.work, lessons.work, "learn what waits, until interrupted"),
+    ("quarantine", learning.quarantine, lessons.quarantine, "tell what was set aside, and why"),
+    ("revert", learning.revert, lessons.revert, "undo what was learned from one source"),
     ("demo", whole.demo, options.none, "tell the story of the three rooms"),
 )
 

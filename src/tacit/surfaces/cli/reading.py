@@ -135,9 +135,11 @@ def delta(session: Session) -> Answer:
         (str(c.revision), c.event, c.memory_id, c.category or "", c.content or "")
         for c in found.changes
     ]
-    changes = [{k: documents.plain(v) for k, v in asdict(c).items()} for c in found.changes]
     return Answer(
-        document={"revision": found.revision, "changes": changes},
+        document={
+            "revision": found.revision,
+            "changes": [documents.change(c) for c in found.changes],
+        },
         lines=[f"revision {found.revision}", *tables.table(rows)],
     )
 

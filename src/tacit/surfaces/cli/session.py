@@ -58,8 +58,16 @@ class Session:
         settings = self.settings
         if getattr(self.args, "migrate", False):
             settings = replace(settings, db=replace(settings.db, automigrate=True))
+        settings = replace(settings, learn=replace(settings.learn, workers=self._workers))
         opened = self._resources.enter_context(open_memory(self.args.db, settings=settings))
         return opened if self.args.space is None else opened.space(self.args.space)
+
+    @property
+    def _workers(self) -> int:
+        """Commands end before a thread of theirs would have learned much: only `work` has some."""
+        if self.args.command != "work" or self.args.once:
+            return 0
+        return max(1, self.settings.learn.workers)
 
     @cached_property
     def requester(self) -> Requester:
@@ -119,6 +127,10 @@ class Session:
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in _YES:
             raise NotDone("nothing was erased")
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def text_of(written: str | None) -> str | None:

@@ -26,7 +26,7 @@ def memories(items: Iterable[Memory], now: datetime) -> list[str]:
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as wide as their widest cell. The last is cut on a terminal, and never in a pipe."""
-    cells = [[safe(_one_line(cell)) for cell in row] for row in rows]
+    cells = [[safe(one_line(cell)) for cell in row] for row in rows]
     if not cells:
         return []
     widths = [max(width(row[n]) for row in cells) for n in range(len(cells[0]) - 1)]
@@ -45,7 +45,7 @@ def fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     shown = [(name, value) for name, value in pairs if value]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
-        yield f"  {name.ljust(widest)}  {_one_line(value)}"
+        yield f"  {name.ljust(widest)}  {one_line(value)}"
 
 
 def paragraph(text: str, indent: str = "  ") -> list[str]:
@@ -82,7 +82,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", _NEWLINE).replace("\t", " ")
 
 

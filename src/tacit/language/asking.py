@@ -1,0 +1,297 @@
+"""A language model at an endpoint: tries, repairs, forms of output, time and budget."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from tacit import limits
+from tacit.clock import Clock, system_clock
+from tacit.errors import (
+    InvalidInput,
+    LanguageBadAnswer,
+    LanguageFailed,
+    LanguageUnavailable,
+    MissingExtra,
+)
+from tacit.language.address import Provider, address
+from tacit.language.budget import Budget, Prices, Usage
+from tacit.language.port import CLOSED, Answer, LanguageModel
+from tacit.model.tokens import at_most
+
+if TYPE_CHECKING:
+    from tacit.language.engine import Engine, Form, Reply
+    from tacit.language.shape import Shape
+    from tacit.language.wire import Trouble
+
+T = TypeVar("T")
+Output = Literal["auto", "tool", "schema", "prompt"]
+OUTPUTS: tuple[Output, ...] = ("auto", "tool", "schema", "prompt")
+
+# In the order in which `auto` tries them. Local servers hold a model to a schema more reliably
+# than to a tool; every model of Anthropic's knows tools, and only newer ones schemas.
+_FORMS: dict[Provider, tuple[Form, ...]] = {
+    "openai": ("schema", "tool", "prompt"),
+    "anthropic": ("tool", "prompt"),
+}
+_IN_JSON = """\
+Answer with one JSON object and nothing else: no words before or after it, no Markdown fence.
+It must be valid against this JSON schema:
+"""
+_AGAIN = """\
+That is not a valid answer:
+{faults}
+Give the whole answer again{how}, corrected{cut}."""
+
+
+class EndpointModel(LanguageModel):
+    """Everything that decides where a question goes comes from the operator, here."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_seconds: float = limits.LANGUAGE_TIMEOUT_DEFAULT_SECONDS,
+        retries: int = limits.LANGUAGE_RETRIES_DEFAULT_COUNT,
+        max_output_tokens: int = limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS,
+        temperature: float | None = limits.LANGUAGE_TEMPERATURE_DEFAULT,
+        output: Output = "auto",
+        prices: Prices | None = None,
+        pause: Callable[[float], object] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        if not model.strip() or len(model) > limits.LABEL_MAX_CHARS or not model.isprintable():
+            raise InvalidInput("language.model", "is not a model's name; use the endpoint's own")
+        shortest, longest = limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS
+        _within("timeout_seconds", timeout_seconds, shortest, longest)
+        _within("retries", retries, 0, limits.LANGUAGE_RETRIES_MAX_COUNT)
+        _within("max_output_tokens", max_output_tokens, 1, limits.LANGUAGE_OUTPUT_MAX_TOKENS)
+        _within("temperature", temperature or 0.0, 0, limits.LANGUAGE_TEMPERATURE_MAX)
+        if output not in OUTPUTS:
+            raise InvalidInput("language.output", f"choose one of {', '.join(OUTPUTS)}")
+        self._address = address(provider, base_url, api_key)
+        for library in ("pydantic_ai", provider):
+            if find_spec(library) is None:
+                raise MissingExtra("language", f"a language model of the provider {provider}")
+        self.name = model
+        self.timeout_seconds = timeout_seconds
+        self.retries = retries
+        self.max_output_tokens = max_output_tokens
+        self.temperature = temperature
+        self.prices = prices or Prices()
+        self.closed = Event()
+        self.pause = self.closed.wait if pause is None else pause
+        self._clock = clock
+        self._forms = _FORMS[provider] if output == "auto" else (output,)
+        self._engine: Engine | None = None
+        self._building = Lock()
+
+    def __repr__(self) -> str:
+        return f"EndpointModel({self._address!r}, {self.name!r})"
+
+    def ask(
+        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
+    ) -> Answer[T]:
+        most = limits.LANGUAGE_TEXT_MAX_CHARS
+        if len(instructions) + len(text) > most:
+            raise InvalidInput("text", f"is longer than {most:,} characters")
+        engine = self._built()
+        from tacit.language.shape import shape
+
+        call = _Call(
+            model=self,
+            engine=engine,
+            shape=shape(schema),
+            instructions=_encodable(instructions),
+            text=_encodable(text),
+            budget=budget,
+            until=time.monotonic() + self.timeout_seconds,
+            retries_left=self.retries,
+        )
+        forms = self._forms
+        for number, form in enumerate(forms):
+            outcome = call.by(form, last=number + 1 == len(forms))
+            if not isinstance(outcome, LanguageFailed):
+                # What was not understood once is not tried before what was, from now on.
+                self._forms = (*forms[number:], *forms[:number])
+                return outcome
+        raise AssertionError("the last form returns or raises")
+
+    def close(self) -> None:
+        self.closed.set()
+        with self._building:
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None
+
+    def _built(self) -> Engine:
+        """At the first question, and after a fork once more."""
+        with self._building:
+            if self.closed.is_set():
+                raise LanguageUnavailable(CLOSED)
+            if self._engine is None or not self._engine.alive:
+                try:
+                    from tacit.language.engine import Engine
+                except ImportError as error:
+                    raise MissingExtra("language", "a language model") from error
+                self._engine = Engine(self._address, self.name, self._clock)
+            return self._engine
+
+
+@dataclass(slots=True, kw_only=True)
+class _Call(Generic[T]):
+    """One question from beginning to end: what is left of its time and tries, what it took."""
+
+    model: EndpointModel
+    engine: Engine
+    shape: Shape[T]
+    instructions: str
+    text: str
+    budget: Budget | None
+    until: float
+    retries_left: int
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def by(self, form: Form, *, last: bool) -> Answer[T] | LanguageFailed:
+        """The answer, or the failure of this form where another may do better."""
+        from tacit.language.engine import Reply
+        from tacit.language.shape import Met
+
+        turns: tuple[str, ...] = (self.text,)
+        for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
+            reply = self._tried(form, turns, last=last)
+            if not isinstance(reply, Reply):
+                return reply
+            called = reply.arguments is not None
+            found = (
+                self.shape.of_text(reply.text)
+                if reply.arguments is None
+                else self.shape.of_arguments(reply.arguments)
+            )
+            if isinstance(found, Met):
+                return Answer(
+                    value=found.value,
+                    usage=self.usage,
+                    model=self.model.name,
+                    attempts=self.attempts,
+                )
+            if reply.declined:
+                raise LanguageBadAnswer(f"{self._who} declined to answer: its filter objects")
+            if form == "tool" and not called and not last:
+                # It never heard of the tool, and with it of the schema.
+                return LanguageBadAnswer(f"{self._who} ignores tools")
+            if repairs_left:
+                turns = (*turns, _quoted(reply), _again(found.sentences, form, cut=reply.cut))
+        raise LanguageBadAnswer(
+            f"{self._who} gave no answer of the form that was asked for, also when told what was "
+            "wrong: use a more able model, raise language.max_output_tokens, or set "
+            "language.output to what the server can do"
+        )
+
+    @property
+    def _who(self) -> str:
+        return f"the language model {self.model.name!r}"
+
+    def _tried(self, form: Form, turns: tuple[str, ...], *, last: bool) -> Reply | LanguageFailed:
+        """A reply after as many tries as are left, or why this form was not understood."""
+        from tacit.language.engine import Reply
+
+        while True:
+            outcome = self._once(form, turns)
+            if isinstance(outcome, Reply):
+                return outcome
+            if outcome.other_form and not last:
+                return outcome.error
+            if not outcome.passing or self.retries_left == 0:
+                raise outcome.error
+            self.retries_left -= 1
+            wait = _wait_seconds(outcome.wait_seconds, self.model.retries - self.retries_left)
+            if time.monotonic() + wait >= self.until:
+                raise outcome.error
+            self.model.pause(wait)
+
+    def _once(self, form: Form, turns: tuple[str, ...]) -> Reply | Trouble:
+        from tacit.language.engine import Question, Reply
+
+        if self.model.closed.is_set():
+            raise LanguageUnavailable(CLOSED)
+        written = self.instructions
+        if form != "tool":  # also beside a schema: servers hold a model to it without telling it
+            written = f"{written}\n\n{_IN_JSON}{self.shape.written}"
+        question = Question(
+            instructions=written,
+            turns=turns,
+            json_schema=self.shape.json_schema,
+            form=form,
+            max_output_tokens=self.model.max_output_tokens,
+            temperature=self.model.temperature,
+        )
+        sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(
+            at_most(part) for part in (written, self.shape.written, *turns)
+        )
+        if self.budget is not None:
+            estimate = self.model.prices.usage(sent_tokens, self.model.max_output_tokens)
+            self.budget.cover(estimate)
+        self.attempts += 1
+        outcome = self.engine.put(question, self.until)
+        if isinstance(outcome, Reply):
+            said_tokens = self.model.max_output_tokens if outcome.cut else at_most(_said(outcome))
+            self._spend(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
+        elif outcome.counts:
+            self._spend(sent_tokens, 0)
+        return outcome
+
+    def _spend(self, tokens_in: int, tokens_out: int) -> None:
+        usage = self.model.prices.usage(tokens_in, tokens_out)
+        self.usage += usage
+        if self.budget is not None:
+            self.budget.record(usage)
+
+
+def _said(reply: Reply) -> str:
+    if reply.arguments is None:
+        return _encodable(reply.text)
+    written = reply.arguments
+    return _encodable(written if isinstance(written, str) else json.dumps(written))
+
+
+def _quoted(reply: Reply) -> str:
+    """The model's own words, to be looked at again. Never empty: some servers refuse that."""
+    return _said(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
+
+
+def _again(faults: tuple[str, ...], form: Form, *, cut: bool) -> str:
+    return _AGAIN.format(
+        faults="\n".join(f"- {fault}" for fault in faults),
+        how=" by calling the tool" if form == "tool" else ", as one JSON object",
+        cut=", and shorter: it was cut off" if cut else "",
+    )
+
+
+def _wait_seconds(asked: float | None, attempt: int) -> float:
+    """What was asked for, or twice as long each time; not quite the same for everybody."""
+    if asked is not None:
+        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
+    doubled = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (attempt - 1)
+    doubled = min(doubled, limits.LANGUAGE_WAIT_MAX_SECONDS)
+    return random.uniform(doubled / 2, doubled)
+
+
+def _within(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
+
+
+def _encodable(text: str) -> str:
+    """Without halves of characters, which no encoding can send and errors would quote."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,95 @@
+"""The schema of an answer: how it is put to a model, and whether what came back meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+
+from tacit import limits
+from tacit.errors import InvalidInput
+
+T = TypeVar("T")
+
+_FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why an answer is not one. The sentences are for the model alone: they may quote it."""
+
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met(Generic[T]):
+    value: T
+
+
+class Shape(Generic[T]):
+    def __init__(self, schema: type[T]) -> None:
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(schema)
+            self.json_schema: dict[str, Any] = self._adapter.json_schema()
+        except (PydanticSchemaGenerationError, PydanticUserError) as problem:
+            raise InvalidInput(
+                "schema", "cannot be put into a JSON schema: use plain fields"
+            ) from problem
+        if self.json_schema.get("type") != "object":
+            raise InvalidInput("schema", "is not an object with fields: wrap it in a dataclass")
+        self.written = json.dumps(self.json_schema, ensure_ascii=False)
+
+    def of_arguments(self, arguments: str | dict[str, Any]) -> Met[T] | Fault:
+        """What a tool was called with: JSON, or what a library already made of it."""
+        return self._read([arguments if isinstance(arguments, str) else json.dumps(arguments)])
+
+    def of_text(self, text: str) -> Met[T] | Fault:
+        """JSON alone, in a fence, or somewhere between other words."""
+        return self._read(_candidates(text))
+
+    def _read(self, candidates: list[str]) -> Met[T] | Fault:
+        fault = Fault(sentences=("there is no JSON object in it",))
+        for candidate in candidates:
+            try:
+                return Met(value=self._adapter.validate_json(_encodable(candidate)))
+            except ValidationError as problem:
+                fault = Fault(sentences=tuple(_sentences(problem)))
+            except (ValueError, RecursionError):  # a validator of the schema's own gave up
+                fault = Fault(sentences=("it is not of the right form",))
+        return fault
+
+
+@lru_cache(maxsize=64)
+def _shape(schema: Hashable) -> Shape[Any]:
+    return Shape(cast("type[Any]", schema))
+
+
+def shape(schema: type[T]) -> Shape[T]:
+    """Made once for each schema, because making one takes longer than reading an answer."""
+    return cast("Shape[T]", _shape(cast("Hashable", schema)))
+
+
+def _candidates(text: str) -> list[str]:
+    text = text.strip()
+    fenced = [found.strip() for found in _FENCED.findall(text)[:1]]
+    begin, end = text.find("{"), text.rfind("}")
+    inner = [text[begin : end + 1]] if 0 <= begin < end else []
+    # The narrowest last: if none is right, it is the one whose faults are worth telling.
+    return list(dict.fromkeys([text, *fenced, *inner]))
+
+
+def _sentences(problem: ValidationError) -> Iterator[str]:
+    errors = problem.errors(include_url=False, include_context=False, include_input=False)
+    for error in errors[: limits.LANGUAGE_REPAIR_FAULTS_MAX_COUNT]:
+        place = ".".join(str(part) for part in error["loc"]) or "the whole"
+        yield f"{place}: {error['msg']}"[: limits.LANGUAGE_REPAIR_FAULT_MAX_CHARS]
+
+
+def _encodable(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

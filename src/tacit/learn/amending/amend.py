@@ -1,0 +1,153 @@
+"""Which of the things already known a message corrects, and how it reads from now on; None where
+that would have to be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from tacit.learn.amending.abridged import abridged, switched
+from tacit.learn.amending.bind import bound, refers
+from tacit.learn.amending.clause import OWNED, Gist
+from tacit.learn.amending.compare import Link, same_frame
+from tacit.learn.amending.counts import recounted
+from tacit.learn.amending.cues import Cues, cues
+from tacit.learn.amending.flips import flipped
+from tacit.learn.amending.gist import fields_of, known_gist, words_of
+from tacit.learn.amending.heard import Heard
+from tacit.learn.amending.hearing import hear
+from tacit.learn.amending.known import Amendment, Known
+from tacit.learn.amending.links import done, ended, exchanged, topical
+from tacit.learn.amending.named import named_again
+from tacit.learn.reading.mentions import turned
+from tacit.learn.reading.tongue import Tongue
+from tacit.learn.reading.when import mark
+
+_RECENT_MAX = timedelta(hours=1)
+
+
+def amend(
+    text: str,
+    speaker: str,
+    known: Sequence[Known],
+    tongue: Tongue,
+    *,
+    said_at: datetime | None = None,
+) -> Amendment | None:
+    """The one memory that a message corrects or ends. `known` is newest first; `said_at`, the
+    moment of the message, tells which of them are recent enough for "no wait, Thursday"."""
+    if not known:
+        return None
+    own = cues(tongue.code)
+    heard = hear(text, own, tongue)
+    if heard is None:
+        return None
+    found = _best(heard, speaker, known, own, said_at)
+    if found is None:
+        return None
+    old, link = found
+    content = _exchanged(old, link, speaker, tongue, said_at)
+    if content == old.content:
+        return None  # the same day, said another way
+    return Amendment(corrects=old, content=content, reason=link.reason)
+
+
+def _best(
+    heard: Heard, speaker: str, known: Sequence[Known], own: Cues, said_at: datetime | None
+) -> tuple[Known, Link] | None:
+    """The strongest link, if one known thing alone has it."""
+    oldest = _recent_since(known, said_at)
+    found: list[tuple[Known, Link]] = []
+    fields = {topic.name for topic, _ in heard.topics}
+    waiting = refers(heard)  # a pronoun that nothing known has explained yet
+    for old in known:
+        near = oldest is not None and old.said_at >= oldest
+        if not (near or _touched(old, heard, fields, own)):
+            continue
+        gist = known_gist(old.content, speaker, own.code)
+        link = _link(gist, heard, own)
+        if near and waiting:
+            meant = bound(heard, gist, own)
+            waiting = meant is None
+            link = link or (_link(gist, meant, own) if meant else None)
+        if link is None and near:
+            link = abridged(gist, heard, own) or switched(gist, heard, own)
+        if link:
+            found.append((old, link))
+    best = max((link.score for _, link in found), default=0)
+    chosen = [(old, link) for old, link in found if link.score == best]
+    if len(chosen) > 1 and heard.ellipsis:
+        # What was said last is what "no wait" speaks of.
+        last = max(old.said_at for old, _ in chosen)
+        chosen = [(old, link) for old, link in chosen if old.said_at == last]
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _touched(old: Known, heard: Heard, fields: set[str], own: Cues) -> bool:
+    """Whether a message may be about something known at all: cheap, for it is asked of all."""
+    if heard.every & words_of(old.content, own.code):
+        return True
+    return bool(fields) and bool(fields & fields_of(old.content, own.code))
+
+
+def _link(old: Gist, heard: Heard, own: Cues) -> Link | None:
+    for clause in heard.clauses:
+        if clause.added:
+            continue
+        link = same_frame(old, clause, heard.tone, own) or flipped(old, clause, heard.tone, own)
+        if link:
+            return link
+    for rule in (exchanged, named_again, recounted, done, ended, topical):
+        link = rule(old, heard, own)
+        if link:
+            return link
+    return None
+
+
+def _recent_since(known: Sequence[Known], said_at: datetime | None) -> datetime | None:
+    """From when on something counts as just said; None where nothing does."""
+    last = max(old.said_at for old in known)
+    if said_at is not None and said_at - last > _RECENT_MAX:
+        return None
+    return last - _RECENT_MAX
+
+
+def _exchanged(
+    old: Known, link: Link, speaker: str, tongue: Tongue, said_at: datetime | None
+) -> str | None:
+    """The old sentence with the new value in it; None where there is no new value, or where it
+    cannot be said without a pronoun."""
+    if link.span is None or not link.new:
+        return None
+    known = known_gist(old.content, speaker, tongue.code).text
+    new = turned(link.new, speaker, tongue).strip(" ,.")
+    start, end = link.span
+    if known[start:end] == new:
+        return None
+    if said_at is not None and known[start:end][-4:].isdigit():
+        # A day in full is followed by a day in full: "Thursday" is one of many.
+        whens = mark(new, said_at, tongue, past=False)[1]
+        if not whens and new[:1].isdigit():
+            whens = mark(f"on the {new}", said_at, tongue, past=False)[1]
+        dates = [when.text for when in whens if when.full]
+        new = dates[0].removeprefix(tongue.dates.say["day"].split("{")[0]) if dates else new
+    if known[end:] == OWNED:
+        end = len(known)  # "at Nonna's", "at Wagama"
+    words = {word.casefold() for word in new.split()}
+    if not new or words & tongue.words["pronouns"]:
+        return None
+    return _fitting(known[:start], new, cues(tongue.code)) + known[end:]
+
+
+def _fitting(before: str, new: str, own: Cues) -> str:
+    """A value behind the article that it takes: "a Skoda", "an Opel"."""
+    article = before.split()[-1:] if before.endswith(" ") else []
+    first = new.partition(" ")[0].casefold()
+    if not article or article[0].casefold() not in own.words["articles"] | own.words["mine"]:
+        return before + new
+    bare = before.rstrip()[: -len(article[0])]
+    if first in own.words["articles"]:
+        return bare + new
+    if article[0] in own.words["before_vowels"]:
+        return f"{bare}{'an' if first[:1] in 'aeiou' else 'a'} {new}"
+    return before + new

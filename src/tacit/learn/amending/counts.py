@@ -1,0 +1,63 @@
+"""How many there are, said anew: "3 cats now", "we're seven engineers since May"."""
+
+from __future__ import annotations
+
+from tacit.learn.amending.clause import Gist
+from tacit.learn.amending.compare import Link
+from tacit.learn.amending.cues import Cues
+from tacit.learn.amending.heard import Heard, settings_differ, span_at, text_of
+from tacit.learn.amending.typed import LABEL, Value
+
+
+def recounted(old: Gist, heard: Heard, own: Cues) -> Link | None:
+    """Another number of the same things, where nothing beside them makes them other things."""
+    if not heard.tone.turned or settings_differ(old, heard) or old.past or old.over:
+        return None
+    for clause in heard.clauses:
+        if clause.added or clause.negated or not _same_owner(old, clause, own):
+            continue
+        for value in clause.values:
+            known = _counted(old, value)
+            if known and known.plain != value.plain and _nothing_else(old, clause, value, own):
+                new = text_of(clause, value)
+                return Link(
+                    score=4, reason="another number of them", span=span_at(old, known), new=new
+                )
+    return None
+
+
+def _counted(old: Gist, value: Value) -> Value | None:
+    if value.sort != "number" or not value.unit or value.unit.endswith(LABEL):
+        return None
+    found = [
+        one
+        for one in old.values
+        if one.sort == "number" and one.unit and not one.unit.endswith(LABEL)
+    ]
+    if len(found) != 1:
+        return None
+    same = found[0].unit == value.unit or value.unit in old.stems
+    return found[0] if same else None
+
+
+def _same_owner(old: Gist, clause: Gist, own: Cues) -> bool:
+    if clause.other != old.other and clause.other:
+        return False
+    kin = set(old.subject) & own.words["people"]
+    if clause.speaks or not clause.subject:
+        return not kin and not old.other
+    return set(clause.subject) <= old.stems
+
+
+def _nothing_else(old: Gist, clause: Gist, value: Value, own: Cues) -> bool:
+    """Whatever the clause says beside the number is known, or says since when and with whom."""
+    plain = own.words["small"] | own.words["adverbs"] | own.words["prepositions"]
+    for position, word in enumerate(clause.words):
+        if position >= value.end and word.low in own.words["since"]:
+            return True
+        if value.start <= position < value.end or word.low in plain:
+            continue
+        told = word.stem in old.stems or word.stem in own.words["neutral"]
+        if not told and word.low[:1].isalnum() and word.stem != value.unit:
+            return False
+    return True

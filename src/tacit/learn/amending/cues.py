@@ -1,0 +1,127 @@
+"""How a language says that something known has changed, read from the data files in
+`amendments/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from tacit.errors import InvalidInput
+
+_FOLDER = "amendments"
+_PARTS = ("", "_patterns", "_topics")
+_STEM_MIN_CHARS = 3
+_STEMS_MAX_COUNT = 20_000
+_LIST = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A field of a life with one value at a time: how it is known, and how a change is said."""
+
+    name: str
+    known: re.Pattern[str]
+    said: re.Pattern[str]
+    named: bool  # who is named has to be the same one: "Theo and I broke up"
+    thing: bool  # what it is about has to be named again: "renewed the passport"
+    opposite: bool  # it undoes what is known: "out of hospital"
+    plain: bool  # it needs no word of change: who is married is not single
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cues:
+    """The words of change of one language. Compare by code: there is one object for each."""
+
+    code: str
+    words: Mapping[str, frozenset[str]]
+    patterns: Mapping[str, re.Pattern[str]]
+    exchanges: tuple[re.Pattern[str], ...]  # old and new in one breath: "swapped tea for coffee"
+    endings: tuple[re.Pattern[str], ...]  # what is over: "sold the boat"
+    topics: tuple[Topic, ...]
+    irregular: Mapping[str, str]
+    suffix: re.Pattern[str]  # a stem, and what is cut off
+    stems: dict[str, str]  # those that were asked for
+
+    def stem(self, word: str) -> str:
+        """What a word has in common with its other forms; only good for comparing."""
+        known = self.stems.get(word)
+        if known is None:
+            known = self._stemmed(self.irregular.get(word, word))
+            if len(self.stems) < _STEMS_MAX_COUNT:
+                self.stems[word] = known
+        return known
+
+    def _stemmed(self, word: str) -> str:
+        match = self.suffix.match(word)
+        word = match[1] if match else word
+        return word[:-1] if len(word) > _STEM_MIN_CHARS and word[-1] == word[-2] else word
+
+    def has(self, pattern: str, text: str) -> bool:
+        return self.patterns[pattern].search(text) is not None
+
+
+@cache
+def cues(code: str) -> Cues:
+    folder = files("tacit.learn.amending").joinpath(_FOLDER)
+    if not folder.joinpath(f"{code}.yaml").is_file():
+        raise InvalidInput("language", f"no words of change for {code!r}; add {code}.yaml")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document: dict[str, Any] = {}
+    for part in _PARTS:  # a language may keep all of it in one file
+        path = folder.joinpath(f"{code}{part}.yaml")
+        if path.is_file():
+            document |= yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    return _read(code, document)
+
+
+def _read(code: str, document: dict[str, Any]) -> Cues:
+    listed = document["words"].items()
+    words = {name: frozenset(str(value or "").casefold().split()) for name, value in listed}
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        def listed(match: re.Match[str]) -> str:
+            known = sorted(words[match[1]], key=lambda word: (-len(word), word))
+            return "(?:" + "|".join(map(re.escape, known)) + ")"
+
+        folded = pattern.replace("\n", "")  # a long alternation goes over several lines
+        try:
+            return re.compile(_LIST.sub(listed, folded), re.IGNORECASE)
+        except (re.error, KeyError) as wrong:
+            raise ValueError(f"{code}.yaml: cannot read {pattern!r}: {wrong}") from wrong
+
+    made = Cues(
+        code=code,
+        words=words,
+        patterns={name: compiled(value) for name, value in document["patterns"].items()},
+        exchanges=tuple(map(compiled, document["exchanges"])),
+        endings=tuple(map(compiled, document["endings"])),
+        topics=tuple(
+            Topic(
+                name=name,
+                known=compiled(one["known"]),
+                said=compiled(one["said"]),
+                named=one.get("named", False),
+                thing=one.get("thing", False),
+                opposite=one.get("opposite", False),
+                plain=one.get("plain", False),
+            )
+            for name, one in document["topics"].items()
+        ),
+        irregular={
+            str(word).casefold(): str(kept).casefold()
+            for word, kept in document["irregular"].items()
+        },
+        suffix=re.compile(f"(.{{{_STEM_MIN_CHARS},}}?){document['suffix']}$"),
+        stems={},
+    )
+    # Verbs and nouns are compared by their stems.
+    for name in document["stemmed"]:
+        words[name] = frozenset(map(made.stem, words[name]))
+    words["verbs"] = words["verbs"].union(*(words[name] for name in document["verb_lists"]))
+    return made

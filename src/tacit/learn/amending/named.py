@@ -1,0 +1,247 @@
+"""A thing that is known, named again with another value: "the rent went up to 950"."""
+
+from __future__ import annotations
+
+from tacit.learn.amending.change import matched, named, within
+from tacit.learn.amending.clause import Gist
+from tacit.learn.amending.compare import Link, same_subject
+from tacit.learn.amending.cues import Cues
+from tacit.learn.amending.heard import (
+    Heard,
+    same_ending,
+    settings_differ,
+    span_at,
+    text_of,
+    untyped,
+)
+from tacit.learn.amending.typed import Token, Value
+
+_NAMED = frozenset({"name", "places", "code"})
+_TIMED = frozenset({"day", "clock", "month", "year", "number"})
+_CHANGED = "the same thing, changed"
+
+
+def named_again(old: Gist, heard: Heard, own: Cues) -> Link | None:
+    """ "The rent went up to 950": a thing that is known, with another value of the same sort."""
+    if not heard.tone.turned or settings_differ(old, heard) or old.over or old.past:
+        return None
+    for clause in heard.clauses:
+        if clause.negated or clause.added or clause.verb in own.words["ending_verbs"]:
+            continue
+        if not _same_side(old, clause, own):
+            continue
+        if link := _versioned(old, clause):
+            return link
+        link = _moved_on(old, clause, heard, own) or _valued(old, clause, heard, own)
+        if link:
+            return link
+    return None
+
+
+def _versioned(old: Gist, clause: Gist) -> Link | None:
+    """ "Django 4", "Django 5"; "Python 3.11", "Python 3.13"."""
+    for one in _numbered(old):
+        for other in _numbered(clause):
+            if one[0].stem == other[0].stem and one[1].low != other[1].low:
+                span = (one[1].start, one[1].end)
+                return Link(score=4, reason=_CHANGED, span=span, new=other[1].text)
+    return None
+
+
+def _numbered(gist: Gist) -> list[tuple[Token, Token]]:
+    """Names, each with the number behind it."""
+    pairs = zip(gist.words, gist.words[1:], strict=False)
+    return [
+        (one, other) for one, other in pairs if one.text[:1].isupper() and other.low[:1].isdigit()
+    ]
+
+
+def _valued(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
+    if not _things(old, clause, own) or old.sides != clause.sides:
+        return None
+    if _another_deed(old, clause, own):
+        return None
+    known = {value.plain for value in old.values}
+    again = {value.plain for value in within(old, old.said) if value.sort in _NAMED}
+    if old.role and again & {value.plain for value in _told(clause, heard)}:
+        return None  # the value is the one that is known
+    said = {value.plain for value in _told(clause, heard)}
+    told = [value for value in _told(clause, heard) if value.plain not in known]
+    kept = [value for value in old.values if value.plain not in said]
+    pairs = matched(kept, told) or matched([v for v in _core(old, own) if v in kept], told)
+    if not pairs:
+        return None
+    source = next(one for one in heard.clauses if pairs[0][1] in one.values)
+    if len(pairs) > 1:
+        return _rescheduled(old, source, pairs)
+    content = {old.verb, source.verb} - own.words["neutral"] - own.words["changes"] - {None}
+    if len(content) > 1:
+        return None  # when it starts is not when it ends
+    if pairs[0][0].sort in _NAMED and not (
+        _same_act(old, source, own) or _same_lead(old, source, pairs[0], own)
+    ):
+        return None
+    new = text_of(source, pairs[0][1])
+    if pairs[0][0].sort in _NAMED and new[-1:].isdigit() and old.speaks and source.speaks:
+        return None  # "owes Bob 20", "owe Ann 30": another person, and another sum
+    return Link(score=4, reason=_CHANGED, span=span_at(old, pairs[0][0]), new=new)
+
+
+def _rescheduled(old: Gist, clause: Gist, pairs: list[tuple[Value, Value]]) -> Link | None:
+    """Another day and another hour at once."""
+    if not all(one.sort in _TIMED and one.unit == "" for pair in pairs for one in pair):
+        return None
+    first, last = pairs[0], pairs[-1]
+    start, end = span_at(old, first[0])[0], span_at(old, last[0])[1]
+    new = clause.text[span_at(clause, first[1])[0] : span_at(clause, last[1])[1]]
+    return Link(score=4, reason=_CHANGED, span=(start, end), new=new) if new else None
+
+
+def _another_deed(old: Gist, clause: Gist, own: Cues) -> bool:
+    """ "Rafe does judo on Fridays", "Rafe does piano on Mondays now": all they share is Rafe."""
+    if not clause.subject or not clause.said or old.verb in own.words["being"]:
+        return False
+    person = named(clause) or bool(set(clause.subject) & own.words["people"])
+    whom = person and set(clause.subject) <= set(old.subject) and bool(old.said)
+    first = [w for w in clause.said if w.low not in own.words["small"]][:1]
+    known = {word.stem for word in old.words}
+    return whom and bool(first) and first[0].stem in untyped(clause) and first[0].stem not in known
+
+
+def _same_act(old: Gist, clause: Gist, own: Cues) -> bool:
+    """Names of all sorts look alike: what is done with them has to be the same."""
+    held = clause.role and (old.role or set(clause.subject) <= set(old.subject))
+    named = {old.verb, clause.verb} <= own.words["naming"]
+    told = old.role or clause.role or clause.speaks or same_subject(old, clause)
+    naming = (named and told) or held
+    which = old.owned and old.verb in own.words["naming"] and clause.speaks
+    same = old.verb == clause.verb and (
+        old.verb not in own.words["being"] or old.speaks or same_subject(old, clause)
+    )
+    return same or clause.verb in own.words["changes"] or naming or which
+
+
+def _same_lead(old: Gist, clause: Gist, pair: tuple[Value, Value], own: Cues) -> bool:
+    """ "Size M", "size L"; and a thing that is "in Dropbox", then "in iCloud"."""
+    leads = [
+        gist.words[value.start - 1] if value.start else None
+        for gist, value in zip((old, clause), pair, strict=True)
+    ]
+    if leads[0] is None or leads[1] is None or leads[0].stem != leads[1].stem:
+        return False
+    if leads[0].low not in own.words["small"]:
+        return True
+    people = set(clause.subject) & own.words["people"] or clause.speaks or old.role
+    being = {old.verb, clause.verb} & own.words["being"]
+    return bool(being) and not people and leads[0].low in own.words["prepositions"]
+
+
+def _moved_on(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
+    """ "I switched to the fraud team", "I changed gyms"."""
+    if clause.verb not in own.words["changes"] or not heard.tone.strong:
+        return None
+    words = same_ending(old, clause, own)
+    alike = (clause.speaks and old.speaks) or same_subject(old, clause)
+    if words and clause.preposition in own.words["towards"] and alike:
+        bare = own.patterns["article"].sub("", clause.said_text)
+        return Link(score=4, reason=_CHANGED, span=(words[0].start, words[-1].end), new=bare)
+    placed = old.verb in own.words["being"] and old.preposition and not old.speaks
+    elsewhere = clause.said and not clause.values and not clause.preposition
+    timed = {value.sort for value in within(old, old.said)} & _TIMED
+    if placed and elsewhere and not timed and same_subject(old, clause):
+        return Link(score=4, reason=_CHANGED)  # "is in Lisbon", "has been moved online"
+    to = clause.preposition in own.words["towards"] and bool(clause.said)
+    when = {value.sort for value in within(clause, clause.said)} & _TIMED
+    if placed and to and not (timed or when) and same_subject(old, clause):
+        place = (old.said[0].start, old.said[-1].end)
+        return Link(score=4, reason=_CHANGED, span=place, new=clause.said_text)
+    kinds = {word.stem for word in clause.said[:1]}
+    named = old.owned and old.verb in own.words["naming"] and kinds == set(old.subject[-1:])
+    if not named or not clause.speaks or clause.preposition is not None:
+        return None
+    after = heard.clauses[heard.clauses.index(clause) + 1 :]
+    names = [text_of(one, v) for one in after for v in one.values if v.sort in _NAMED]
+    span = (old.said[0].start, old.said[-1].end) if old.said else None
+    return Link(score=4, reason=_CHANGED, span=span, new=names[0] if names else None)
+
+
+def _core(old: Gist, own: Cues) -> list[Value]:
+    """The values before the first preposition: Dr Bloom, of "Dr Bloom at Parkside"."""
+    end = next((n for n, w in enumerate(old.said) if w.low in own.words["prepositions"]), None)
+    return within(old, old.said[:end])
+
+
+def _told(clause: Gist, heard: Heard) -> list[Value]:
+    """The values of a clause, or of what follows it where it has none itself."""
+    if clause.values:
+        return list(clause.values)
+    place = heard.clauses.index(clause)
+    after = heard.clauses[place + 1 :]
+    before = [one for one in heard.clauses[:place] if one.referring]
+    return next((list(one.values) for one in (*after, *before) if one.values), [])
+
+
+def _things(old: Gist, clause: Gist, own: Cues) -> frozenset[str]:
+    """Nouns that both speak of, where nothing beside them makes it another one."""
+    known = {value.plain for value in old.values}
+    fresh = [value for value in clause.values if value.plain not in known]
+    valued = {word.stem for v in fresh for word in clause.words[v.start : v.end]}
+    shared = (old.stems & clause.stems) - valued - own.words["times"]
+    shared -= {old.verb, clause.verb} - set(old.subject) - set(clause.subject)
+    return frozenset(stem for stem in shared if not _beside(stem, old, clause, own))
+
+
+def _beside(stem: str, old: Gist, clause: Gist, own: Cues) -> bool:
+    """A word before the noun, or a phrase behind it, that the known thing does not have."""
+    plain = own.words["small"] | own.words["passing_mods"] | own.words["adverbs"]
+    towards = own.words["towards"]
+    for position, word in enumerate(clause.words):
+        if word.stem != stem:
+            continue
+        before = clause.words[position - 1] if position else None
+        another = before and before.low not in plain and before.low[:1].isalpha()
+        if another and before and before.stem not in old.stems | own.words["verbs"]:
+            return True
+        after = clause.words[position + 1 : position + 4]
+        if after and _goes_on(after[0], old, clause, own):
+            return True  # the team of "team meeting" is not that of "team dinner"
+        moved = clause.verb in own.words["changes"] and after[:1] and after[0].low in towards
+        if after and after[0].low in own.words["belonging"] and not moved:
+            if _whereabouts(old, clause, after[0].low, own):
+                continue
+            told = [w for w in after[1:] if w.low not in plain and w.low[:1].isalpha()]
+            if told and told[0].stem not in old.stems:
+                return True
+    return False
+
+
+def _goes_on(word: Token, old: Gist, clause: Gist, own: Cues) -> bool:
+    """Whether a noun goes on in another one that the known thing does not have."""
+    plain = own.words["small"] | own.words["adverbs"] | own.words["prepositions"]
+    if not word.low.isalpha() or word.low in plain or word.low in own.words["auxiliaries"]:
+        return False
+    verb = word.stem in own.words["verbs"] or word.stem == clause.verb
+    return not verb and word.stem in untyped(clause) and word.stem not in old.stems
+
+
+def _whereabouts(old: Gist, clause: Gist, preposition: str, own: Cues) -> bool:
+    """ "I go to the gym at Ironworks" says which gym it is, where that is what is known."""
+    what = old.owned and old.verb in own.words["naming"] and old.preposition is None
+    return what and clause.speaks and preposition in own.words["place_prepositions"]
+
+
+def _same_side(old: Gist, clause: Gist, own: Cues) -> bool:
+    """Neither is about somebody whom the other does not know."""
+    if (
+        clause.other
+        and (clause.other not in old.stems or clause.other in old.subject)
+        and (clause.other != old.other)
+    ):
+        return False
+    if old.other and old.other not in clause.stems:
+        return False
+    if clause.verb in own.words["changes"] and old.stems & untyped(clause):
+        return True  # "my doctor upped the dose": who did it does not matter
+    if clause.subject and not clause.role:
+        return bool(set(clause.subject) & old.stems) and set(clause.subject) <= old.stems
+    return True

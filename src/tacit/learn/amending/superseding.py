@@ -1,0 +1,86 @@
+"""What of the things known a new message takes the place of: one pure decision, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tacit.learn.amending.amend import amend
+from tacit.learn.amending.known import Known
+from tacit.learn.amending.slots import replaces
+from tacit.learn.facts import Statement
+from tacit.learn.reading.tongue import Tongue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersession:
+    """One thing known that no longer holds."""
+
+    old: Known
+    new: Statement | None  # the statement of the message that takes its place
+    content: str | None  # what holds now; None where the old one simply ended
+    reason: str  # in plain words, for the history
+
+
+def supersedes(
+    text: str,
+    statements: Sequence[Statement],
+    speaker: str,
+    known: Sequence[Known],
+    tongue: Tongue,
+    *,
+    said_at: datetime,
+) -> list[Supersession]:
+    """Which of `known` (the speaker's own memories, newest first) a message puts an end to. Its
+    statements are compared first; where none of them replaces anything, the message is read once
+    more in the light of what is known ("no wait, Thursday"). [] where nothing is replaced: what
+    is not decided here stays."""
+    found = [made for new in statements for made in _by_statement(new, known)]
+    if found:
+        return list({made.old.content: made for made in reversed(found)}.values())[::-1]
+    amendment = amend(text, speaker, known, tongue, said_at=said_at)
+    if amendment is None:
+        return []
+    new = _carrying(amendment.content, statements)
+    return [
+        Supersession(
+            old=amendment.corrects,
+            new=new,
+            content=new.content if new else amendment.content,
+            reason=amendment.reason,
+        )
+    ]
+
+
+def _by_statement(new: Statement, known: Sequence[Known]) -> list[Supersession]:
+    return [
+        Supersession(
+            old=old,
+            new=new,
+            content=None if new.negated else new.content,
+            reason="ended" if new.negated else "another value of the same",
+        )
+        for old in known
+        if replaces(old, new)
+    ]
+
+
+def _carrying(content: str | None, statements: Sequence[Statement]) -> Statement | None:
+    """The statement that already says what the amendment would: the only one of the message."""
+    if len(statements) == 1 and not statements[0].negated:
+        return statements[0]
+    return next((one for one in statements if one.content == content), None)
+
+
+def known_from(statement: Statement, said_at: datetime) -> Known:
+    """A statement as it is known from the moment that it was kept."""
+    return Known(
+        content=statement.content,
+        slot=statement.slot,
+        value=statement.value,
+        about_speaker=statement.about_speaker,
+        said_at=said_at,
+        about=statement.about,
+        negated=statement.negated,
+    )

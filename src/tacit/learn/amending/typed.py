@@ -1,0 +1,264 @@
+"""Words of a sentence and what sort of value they are: a day, an hour, a sum, a name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tacit.learn.amending.cues import Cues
+from tacit.learn.reading.tongue import Tongue
+
+_TOKEN = re.compile(r"[€$£]?[\w@#](?:[\w'&+@-]|[.:/](?=\w)|,(?=\d{3}))*%?|[^\s\w]")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
+_NTH = re.compile(r"\d{1,2}(?:st|nd|rd|th|\.)")
+_NTH_DAY = re.compile(r"(?P<n>\d{1,2})(?:st|nd|rd|th)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{0,4}")
+_MONEY = re.compile(r"[€$£]\d[\d.,]*k?|\d[\d.,]*(?:k|€)")
+_NUMBER = re.compile(r"\d[\d.,]*%?")
+_JOINED = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
+# Ends the unit of a number that is no count of anything.
+LABEL = " #"
+ELLIPSIS = "…"  # stands before words that are no clause
+_HOURS_MAX_COUNT = 24
+_NAME_MIN_CHARS = 3
+_DAYS_MAX_COUNT = 31
+# Lists of a language whose words are values of one sort.
+_CLASSES = ("places", "jobs", "diets", "marital", "languages", "instruments", "sports")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    text: str
+    low: str
+    stem: str
+    start: int
+    end: int
+    first: bool  # opens its sentence: a capital tells nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A stretch of tokens of one sort. `unit` tells numbers apart: kilometres, children."""
+
+    sort: str
+    unit: str
+    start: int
+    end: int
+    plain: str
+
+
+def tokens(text: str, cues: Cues) -> tuple[Token, ...]:
+    found: list[Token] = []
+    first = True
+    for match in _TOKEN.finditer(text.replace("’", "'")):
+        start = match.start()
+        for part in _parts(match[0], cues):
+            low = part.casefold()
+            end = start + len(part)
+            found.append(
+                Token(text=part, low=low, stem=cues.stem(low), start=start, end=end, first=first)
+            )
+            start = end
+            first = part in ".!?"
+    return tuple(found)
+
+
+def _parts(word: str, cues: Cues) -> list[str]:
+    """ "don't" is two words, and so is "Ann's"."""
+    head, mark, tail = word.rpartition("'")
+    if not mark or not head:
+        return [word]
+    if tail.casefold() == "t" and head.casefold().endswith("n"):
+        return [head[:-1], "n't"] if len(head) > 1 else [word]
+    return [head, f"'{tail}"] if tail.casefold() in cues.words["clitics"] else [word]
+
+
+def values(words: tuple[Token, ...], cues: Cues, tongue: Tongue) -> tuple[Value, ...]:
+    found: list[Value] = []
+    position = 0
+    while position < len(words):
+        made = _value(words, position, cues, tongue)
+        if made is None:
+            position += 1
+            continue
+        found.append(made)
+        position = made.end
+    return tuple(found)
+
+
+def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Value | None:
+    low = words[at].low
+    following = words[at + 1].low if at + 1 < len(words) else ""
+    months, numbers = tongue.words["months"], tongue.dates.words["numbers"]
+    if low in cues.words["weekdays"] or low in cues.words["days"]:
+        return _made("day", words, at, at + 1)
+    if low in months and (words[at].text[:1].isupper() or low not in cues.words["small"]):
+        end = at + 2 if _numeral(following) else at + 1
+        return _dated(words, at, end) if end > at + 1 else _made("month", words, at, end)
+    if low[:1] in "0123456789€$£" and low not in "€$£":
+        return _number(words, at, cues, tongue)
+    before = words[at - 1].low if at else ""
+    hour = not following.isalpha() and before in cues.words["before_hours"]
+    if hour and low in cues.words["number_words"]:
+        return _made("clock", words, at, at + 1, "", f"{numbers[low]}:00")
+    if low in numbers and low not in tongue.words["articles"] and following:
+        counted = following.isalpha() and following not in cues.words["prepositions"]
+        unit = words[at + 1].stem if counted else ""
+        return _made("number", words, at, at + 1, unit, str(numbers[low]))
+    if low in cues.words["half"] and following.isdigit():
+        return _made("clock", words, at, at + 2, "", f"{int(following)}:30")
+    if low in cues.words["clock_words"]:
+        return _made("clock", words, at, at + 1)
+    if low in cues.words["colours"]:
+        return _made("colour", words, at, at + 1)
+    if "@" in low and len(low) > 1:
+        return _made("contact", words, at, at + 1)
+    named = _named(words, at, cues, tongue)
+    if named:
+        return named
+    if low[:1].isalpha() and any(char.isdigit() for char in low):
+        return _made("code", words, at, at + 1)
+    for name in () if low in cues.words["small"] else _CLASSES:
+        if low in tongue.words[name] or words[at].stem in tongue.words[name]:
+            return _made(name, words, at, at + 1)
+    return None
+
+
+def _number(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Value:
+    low = words[at].low
+    following = words[at + 1].low if at + 1 < len(words) else ""
+    before = words[at - 1].low if at else ""
+    later = words[at + 2].low if at + 2 < len(words) else ""
+    if following in tongue.words["months"]:
+        return _dated(words, at, at + 2)
+    if following in ("of", ".") and later in tongue.words["months"]:
+        return _dated(words, at, at + 3)
+    if _CLOCK.fullmatch(low):
+        return _made("clock", words, at, at + 1, "", _hour(low))
+    if following in cues.words["clock_units"]:
+        return _made("clock", words, at, at + 2, "", _hour(low + following))
+    if _DATE.fullmatch(low) or _NTH.fullmatch(low):
+        return _made("day", words, at, at + 1)
+    if _MONEY.fullmatch(low) or following in cues.words["currencies"]:
+        end = at + 2 if following in cues.words["currencies"] else at + 1
+        return _made("money", words, at, end, "", low.strip("€$£"))
+    if _YEAR.fullmatch(low):
+        return _made("year", words, at, at + 1)
+    joined = _JOINED.fullmatch(low)
+    if joined:
+        return _made("number", words, at, at + 1, joined[2], joined[1])
+    hour = low.isdigit() and int(low) <= _HOURS_MAX_COUNT and before in cues.words["before_hours"]
+    if hour and following not in cues.words["units"]:
+        return _made("clock", words, at, at + 1, "", _hour(low))
+    if not _NUMBER.fullmatch(low):
+        return _made("code", words, at, at + 1)
+    plain = cues.words["small"] | cues.words["adverbs"] | cues.words["prepositions"]
+    unit = words[at + 1].stem if following.isalpha() and following not in plain else ""
+    if (
+        not unit
+        and before.isalpha()
+        and before not in plain
+        and words[at - 1].stem not in cues.words["verbs"]
+    ):
+        unit = words[at - 1].stem + LABEL  # "room 310", "year 4"
+    return _made("number", words, at, at + 1, unit)
+
+
+def _named(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Value | None:
+    """A run of words with capitals, and the numbers that belong to it: "Mrs. Adeyemi", "EV6"."""
+    if _lower_name(words, at, cues, tongue):
+        return _made("name", words, at, at + 1)
+    if not _capital(words[at], cues, tongue):
+        return None
+    end = at + 1
+    while end < len(words) and (
+        _capital(words[end], cues, tongue)
+        or words[end].low.isdigit()
+        or (words[end].text == "." and words[end - 1].low in cues.words["titles"])
+    ):
+        end += 1
+    return _made("name", words, at, end)
+
+
+def _lower_name(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> bool:
+    """A name typed without its capital, where one is due: "my boss is now carol"."""
+    before = at - 1
+    while before > 0 and words[before].low in cues.words["adverbs"]:
+        before -= 1
+    if not words[at].text.islower() or len(words[at].low) < _NAME_MIN_CHARS:
+        return False
+    if words[at].low in cues.words["small"]:
+        return False
+    if before >= 0 and words[before].low in cues.words["called"]:
+        return True
+    # A fragment opens no sentence: "sorry, meant max".
+    due = not words[at].first if before < 0 else words[before].low in cues.words["be"]
+    return due and words[at].low in tongue.words["first_names"]
+
+
+def _capital(word: Token, cues: Cues, tongue: Tongue) -> bool:
+    if tongue.texts["names"] != "capital" and word.low not in tongue.words["first_names"]:
+        return False
+    mixed = any(char.isupper() for char in word.text[1:])
+    if word.first and not mixed:
+        return word.low in tongue.words["first_names"] or word.low in cues.words["titles"]
+    own = word.low in cues.words["speaker"] or word.low in cues.words["mine"]
+    return (mixed or word.text[:1].isupper()) and not own
+
+
+def _dated(words: tuple[Token, ...], start: int, end: int) -> Value:
+    # A day is the same with its year and without.
+    said = [word.low for word in words[start:end] if word.low.isalnum()]
+    day = "".join(char for word in said for char in word if char.isdigit())
+    month = next((word for word in said if word.isalpha() and word != "of"), "")
+    if end < len(words) and _YEAR.fullmatch(words[end].low):
+        end += 1
+    elif end + 1 < len(words) and words[end].low == "," and _YEAR.fullmatch(words[end + 1].low):
+        end += 2
+    return _made("day", words, start, end, "", f"{day} {month[:3]}")
+
+
+def _made(
+    sort: str, words: tuple[Token, ...], start: int, end: int, unit: str = "", plain: str = ""
+) -> Value:
+    said = plain or " ".join(word.low for word in words[start:end])
+    return Value(sort=sort, unit=unit, start=start, end=end, plain=said)
+
+
+def _numeral(word: str) -> bool:
+    return (word.isdigit() and int(word) <= _DAYS_MAX_COUNT) or _NTH.fullmatch(word) is not None
+
+
+def _hour(low: str) -> str:
+    digits = re.findall(r"\d+", low)
+    hour = int(digits[0]) % _HOURS_MAX_COUNT
+    if "pm" in low or "p.m" in low:
+        hour = hour % 12 + 12
+    return f"{hour}:{digits[1] if len(digits) > 1 else '00'}"
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values of one sort are one: "the 26th" is "26 June"."""
+    if one.plain == other.plain:
+        return True
+    if one.sort != "day":
+        return False
+    first, second = _NTH_DAY.match(one.plain), _NTH_DAY.match(other.plain)
+    if not first or not second or first["n"] != second["n"]:
+        return False
+    return first[0] == one.plain or second[0] == other.plain
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether two values are of one sort; names of firms, people and places are one sort, and a
+    bare number is whatever the other one is."""
+    if one.sort == other.sort:
+        return one.sort != "number" or one.unit == other.unit or "" in (one.unit, other.unit)
+    pair = {one.sort, other.sort}
+    if pair <= {"name", "places"}:
+        return True
+    bare = one if one.sort == "number" else other
+    if bare.unit or pair not in ({"number", "clock"}, {"number", "money"}):
+        return False
+    return "clock" not in pair or (bare.plain.isdigit() and int(bare.plain) <= _HOURS_MAX_COUNT)

@@ -1,0 +1,101 @@
+"""Whom a statement is about, as people and not as words: the speaker's own words for them first,
+then who is here; somebody new is noted, and who could be two people is not guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete
+
+from tacit.learn.facts import Mention, Statement
+from tacit.model.people import NameKind
+from tacit.model.text import folded
+from tacit.store import people
+from tacit.store.tables import person_names
+from tacit.store.writes import Writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributed:
+    about: frozenset[str]  # identities
+    withheld_from: tuple[str, ...]  # names, for the write to settle: it makes the doubtful stricter
+    hearsay: bool
+
+
+class Ambiguous(Exception):
+    """Somebody could be one of two people; the message is the name that was said."""
+
+
+def attribute(w: Writing, statement: Statement) -> Attributed:
+    assert w.request.subject is not None
+    about = {w.request.subject} if statement.about_speaker else set()
+    about |= {_person(w, one, statement) for one in statement.about}
+    return Attributed(
+        about=frozenset(about),
+        withheld_from=tuple(_spoken(one) for one in statement.withheld_from),
+        hearsay=bool(about) and w.request.subject not in about,
+    )
+
+
+def _person(w: Writing, said: Mention, statement: Statement) -> str:
+    named = _found(w, [one for one in (said.username, said.name) if one])
+    related = _found(w, [said.relation]) if said.relation else None
+    calls = said.username or said.name
+    if calls is None:
+        return related or _created(w, said.relation or said.text, NameKind.RELATION)
+    if named is None and related is not None and not _has_name(w, related):
+        # "My wife" was known without a name, and now has one.
+        _call(w, related, calls, NameKind.NAME)
+        return related
+    person = named or _created(w, calls, NameKind.NAME)
+    if said.relation and related != person:
+        if related is not None and statement.slot == said.relation:
+            _no_longer(w, said.relation)  # there is one boss at a time
+        if related is None or statement.slot == said.relation:
+            _call(w, person, said.relation, NameKind.RELATION)
+    return person
+
+
+def _found(w: Writing, names: Sequence[str]) -> str | None:
+    for name in names:
+        found, _ = people.find(w.connection, w.request, name)
+        if len(found) > 1:
+            raise Ambiguous(name)
+        if found:
+            return found[0]
+    return None
+
+
+def _created(w: Writing, name: str, kind: NameKind) -> str:
+    # Two writers may meet somebody new at once: the second finds whom the first made.
+    w.dialect.take_turns(w.connection, f"{w.space} {w.request.subject} {folded(name)}")
+    return _found(w, [name]) or people.create(
+        w.connection, w.dialect, w.request, name, w.at, kind=kind
+    )
+
+
+def _call(w: Writing, person: str, name: str, kind: NameKind) -> None:
+    people.add_name(w.connection, w.dialect, w.request, person, name, kind, w.at)
+
+
+def _has_name(w: Writing, person: str) -> bool:
+    known = people.known_to(w.connection, w.request)
+    named = (one.names for one in known if person in one.identities)
+    return any(name.kind is not NameKind.RELATION for names in named for name in names)
+
+
+def _no_longer(w: Writing, relation: str) -> None:
+    n = person_names.c
+    w.connection.execute(
+        delete(person_names).where(
+            n.space_id == w.space,
+            n.known_to.in_(sorted(w.request.mine)),
+            n.kind == NameKind.RELATION.value,
+            n.folded == folded(relation),
+        )
+    )
+
+
+def _spoken(said: Mention) -> str:
+    return said.username or said.name or said.relation or said.text

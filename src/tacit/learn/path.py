@@ -1,0 +1,300 @@
+"""The path of a turn: screen → extract → verify → classify → attribute → reconcile → consent.
+
+Reading it, with a model or without, happens before the transaction; everything that is written for
+it, and its leaving the queue, happens in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.language.budget import Allowance, Budget
+from tacit.language.port import LanguageModel
+from tacit.learn import keep as keeping
+from tacit.learn.attribute import Ambiguous, Attributed, attribute
+from tacit.learn.classify import classify
+from tacit.learn.compose import Ttls
+from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
+from tacit.learn.extract import Extracted, chosen, extract
+from tacit.learn.facts import Statement
+from tacit.learn.hearsay import outranked
+from tacit.learn.keep import Kept
+from tacit.learn.reader import Reader
+from tacit.learn.reading.tongue import AUTO, Tongue
+from tacit.learn.reading.when import mark
+from tacit.learn.reconcile import Decision, Judgement, by_judgement, look, reconcile
+from tacit.learn.same_fact import LIKENESS_MIN, Pair, judged
+from tacit.learn.screen import screen
+from tacit.learn.turn import Turn
+from tacit.learn.zone import zone_of
+from tacit.model.request import Request
+from tacit.model.words import State
+from tacit.recall.recollection import Recollection
+from tacit.recall.relate import neighbours
+from tacit.store import candidates, learned, proposals, reads, relations, usage, writes
+from tacit.store.core import Store
+from tacit.store.usage import DatabaseLedger
+from tacit.store.writes import Vectors, Writing
+
+_LAPSED_AT_ONCE_COUNT = 10
+_ZONE_KEY = ("profile", "timezone")
+Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """What an operator set for all learning."""
+
+    ttls: Ttls
+    link_min: float
+    confirm: Confirm = Confirm.NEVER
+    daily_max: int = limits.LEARN_WRITES_DEFAULT_PER_DAY
+    min_chars: int = limits.LEARN_TURN_MIN_DEFAULT_CHARS  # for a model to be asked
+    debounce_seconds: int = limits.LEARN_DEBOUNCE_DEFAULT_SECONDS
+    tongue: str = AUTO
+    quarantine: bool = True
+    model: LanguageModel | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+
+
+@dataclass(slots=True)
+class Trace:
+    """What happened to a turn, stage by stage, in plain words."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list)
+
+    def note(self, stage: str, said: str) -> None:
+        self.steps.append((stage, said))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was made of a turn before anything is written."""
+
+    found: Extracted
+    speaker: str
+    tongue: Tongue
+    near: Likeness
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    store: Store
+    recollection: Recollection
+    learning: Learning
+
+    def learn(
+        self,
+        space: str,
+        thread: str,
+        turn: Turn,
+        trace: Trace,
+        done: Callable[[Connection], None] = lambda _: None,
+    ) -> list[Kept]:
+        """`done` runs in the transaction that writes what came of the turn."""
+        screened = screen(turn)
+        trace.note("screen", f"{screened.outcome}: {screened.reason}")
+        if screened.outcome == "quarantine" and self.learning.quarantine:
+            return self._write(space, thread, turn, self._quarantining(turn, screened.reason), done)
+        if screened.outcome != "learn":
+            return self._write(space, thread, turn, lambda _: [], done)
+        tongue = chosen(self.learning.tongue, turn.text)
+        speaker = turn.speaker or tongue.texts["nobody"]
+        turn = self._in_their_time(space, turn, tongue)
+        found = extract(turn, speaker, tongue, self._reader(space, turn))
+        _trace_extracted(trace, found)
+        contents = [one.content for one in found.statements]
+        vectors = self.recollection.vectors(contents) if contents else Vectors()
+        near, alike = self._near(space, turn, vectors)
+        judgement = self._judged(space, alike)
+
+        def work(w: Writing) -> list[Kept]:
+            told = Told(found, speaker, tongue, near, judgement)
+            return self._keep(w, turn, told, trace)
+
+        return self._write(space, thread, turn, work, done, vectors)
+
+    def _in_their_time(self, space: str, turn: Turn, tongue: Tongue) -> Turn:
+        """ "Tomorrow" is the speaker's, where their time zone is known."""
+        _, dates = mark(turn.text, turn.said_at, tongue, past=False)
+        if not dates:
+            return turn
+        audiences = self.store.audiences
+        found = self.store.read(
+            space, turn.asking, lambda c, r: reads.by_key(c, audiences, r, *_ZONE_KEY)
+        )
+        zone = zone_of(found[0].content) if found else None
+        return turn if zone is None else replace(turn, said_at=turn.said_at.astimezone(zone))
+
+    def _reader(self, space: str, turn: Turn) -> Reader | None:
+        model = self.learning.model
+        if model is None or len(turn.text) < self.learning.min_chars:
+            return None
+        return Reader(
+            model=model,
+            space=space,
+            allowance=self.learning.allowance,
+            ledger=DatabaseLedger(self.store.database),
+            today=lambda: self.store.clock().date(),
+        )
+
+    def _near(self, space: str, turn: Turn, vectors: Vectors) -> tuple[Likeness, Sequence[Pair]]:
+        """What each new wording is like: for edges, and for a model to judge."""
+        if not vectors.by_text:
+            return {}, ()
+        library, link_min = self.recollection.library, self.learning.link_min
+        least = min(link_min, LIKENESS_MIN) if self.learning.model else link_min
+
+        def look(connection: Connection, request: Request) -> tuple[Likeness, Sequence[Pair]]:
+            found = {
+                text: neighbours(library, connection, request, vector, least)
+                for text, vector in vectors.by_text.items()
+            }
+            ids = sorted({id for near in found.values() for id in near})
+            older = (
+                candidates.some(connection, self.store.audiences, request, ids)
+                if self.learning.model
+                else {}
+            )
+            pairs = [
+                Pair(id=id, older=older[id][0].content, newer=text, likeness=likeness)
+                for text, near in found.items()
+                for id, likeness in near.items()
+                if id in older
+            ]
+            edges = {
+                text: {id: one for id, one in near.items() if one >= link_min}
+                for text, near in found.items()
+            }
+            return edges, pairs
+
+        return self.store.read(space, turn.asking, look)
+
+    def _judged(self, space: str, pairs: Sequence[Pair]) -> Judgement:
+        model = self.learning.model
+        return judged(pairs, model, self._budget(space)) if model is not None and pairs else {}
+
+    def _budget(self, space: str) -> Budget:
+        return Budget(
+            space=space,
+            day=self.store.clock().date(),
+            allowance=self.learning.allowance,
+            ledger=DatabaseLedger(self.store.database),
+        )
+
+    def _write(
+        self,
+        space: str,
+        thread: str,
+        turn: Turn,
+        work: Callable[[Writing], list[Kept]],
+        done: Callable[[Connection], None],
+        vectors: Vectors | None = None,
+    ) -> list[Kept]:
+        def whole(w: Writing) -> list[Kept]:
+            done(w.connection)
+            request = replace(
+                w.request,
+                present=turn.present,
+                confidential=w.request.confidential or turn.confidential,
+            )
+            return work(replace(w, request=request))
+
+        return self.store.write(space, turn.asking, thread, whole, vectors or Vectors())
+
+    def _quarantining(self, turn: Turn, reason: str) -> Callable[[Writing], list[Kept]]:
+        return lambda w: [keeping.quarantine(w, turn, reason, self.learning.ttls)]
+
+    def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
+        for id in proposals.lapsed(w.connection, w.space, w.at, _LAPSED_AT_ONCE_COUNT):
+            writes.bury(w, [id])
+        stated = _attributed(w, turn, told, trace)
+        shelf = look(w, [one for one, _ in stated])
+        decisions = reconcile(turn, stated, shelf, told.speaker, told.tongue)
+        kept: list[Kept] = []
+        for decision in [by_judgement(w, one, told.judgement) for one in decisions]:
+            trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
+            whom = _whom(decision, stated)
+            made = self._agreed(w, turn, decision, whom, told.found, trace)
+            if made is None:
+                continue
+            kept.append(made)
+            if made.state is State.ACTIVE:
+                likeness = told.near.get(made.content, {})
+                if likeness or decision.old is not None:
+                    relations.find(w, made.id, likeness, new=decision.old is None)
+                outranked(w, decision, whom, made.id)
+        return kept
+
+    def _agreed(
+        self,
+        w: Writing,
+        turn: Turn,
+        decision: Decision,
+        whom: Attributed,
+        found: Extracted,
+        trace: Trace,
+    ) -> Kept | None:
+        assert w.request.subject is not None
+        owner, today = w.request.subject, w.at.date()
+        if usage.learned_on(w.connection, w.space, owner, today) >= self.learning.daily_max:
+            trace.note("consent", "drop: enough was learned from this person today")
+            return None
+        said = learned.normalised(decision.content)
+        waiting = proposals.said_before(w, {owner}, said)
+        circumstances = Circumstances(
+            confirm=self.learning.confirm,
+            own_word=not whom.hearsay and decision.content not in found.inferred,
+            declined=proposals.is_declined(w, {owner}, said),
+            signals=waiting.signals if waiting else 0,
+            inferred=decision.content in found.inferred,
+        )
+        agreed = consent(decision, decision.statement, circumstances)
+        trace.note("consent", f"{agreed.verdict}: {agreed.reason}")
+        one = keeping.keep(w, turn, decision, whom, agreed, self.learning.ttls)
+        if one is not None:
+            if waiting is not None and agreed.verdict is Verdict.KEEP:
+                keeping.withdraw(w, waiting)
+            usage.count(w.connection, w.space, owner, today)
+            trace.note("kept", f"{one.state} {one.id}: {one.content}")
+        return one
+
+
+def _attributed(
+    w: Writing, turn: Turn, told: Told, trace: Trace
+) -> list[tuple[Statement, Attributed]]:
+    stated: list[tuple[Statement, Attributed]] = []
+    for one in told.found.statements:
+        filled = classify(one, told.tongue, turn.said_at)
+        trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
+        try:
+            whom = attribute(w, filled)
+        except Ambiguous as name:
+            trace.note("attribute", f"{name} could be several people: left out")
+            continue
+        trace.note("attribute", "hearsay" if whom.hearsay else "the speaker's own")
+        stated.append((filled, whom))
+    return stated
+
+
+def _whom(decision: Decision, stated: list[tuple[Statement, Attributed]]) -> Attributed:
+    for one, whom in stated:
+        if one is decision.statement:
+            return whom
+    subjects = decision.old.subjects if decision.old else frozenset()
+    return Attributed(about=subjects, withheld_from=(), hearsay=False)
+
+
+def _trace_extracted(trace: Trace, found: Extracted) -> None:
+    if not found.statements:
+        trace.note("extract", "nothing is stated")
+    for one in found.statements:
+        trace.note("extract", one.content)
+        trace.note("verify", "borne out by the message")
+    for reason in found.refused:
+        trace.note("verify", f"refused: {reason}")

@@ -1,0 +1,292 @@
+"""Everything that depends on a language, read from the data files in `tongues/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from tacit.errors import InvalidInput
+from tacit.learn.facts import Hold
+from tacit.learn.reading.forms import Capture, DateForm, Dates, Form, HoldForm, Kin, Lexicon, Verbs
+from tacit.learn.reading.inflection import Spelling, table
+from tacit.model.words import Kind, Sensitivity
+
+AUTO = "auto"  # found out for each message
+_FOLDER = "tongues"
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_LIST = re.compile(r"\{([a-z_]+)\}")
+_CAPTURE = re.compile(r"(?<!\?P)<(?:([a-z_]+):)?([a-z_]+)>")
+_FOLD = re.compile(r"\|\s+")
+_LOOKED_AT_MAX_CHARS = 1_000
+# What a data file names when it wants a date or a time to stand in a place.
+WHEN = "⟦d\\d⟧"
+TIME = "⟦t\\d⟧"
+# Dates and times may follow any form: they are no part of what it says.
+_TAIL = r"(?:,? ⟦[dt]\d⟧){0,3}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tongue:
+    """One language. Compare by code: there is one object for each."""
+
+    code: str
+    words: Mapping[str, frozenset[str]]
+    patterns: Mapping[str, re.Pattern[str]]
+    texts: Mapping[str, str]  # templates and phrases of content
+    spelling: tuple[tuple[re.Pattern[str], str], ...]
+    rewrites: tuple[tuple[re.Pattern[str], str], ...]
+    supplied: tuple[tuple[re.Pattern[str], str], ...]  # clauses that leave out "I", and with it
+    turned: tuple[tuple[re.Pattern[str], str], ...]  # my -> {whose}, me -> {who}
+    possessive: tuple[tuple[re.Pattern[str], str], ...]
+    kin: Mapping[str, Kin]
+    verbs: Verbs
+    frames: Mapping[str, frozenset[str]]  # "drives" -> {"lasting:now"}: verbs by their class
+    dates: Dates
+    captures: Mapping[str, Capture]
+    does: tuple[Form, ...]  # what somebody does or is
+    owns: tuple[Form, ...]  # what somebody's thing is
+    wholes: tuple[Form, ...]  # clauses that are read as they stand
+    plain_of: tuple[Form, ...]  # enough only where the speaker asked for it to be remembered:
+    plain: tuple[Form, ...]  # … of somebody, and of a thing
+    holds: tuple[HoldForm, ...]
+    lexicon: tuple[Lexicon, ...]
+    dimensions: Mapping[str, str]  # aisle -> seat: what a preference is about
+    importance: Mapping[str, int]
+    singular: tuple[tuple[re.Pattern[str], str], ...]
+
+    def has(self, pattern: str, text: str) -> bool:
+        return self.patterns[pattern].search(text) is not None
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """The languages that there are data files for."""
+    found = (entry.name for entry in files("tacit.learn.reading").joinpath(_FOLDER).iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
+
+
+def checked(code: str) -> str:
+    """What an operator chose: `auto`, or a language that there are rules for; pt-BR is pt."""
+    short = code.partition("-")[0].casefold()
+    if short != AUTO and short not in codes():
+        raise InvalidInput("learn.tongue", f"choose auto or one of {', '.join(codes())}")
+    return short
+
+
+@cache
+def tongue(code: str) -> Tongue:
+    if code not in codes():
+        raise InvalidInput("language", f"no rules for {code!r}; use one of {', '.join(codes())}")
+    path = files("tacit.learn.reading").joinpath(_FOLDER).joinpath(f"{code}.yaml")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    return _Reader(code, document).read()
+
+
+def guess(text: str) -> str:
+    """The language whose small words a text uses most; the first of `codes` order is English."""
+    seen = [word.casefold() for word in _WORD.findall(text[:_LOOKED_AT_MAX_CHARS])]
+    scores = {code: _score(code, seen) for code in _by_default()}
+    best = max(scores.values())
+    return next(code for code, score in scores.items() if score == best)
+
+
+def _by_default() -> list[str]:
+    return sorted(codes(), key=lambda code: (code != "en", code))
+
+
+def _score(code: str, seen: list[str]) -> int:
+    own = tongue(code).words["small"]
+    return sum(word in own for word in seen)
+
+
+class _Reader:
+    """Turns one data file into a `Tongue`, with the lists of words put into its patterns."""
+
+    def __init__(self, code: str, document: dict[str, Any]) -> None:
+        self.code = code
+        self.document = document
+        # A long alternation may go over several lines, each beginning with a new word.
+        self.fragments = {n: _FOLD.sub("|", p) for n, p in document["fragments"].items()}
+        self.words: dict[str, frozenset[str]] = {
+            name: frozenset(_listed(value)) for name, value in document["words"].items()
+        }
+        self.words["kin"] = frozenset(document["kin"])
+        for kin in document["kin"].values():
+            self.words["kin"] |= {kin["plural"]} if kin and kin.get("plural") else set()
+        months = [str(word) for word in document["dates"]["words"]["months"]]
+        self.words["months"] = frozenset(months)
+        for name in ("weekdays", "numbers", "units", "which"):
+            self.words[name] = frozenset(str(w) for w in document["dates"]["words"][name])
+        self.captures = {name: self._capture(entry) for name, entry in document["captures"].items()}
+
+    def read(self) -> Tongue:
+        document = self.document
+        return Tongue(
+            code=self.code,
+            words=self.words,
+            patterns={n: self._compile(p) for n, p in document["patterns"].items()},
+            texts=document["texts"],
+            spelling=self._pairs("spelling"),
+            rewrites=self._pairs("rewrites"),
+            supplied=self._pairs("supplied"),
+            turned=self._pairs("turned"),
+            possessive=self._pairs("possessive"),
+            singular=self._pairs("singular"),
+            kin=self._kin(),
+            verbs=self._verbs(),
+            frames=self._frames(),
+            dates=self._dates(),
+            captures=self.captures,
+            does=self._forms("does"),
+            owns=self._forms("owns"),
+            wholes=self._forms("wholes"),
+            plain_of=self._forms("plain_of"),
+            plain=self._forms("plain"),
+            holds=tuple(
+                HoldForm(
+                    match=self._compile(entry["match"]),
+                    hold=Hold(entry["hold"]) if "hold" in entry else None,
+                )
+                for entry in document["holds"]
+            ),
+            lexicon=tuple(
+                Lexicon(
+                    topic=topic,
+                    match=self._compile(entry["match"]),
+                    sensitivity=Sensitivity(entry["sensitivity"]),
+                )
+                for topic, entry in document["lexicon"].items()
+            ),
+            dimensions={
+                word: dimension
+                for dimension, listed in document["dimensions"].items()
+                for word in _listed(listed)
+            },
+            importance=document["importance"],
+        )
+
+    def _expand(self, pattern: str) -> str:
+        def listed(match: re.Match[str]) -> str:
+            if match[1] in self.fragments:
+                return f"(?:{self._expand(self.fragments[match[1]])})"
+            words = sorted(self.words[match[1]], key=lambda word: (-len(word), word))
+            return "(?:" + "|".join(re.escape(word) for word in words) + ")"
+
+        def captured(match: re.Match[str]) -> str:
+            if match[2] in ("when", "time"):
+                return f"(?P<{match[1] or match[2]}>{WHEN if match[2] == 'when' else TIME})"
+            return f"(?P<{match[1] or match[2]}>{self.captures[match[2]].pattern})"
+
+        return _LIST.sub(listed, _CAPTURE.sub(captured, pattern))
+
+    def _compile(self, pattern: str) -> re.Pattern[str]:
+        try:
+            return re.compile(self._expand(pattern), re.IGNORECASE)
+        except (re.error, KeyError) as wrong:
+            message = f"{self.code}.yaml: cannot read the pattern {pattern!r}: {wrong}"
+            raise ValueError(message) from wrong
+
+    def _pairs(self, name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        return tuple((self._compile(old), new) for old, new in self.document.get(name) or ())
+
+    def _capture(self, entry: dict[str, Any]) -> Capture:
+        def union(key: str) -> frozenset[str]:
+            return frozenset().union(*(self.words[name] for name in _listed(entry.get(key, ""))))
+
+        return Capture(
+            pattern=entry["pattern"],
+            words=entry.get("words", 8),
+            only=union("only") if "only" in entry else None,
+            ends=re.compile(entry["ends"]) if "ends" in entry else None,
+            never=union("never"),
+            never_first=union("never_first"),
+            proper=entry.get("proper", False),
+            strict=entry.get("strict", False),
+            known=union("known"),
+        )
+
+    def _forms(self, group: str) -> tuple[Form, ...]:
+        made = []
+        for entry in self.document[group]:
+            patterns = entry["match"] if isinstance(entry["match"], list) else [entry["match"]]
+            made += [self._form(entry, pattern) for pattern in patterns]
+        return tuple(made)
+
+    def _form(self, entry: dict[str, Any], pattern: str) -> Form:
+        return Form(
+            name=entry["name"],
+            match=self._compile(f"^(?:{pattern}){_TAIL}$"),
+            types={m[1] or m[2]: m[2] for m in _CAPTURE.finditer(pattern)},
+            kind=Kind(entry["kind"]),
+            who=frozenset(_listed(entry.get("who", "self kin name"))),
+            slot=entry.get("slot"),
+            value=entry.get("value"),
+            say=entry.get("say"),
+            negated=entry.get("negated", False),
+            dated=entry.get("dated", False),
+            recurs=entry.get("recurs", False),
+            firm=entry.get("firm", True),
+            people=tuple(_listed(entry.get("people", ""))),
+            tags=frozenset({entry["name"], *_listed(entry.get("tags", ""))}),
+        )
+
+    def _kin(self) -> dict[str, Kin]:
+        found = {}
+        for word, entry in self.document["kin"].items():
+            entry = entry or {}
+            kept = entry.get("word", word)
+            made = {"word": kept, "slot": entry.get("slot"), "gender": entry.get("gender")}
+            found[word] = Kin(plural=entry.get("many", False), **made)
+            if entry.get("plural"):
+                found[entry["plural"]] = Kin(plural=True, **{**made, "slot": None})
+        return found
+
+    def _verbs(self) -> Verbs:
+        entry = self.document["verbs"]
+        return Verbs(
+            same=frozenset(_listed(entry["same"])),
+            irregular=entry["irregular"],
+            same_endings=tuple(_listed(entry["same_endings"])),
+            endings=tuple((self._compile(old), new) for old, new in entry["endings"]),
+            plural=entry["plural"],
+            plural_endings=tuple((self._compile(old), new) for old, new in entry["plural_endings"]),
+        )
+
+    def _frames(self) -> dict[str, frozenset[str]]:
+        entry = self.document["frames"]
+        spelling = Spelling(
+            now=self._verbs().endings,
+            past=entry.get("past", {}),
+            done=entry.get("done", {}),
+            doubled=frozenset(_listed(entry.get("doubled", ""))),
+        )
+        return table(entry["classes"], spelling)
+
+    def _dates(self) -> Dates:
+        entry = self.document["dates"]
+        words = {
+            name: {str(word): value for word, value in listed.items()}
+            for name, listed in entry["words"].items()
+        }
+        return Dates(
+            forms=tuple(
+                DateForm(match=self._compile(one["match"]), means=one["means"])
+                for one in entry["forms"]
+            ),
+            words=words,
+            months=tuple(entry["months"]),
+            say=entry["say"],
+            kept=frozenset(_listed(entry["kept"])),
+        )
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    """Words separated by spaces, or a list where some have spaces inside."""
+    return value.split() if isinstance(value, str) else [str(one) for one in value]

@@ -1,0 +1,32 @@
+"""The first stage: what of a message may be learned from at all, and as whose word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.learn.turn import Turn
+from tacit.model.message import Role
+from tacit.screening.instructions import suspicious
+
+# A tool reports, it does not speak for the person: what it says is looked at by somebody first.
+_FROM_A_TOOL = "it comes from a tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screened:
+    outcome: Literal["learn", "quarantine", "skip"]
+    reason: str
+
+
+def screen(turn: Turn) -> Screened:
+    """Secrets were refused when the turn was accepted: they are not even queued."""
+    if turn.role is Role.TOOL:
+        return Screened(outcome="quarantine", reason=_FROM_A_TOOL)
+    if turn.role is not Role.USER:
+        return Screened(outcome="skip", reason=f"the {turn.role} said it, not the person")
+    found = suspicious(turn.text)
+    if found is not None:
+        reason = f"it reads like an instruction ({found.replace('_', ' ')})"
+        return Screened(outcome="quarantine", reason=reason)
+    return Screened(outcome="learn", reason="the person's own words")

@@ -1,0 +1,69 @@
+"""A turn on its way from being accepted to being learned: what was said, by whom, before whom."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from tacit.identity.resolve import Asking
+from tacit.model.message import Role
+from tacit.model.words import ChatKind
+
+LEARN = "learn"  # the kind of its job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Everything that learning needs later. Who listened is settled when it is said: somebody who
+    joins before it is learned did not hear it."""
+
+    text: str
+    role: Role
+    said_at: datetime
+    message: str | None  # the channel's id of it
+    agent: str | None
+    asking: Asking
+    present: frozenset[str]  # the identities of those who heard it
+    confidential: bool
+    before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
+    recorded: str | None = None  # its id, where turns are kept
+
+    @property
+    def speaker(self) -> str:
+        """What the requester goes by; empty where they gave no name."""
+        own = self.asking.subject
+        names = [name for who, kind, name in self.asking.names if who == own and kind == "name"]
+        return names[0] if names else ""
+
+    def packed(self) -> str:
+        fields = asdict(self)
+        fields["said_at"] = self.said_at.isoformat()
+        fields["present"] = sorted(self.present)
+        fields["asking"]["participants"] = sorted(self.asking.participants)
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True)
+
+
+def unpacked(payload: str) -> Turn:
+    fields: dict[str, Any] = json.loads(payload)
+    asking = fields.pop("asking")
+    return Turn(
+        text=fields["text"],
+        role=Role(fields["role"]),
+        said_at=datetime.fromisoformat(fields["said_at"]),
+        message=fields["message"],
+        agent=fields["agent"],
+        asking=Asking(
+            subject=asking["subject"],
+            chat=asking["chat"],
+            kind=ChatKind(asking["kind"]),
+            participants=frozenset(asking["participants"]),
+            complete=asking["complete"],
+            names=tuple((who, kind, name) for who, kind, name in asking["names"]),
+        ),
+        present=frozenset(fields["present"]),
+        confidential=fields["confidential"],
+        before=tuple(fields["before"]),
+        recorded=fields["recorded"],
+    )

@@ -1,0 +1,146 @@
+"""Whether a statement may be kept: supported by its message, self-contained, third person."""
+
+from __future__ import annotations
+
+import re
+
+from tacit.learn.facts import Statement
+from tacit.learn.reading.tongue import Tongue, guess
+from tacit.learn.reading.tongue import tongue as tongue_of
+from tacit.learn.reading.when import RELATIVE
+
+CONTENT_MAX_CHARS = 280
+_CONTENT_MIN_CHARS = 5
+_SUPPORTED_MIN_SHARE = 0.65
+_STEM_MIN_CHARS = 3
+_STEM_CUT_CHARS = 3
+_NUMBER = re.compile(r"\d+")
+_YEAR = re.compile(r"\b\d{4}\b")
+_WORD = re.compile(r"[\w@][\w'@.:+-]*")
+_TRIM = ".,:;!?'-+"
+_SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
+_SENTENCES_MAX_COUNT = 2
+_ODD = re.compile(r"[\x00-\x1f\x7f⟦⟧▒\u2028\u2029]")
+_SET = re.compile(r"\b\w+(?:/\w+)+")  # they/them: a set of pronouns that is talked about
+_OWNED = re.compile(r"['’]s?$")
+
+
+def verify(
+    statement: Statement, text: str, speaker: str, tongue: Tongue | None = None
+) -> str | None:
+    """The reason for refusing a statement, whoever made it; None where it is fine."""
+    tongue = tongue or tongue_of(guess(f"{statement.content} {text}"))
+    content = statement.content
+    return (
+        _misshapen(content, tongue)
+        or _unquoted(statement.quote, text)
+        or _pronoun(content, speaker, tongue)
+        or _unsupported(statement, text, speaker, tongue)
+    )
+
+
+def _misshapen(content: str, tongue: Tongue) -> str | None:
+    if content != content.strip() or len(content) < _CONTENT_MIN_CHARS:
+        return "the content is empty or too short to stand alone"
+    if len(content) > CONTENT_MAX_CHARS:
+        return f"the content is longer than {CONTENT_MAX_CHARS} characters"
+    if _ODD.search(content):
+        return "the content is not one line of plain text"
+    if content.endswith("?"):
+        return "the content is a question"
+    ends = [m for m in _SENTENCE_END.finditer(content) if not _abbreviated(content, m, tongue)]
+    if len(ends) >= _SENTENCES_MAX_COUNT:
+        return f"the content has more than {_SENTENCES_MAX_COUNT} sentences"
+    return None
+
+
+def _abbreviated(content: str, match: re.Match[str], tongue: Tongue) -> bool:
+    before = content[: match.start()].split()
+    word = before[-1].casefold() if before else ""
+    return word in tongue.words["abbreviations"] or len(word) == 1 or word.isdigit()
+
+
+def _unquoted(quote: str, text: str) -> str | None:
+    if not quote.strip():
+        return "no words of the message are quoted"
+    if " ".join(quote.split()) not in " ".join(text.split()):
+        return "the quote is not in the message"
+    return None
+
+
+def _pronoun(content: str, speaker: str, tongue: Tongue) -> str | None:
+    for word in _words(_SET.sub(" ", _without(content, speaker))):
+        # US and IT are no pronouns; I is.
+        if word.isupper() and len(word) > 1:
+            continue
+        folded = word.casefold()
+        if folded in tongue.words["pronouns"] or folded.split("'")[0] in tongue.words["pronouns"]:
+            return f"the content has the pronoun {word!r}: name who or what is meant"
+    return None
+
+
+def _unsupported(statement: Statement, text: str, speaker: str, tongue: Tongue) -> str | None:
+    said = {word.casefold() for word in _words(text)}
+    said |= {part for word in said for part in re.split(r"[^\w]", word) if part}
+    said |= set(_NUMBER.findall(text)) | _date_words(statement, text, said, tongue)
+    # What templates add, and verbs whose third person looks unlike the first.
+    glue = tongue.words["glue"] | set(tongue.verbs.irregular.values())
+    looked_at = supported = 0
+    for position, word in enumerate(_words(_without(statement.content, speaker))):
+        folded = _OWNED.sub("", word.casefold())
+        backed = _backed(folded, said, tongue)
+        if folded in tongue.words["small"] or (not backed and folded in glue):
+            continue
+        named = position > 0 and word[:1].isupper() and tongue.texts["names"] == "capital"
+        if not backed and (named or any(char.isdigit() for char in folded)):
+            return f"{word!r} is not in the message"
+        looked_at += 1
+        supported += backed
+    if looked_at and supported < looked_at * _SUPPORTED_MIN_SHARE:
+        return "the message does not say it"
+    return None
+
+
+def _date_words(statement: Statement, text: str, said: set[str], tongue: Tongue) -> set[str]:
+    """Words of a date that a message names another way: "next Friday", "Dec 3"."""
+    numbers = tongue.dates.words["months"]
+    months = [month.casefold() for month in tongue.dates.months]
+    found = {months[int(numbers[word]) - 1] for word in said if word in numbers}
+    at = statement.observed_at
+    if at:
+        found |= {months[at.month - 1], str(at.day), f"{at:%H:%M}", str(at.year)}
+    relative = [f for f in tongue.dates.forms if f.means in RELATIVE]
+    if sum(len(form.match.findall(text)) for form in relative) > 1:
+        # Which of several days is meant, only whoever made the statement can tell.
+        return found | {*months, *map(str, range(1, 32)), *_years(statement)}
+    return found if _YEAR.search(text) else found | _years(statement)
+
+
+def _years(statement: Statement) -> set[str]:
+    at = statement.observed_at
+    return {str(at.year + more) for more in (-1, 0, 1)} if at else set()
+
+
+def _backed(word: str, said: set[str], tongue: Tongue) -> bool:
+    if word in said:
+        return True
+    numbers = tongue.dates.words["numbers"]
+    if word.isdigit():
+        return any(str(numbers.get(one)) == word for one in said)
+    if any(char.isdigit() for char in word):
+        return False
+    stem = word[: max(_STEM_MIN_CHARS, len(word) - _STEM_CUT_CHARS)]
+    return any(one.startswith(stem) for one in said)
+
+
+def _words(text: str) -> list[str]:
+    return [
+        word.strip(_TRIM) for word in _WORD.findall(text.replace("’", "'")) if word.strip(_TRIM)
+    ]
+
+
+def _without(content: str, speaker: str) -> str:
+    """The content without the speaker's name, which may hold any word."""
+    if not speaker.strip():
+        return content
+    return re.sub(rf"(?<!\w){re.escape(speaker)}(?:['’]?s\b|['’])?(?!\w)", " ", content)

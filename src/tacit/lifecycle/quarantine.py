@@ -1,0 +1,75 @@
+"""Quarantine: what reads like an instruction or comes from a tool waits here for an operator, who
+is told where it came from and why it was set aside, and not what it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from sqlalchemy import Connection, select
+
+from tacit import limits
+from tacit.clock import from_micros
+from tacit.errors import NotFound
+from tacit.learn.compose import Ttls, expiry
+from tacit.learn.keep import QUARANTINE_TAG
+from tacit.model.memory import Memory
+from tacit.model.results import Quarantined
+from tacit.model.words import Event, State, Trust
+from tacit.store import writes
+from tacit.store.tables import history, memories
+from tacit.store.writes import Writing
+
+_RELEASED = "an operator let it out of quarantine"
+_M, _H = memories.c, history.c
+_SET_ASIDE = (
+    select(
+        _M.id, _M.owner, _M.source_chat, _M.source_message, _M.agent, _M.role, _M.created_at,
+        _H.detail,
+    )
+    .join(history, (_H.space_id == _M.space_id) & (_H.memory_id == _M.id) & (_H.seq == 1))
+    .where(_M.state == State.QUARANTINED.value)
+    .order_by(_M.created_at.desc(), _M.id.desc())
+    .limit(limits.PAGE_MAX_COUNT)
+)  # fmt: skip
+
+
+def listed(connection: Connection, space: str) -> list[Quarantined]:
+    return [
+        Quarantined(
+            id=row.id,
+            owner=row.owner,
+            chat=row.source_chat,
+            message=row.source_message,
+            agent=row.agent,
+            role=row.role,
+            reason=json.loads(row.detail).get("why", ""),
+            created_at=from_micros(row.created_at),
+        )
+        for row in connection.execute(_SET_ASIDE.where(_M.space_id == space))
+    ]
+
+
+def release(w: Writing, memory: Memory, ttls: Ttls) -> None:
+    _require(memory)
+    out = replace(
+        memory,
+        state=State.ACTIVE,
+        trust=Trust.UNTRUSTED,
+        tags=tuple(tag for tag in memory.tags if tag != QUARANTINE_TAG),
+        expires_at=expiry(memory.kind, w.at, ttls),
+        updated_at=w.at,
+    )
+    writes.change(replace(w, why=_RELEASED), out, Event.CONSENT, "created")
+
+
+def discard(w: Writing, memory: Memory) -> int:
+    _require(memory)
+    writes.bury(w, [memory.id])
+    return 1
+
+
+def _require(memory: Memory) -> None:
+    """Anything else is nothing here: an operator is not told what there is."""
+    if memory.state is not State.QUARANTINED:
+        raise NotFound

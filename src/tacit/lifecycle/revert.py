@@ -1,0 +1,277 @@
+"""Revert: what was learned from one source is undone, as far as nobody said otherwise since.
+
+A memory that the source made is forgotten; one that it only reworded has its earlier wording back;
+what gave way to either stands again. A person's own later word is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, delete, or_, select
+
+from tacit import limits
+from tacit.learn.turn import LEARN, unpacked
+from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
+from tacit.model.memory import Memory
+from tacit.model.results import Reverted
+from tacit.model.words import Event, State, Trust
+from tacit.store import keyed, proposals, writes
+from tacit.store import learned as learning
+from tacit.store.identities import around
+from tacit.store.learned import Fact
+from tacit.store.rows import to_sensitivity, to_visibility
+from tacit.store.rows import unpacked as people
+from tacit.store.settle import settle_key
+from tacit.store.tables import jobs, learned, memories, memory_versions
+from tacit.store.writes import Writing
+
+_AT_ONCE_COUNT = 100
+_TURNS_AT_ONCE_COUNT = 500
+_M, _L, _J, _V = memories.c, learned.c, jobs.c, memory_versions.c
+_STANDING = (State.ACTIVE, State.PENDING, State.QUARANTINED, State.SUPERSEDED, State.EXPIRED)
+# No word of where it came from: whoever hears a memory may read its history.
+_GONE = "what was learned from its source was reverted"
+_BACK = "the earlier wording; the source of the later one was reverted"
+_AGAIN = "what had replaced it was reverted"
+
+T = TypeVar("T")
+Act = Callable[[Callable[[Writing], T]], T]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """By id, so that what two steps come across counts once."""
+
+    forgotten: set[str] = field(default_factory=set)
+    reworded: set[str] = field(default_factory=set)
+    restored: set[str] = field(default_factory=set)
+    proposals: set[str] = field(default_factory=set)
+    turns: set[tuple[str, int]] = field(default_factory=set)
+
+    def add(self, other: _Done) -> None:
+        self.forgotten.update(other.forgotten)
+        self.reworded.update(other.reworded)
+        self.restored.update(other.restored)
+        self.proposals.update(other.proposals)
+        self.turns.update(other.turns)
+
+
+class _Rehearsed(Exception):
+    def __init__(self, came: Any) -> None:
+        super().__init__()
+        self.came = came
+
+
+def revert(act: Act[Any], origin: Origin, *, dry_run: bool) -> Reverted:
+    """`act` runs one batch in one transaction. First what waits in the queue, so that nothing more
+    is learned from the source meanwhile."""
+    whole = _Done()
+    for part in (_turns, _memories):
+        after: Any = None
+        while True:
+            done, after = _batch(act, part, origin, after, dry_run=dry_run)
+            whole.add(done)
+            if after is None:
+                break
+    return Reverted(
+        forgotten=len(whole.forgotten),
+        reworded=len(whole.reworded),
+        restored=len(whole.restored),
+        proposals=len(whole.proposals),
+        turns=len(whole.turns),
+    )
+
+
+def _batch(
+    act: Act[Any],
+    part: Callable[[Writing, Origin, Any], tuple[_Done, Any]],
+    origin: Origin,
+    after: Any,
+    *,
+    dry_run: bool,
+) -> tuple[_Done, Any]:
+    def work(w: Writing) -> tuple[_Done, Any]:
+        came = part(w, origin.within(w.connection, w.space), after)
+        if dry_run:
+            raise _Rehearsed(came)
+        return came
+
+    try:
+        done, onward = act(work)
+    except _Rehearsed as rehearsed:
+        done, onward = rehearsed.came
+    return done, onward
+
+
+def _turns(w: Writing, origin: Origin, after: tuple[str, int] | None) -> tuple[_Done, Any]:
+    """What was accepted from there and is not learned yet. Whoever is at it finds its job gone."""
+    thread, seq = after or ("", -1)
+    later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
+    waiting = (
+        select(_J.thread, _J.seq, _J.payload)
+        .where(_J.space_id == w.space, _J.kind == LEARN, later)
+        .order_by(_J.thread, _J.seq)
+        .limit(_TURNS_AT_ONCE_COUNT)
+    )
+    rows = w.connection.execute(waiting).all()
+    done = _Done()
+    for row in rows:
+        if origin.said(unpacked(row.payload)):
+            one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
+            if w.connection.execute(delete(jobs).where(*one)).rowcount:
+                done.turns.add((row.thread, row.seq))
+    more = len(rows) == _TURNS_AT_ONCE_COUNT
+    return done, (rows[-1].thread, rows[-1].seq) if more else None
+
+
+def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any]:
+    found = (
+        select(_M.id)
+        .where(
+            _M.space_id == w.space,
+            _M.is_turn.is_(False),
+            _M.id > (after or ""),
+            _M.state.in_([state.value for state in _STANDING]),
+            or_(_known_to_learning(), _M.trust == Trust.UNTRUSTED.value),
+            origin.rows,
+        )
+        .order_by(_M.id)
+        .limit(_AT_ONCE_COUNT)
+    )
+    ids = list(w.connection.execute(found).scalars())
+    done = _Done()
+    for id in ids:
+        memory = writes.held(w, id)
+        if memory is not None and memory.state in _STANDING and origin.made(memory):
+            _undo(w, origin, memory, done)
+    return done, ids[-1] if len(ids) == _AT_ONCE_COUNT else None
+
+
+def _known_to_learning() -> ColumnElement[bool]:
+    return select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id).exists()
+
+
+def _undo(w: Writing, origin: Origin, memory: Memory, done: _Done) -> None:
+    first = _first_undone(w, origin, memory)
+    if first is None:
+        return
+    if memory.state is State.PENDING:
+        proposals.settle(w, memory.id)
+        writes.bury(w, [memory.id])
+        done.proposals.add(memory.id)
+    elif first.version == 1:
+        _forget(w, memory, done)
+        if memory.state is not State.SUPERSEDED:
+            _stand_again(w, origin, memory.id, done, since=0)
+    elif memory.state is not State.SUPERSEDED:  # that one comes back with what replaced it, or not
+        _put_back(w, memory, first.version - 1, done)
+        _stand_again(w, origin, memory.id, done, since=first.at)
+
+
+def _first_undone(w: Writing, origin: Origin, memory: Memory) -> Wording | None:
+    """Where the wordings from this source begin; None if the current one is not one of them.
+
+    All wordings of a memory are from one chat; of agent and role only the last is noted, and stands
+    for those before it. Of messages each has its own.
+    """
+    if not origin.made(memory):
+        return None
+    first = None
+    for wording in reversed(wordings(w, memory)):
+        if not wording.learned:
+            break
+        first = wording
+        if origin.message is not None:
+            break
+    return first
+
+
+def _forget(w: Writing, memory: Memory, done: _Done) -> None:
+    gone = replace(
+        memory,
+        state=State.FORGOTTEN,
+        purge_at=w.at + timedelta(days=limits.RESTORABLE_DAYS),
+        updated_at=w.at,
+    )
+    told = "deleted" if memory.state is State.ACTIVE else None
+    writes.change(replace(w, why=_GONE), gone, Event.DELETE, told)
+    done.forgotten.add(memory.id)
+
+
+def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
+    """An earlier wording, no further than it might go then or may go now."""
+    which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
+    then = w.connection.execute(select(memory_versions).where(*which)).one()
+    heard = w.audiences.people(w.connection, w.space, [then.heard])[then.heard]
+    back = replace(
+        memory,
+        content=then.content,
+        version=memory.version + 1,
+        speaker=then.speaker,
+        subjects=people(then.subjects),
+        heard_by=heard,
+        visibility=min(memory.visibility, to_visibility(then.visibility), key=lambda v: v.rank),
+        sensitivity=max(memory.sensitivity, to_sensitivity(then.sensitivity), key=lambda s: s.rank),
+        portable=memory.portable and bool(then.portable),
+        source=replace(memory.source, message=None),
+        agent=None,
+        role=None,
+        state=State.ACTIVE,
+        superseded_by=None,
+        updated_at=w.at,
+    )
+    writes.reword(replace(w, why=_BACK), back, {AS_VERSION: str(version)})
+    _compare_by(w, back)
+    _settle(w, back)
+    done.reworded.add(memory.id)
+
+
+def _compare_by(w: Writing, memory: Memory) -> None:
+    """What learning compared it by was of the other wording."""
+    whose = memory.owner or memory.learned_in or ""
+    of_themselves = not memory.subjects or memory.owner in memory.subjects
+    fact = Fact(
+        slot=memory.slot, value=None, negated=False, about_speaker=of_themselves, about="[]"
+    )
+    learning.note(w, memory.id, whose, memory.content, fact)
+
+
+def _stand_again(w: Writing, origin: Origin, id: str, done: _Done, since: int) -> None:
+    """What gave way to a memory, from then on. Where that is from the source as well it goes, and
+    what gave way to it is looked for."""
+    gave_way = select(_M.id).where(
+        _M.space_id == w.space, _M.superseded_by == id, _M.updated_at >= since
+    )
+    for before in w.connection.execute(gave_way).scalars().all():
+        memory = writes.held(w, before)
+        if memory is None or memory.superseded_by != id:
+            continue
+        first = _first_undone(w, origin, memory)
+        if memory.state is State.FORGOTTEN:  # reverted before
+            _stand_again(w, origin, memory.id, done, since=0)
+        elif memory.state is not State.SUPERSEDED or keyed.taken(w, memory):
+            continue
+        elif first is None:
+            _restore(w, memory, done)
+        elif first.version > 1:
+            _put_back(w, memory, first.version - 1, done)
+        else:
+            _forget(w, memory, done)
+            _stand_again(w, origin, memory.id, done, since=0)
+
+
+def _restore(w: Writing, memory: Memory, done: _Done) -> None:
+    back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=w.at)
+    writes.change(replace(w, why=_AGAIN), back, Event.RESTORE, "restored")
+    _settle(w, back)
+    done.restored.add(memory.id)
+
+
+def _settle(w: Writing, memory: Memory) -> None:
+    if memory.key is not None and memory.owner is not None:
+        owners = around(w.connection, w.space, [memory.owner]).now(memory.owner)
+        settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)

@@ -1,0 +1,124 @@
+"""What something was learned from: a chat, one message in it, an agent or a role; and which
+wordings of a memory learning made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from sqlalchemy import ColumnElement, Connection, and_, select
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.learn.turn import Turn
+from tacit.model import text
+from tacit.model.memory import Memory
+from tacit.model.message import Role
+from tacit.model.words import Event
+from tacit.store.places import place
+from tacit.store.tables import history, memories
+from tacit.store.writes import Writing
+
+FORMS = "a chat (telegram:-100), a message (telegram:-100/42), agent:NAME or role:tool"
+_AGENT, _ROLE, _IMPORT = "agent:", "role:", "import:"
+AS_VERSION = "as_version"  # in a history: the wording is that of an earlier version
+_M, _H = memories.c, history.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """A source, as it was named. `rooms` are the ids that its chat has had."""
+
+    chat: str | None = None
+    message: str | None = None
+    agent: str | None = None
+    role: Role | None = None
+    rooms: Collection[str] = field(default=())
+
+    def within(self, connection: Connection, space: str) -> Origin:
+        """The same, under every id that the channel gave the chat."""
+        if self.chat is None:
+            return self
+        rooms = place(connection, space, self.chat).rooms
+        return Origin(chat=self.chat, message=self.message, rooms=sorted(rooms | {self.chat}))
+
+    @property
+    def rows(self) -> ColumnElement[bool]:
+        """Memories whose wording is from here."""
+        if self.agent is not None:
+            return _M.agent == self.agent
+        if self.role is not None:
+            return _M.role == self.role.value
+        here = _M.source_chat.in_(self.rooms)
+        return here if self.message is None else and_(here, _M.source_message == self.message)
+
+    def made(self, memory: Memory) -> bool:
+        """As `rows`, of one memory."""
+        source = memory.source
+        return self._is(source.chat, source.message, memory.agent, memory.role)
+
+    def said(self, turn: Turn) -> bool:
+        return self._is(turn.asking.chat, turn.message, turn.agent, turn.role.value)
+
+    def _is(
+        self, chat: str | None, message: str | None, agent: str | None, role: str | None
+    ) -> bool:
+        if self.agent is not None:
+            return agent == self.agent
+        if self.role is not None:
+            return role == self.role
+        return chat in self.rooms and self.message in (None, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """One version of a memory, and whether learning made it."""
+
+    version: int
+    at: int
+    learned: bool
+
+
+def parse(source: object) -> Origin:
+    name = text.identifier("source", source, 2 * limits.LABEL_MAX_CHARS)
+    if name.startswith(_AGENT):
+        agent = text.identifier("source", name.removeprefix(_AGENT), limits.LABEL_MAX_CHARS)
+        return Origin(agent=agent)
+    if name.startswith(_ROLE):
+        return Origin(role=text.choice("source", name.removeprefix(_ROLE), Role))
+    if name.startswith(_IMPORT):
+        raise InvalidInput("source", f"imports are not told apart yet; name {FORMS}")
+    chat, slash, message = name.partition("/")
+    try:
+        room = keys.chat_id(chat)
+    except InvalidInput:
+        raise InvalidInput("source", f"is not known; name {FORMS}") from None
+    if not slash:
+        return Origin(chat=room)
+    return Origin(chat=room, message=text.identifier("source", message, limits.LABEL_MAX_CHARS))
+
+
+def wordings(w: Writing, memory: Memory) -> list[Wording]:
+    """From the entries of a history that brought another wording, oldest first. Learning says why;
+    what people and operators write is for them to explain."""
+    entries = (
+        select(_H.version, _H.actor, _H.detail, _H.at)
+        .where(
+            _H.space_id == w.space,
+            _H.memory_id == memory.id,
+            _H.event.in_([Event.ADD.value, Event.UPDATE.value]),
+        )
+        .order_by(_H.seq)
+    )
+    found: dict[int, Wording] = {}
+    for row in w.connection.execute(entries):
+        detail = json.loads(row.detail)
+        if "fields" in detail:
+            continue
+        by_learning = "why" in detail and not row.actor.startswith("operator:")
+        if AS_VERSION in detail:  # what was put back is as good as it was
+            by_learning = found[int(detail[AS_VERSION])].learned
+        found[row.version] = Wording(version=row.version, at=row.at, learned=by_learning)
+    return list(found.values())

@@ -1,0 +1,212 @@
+"""What learning knows of memories: their normalised wording, and the slot that they fill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, delete, or_, select
+
+from tacit.clock import from_micros
+from tacit.disclosure.shape import MENTIONED, SUBJECT
+from tacit.model.terms import terms
+from tacit.model.words import State, Trust
+from tacit.store import rendered
+from tacit.store.rendered import inserting
+from tacit.store.rows import unpacked
+from tacit.store.tables import learned, memories, memory_people
+from tacit.store.writes import Writing
+
+_M, _L, _P = memories.c, learned.c, memory_people.c
+_ROWS = (
+    select(
+        _M.id,
+        _M.owner,
+        _M.content,
+        _M.slot,
+        _M.subjects,
+        _M.created_at,
+        _M.updated_at,
+        _L.said,
+        _L.slot.label("learned_slot"),
+        _L.value,
+        _L.negated,
+        _L.about_speaker,
+        _L.about,
+    )
+    .select_from(
+        memories.outerjoin(learned, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id))
+    )
+    .where(
+        _M.space_id == bindparam("space"),
+        _M.state == State.ACTIVE.value,
+        _M.is_turn.is_(False),
+    )
+)
+_OF_OWNER = _ROWS.where(_M.owner.in_(bindparam("owners", expanding=True)))
+_NEWEST = _OF_OWNER.order_by(_M.created_at.desc(), _M.id.desc()).limit(bindparam("most"))
+_BY_ID = _OF_OWNER.where(_M.id == bindparam("id"))
+_OF_ROOM = (
+    _ROWS.where(_M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True)))
+    .order_by(_M.created_at.desc(), _M.id.desc())
+    .limit(bindparam("most"))
+)
+_LIKE = _OF_OWNER.where(
+    _L.owner.in_(bindparam("owners", expanding=True)),
+    or_(
+        _L.said.in_(bindparam("said", expanding=True)),
+        _L.slot.in_(bindparam("slots", expanding=True)),
+    ),
+).limit(bindparam("most"))
+_HEARSAY = (
+    _ROWS.join(memory_people, (_P.space_id == _M.space_id) & (_P.memory_id == _M.id))
+    .where(
+        _P.person.in_(bindparam("people", expanding=True)),
+        _P.role.in_(bindparam("roles", expanding=True)),
+        _M.trust == Trust.HEARSAY.value,
+        _L.slot == bindparam("slot"),
+    )
+    .limit(bindparam("most"))
+)
+_INSERT = inserting(learned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What learning compares by. `about` is as `packed_about` makes it."""
+
+    slot: str | None
+    about_speaker: bool
+    value: str | None = None
+    negated: bool = False
+    about: str = "[]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """As much of a memory that stands as learning compares it by."""
+
+    id: str
+    owner: str | None
+    content: str
+    subjects: frozenset[str]
+    created_at: int
+    updated_at: datetime
+    said: str  # its normalised wording
+    fact: Fact
+
+
+@lru_cache(maxsize=4_096)
+def normalised(content: str) -> str:
+    """A hash of the words alone: case, punctuation and spaces make no other memory."""
+    return hashlib.sha256(" ".join(terms(content)).encode()).hexdigest()[:32]
+
+
+def newest(connection: Connection, space: str, owners: Collection[str], most: int) -> list[Kept]:
+    return _fetch(connection, _NEWEST, space, {"owners": sorted(owners), "most": most})
+
+
+def of_room(connection: Connection, space: str, rooms: Collection[str], most: int) -> list[Kept]:
+    """The newest of a room's own facts."""
+    return _fetch(connection, _OF_ROOM, space, {"rooms": sorted(rooms), "most": most})
+
+
+def by_id(connection: Connection, space: str, owners: Collection[str], id: str) -> Kept | None:
+    found = _fetch(connection, _BY_ID, space, {"owners": sorted(owners), "id": id})
+    return found[0] if found else None
+
+
+def alike(
+    connection: Connection,
+    space: str,
+    owners: Collection[str],
+    said: Collection[str],
+    slots: Collection[str],
+    most: int,
+) -> list[Kept]:
+    """Of these owners, what says the same or fills one of these slots, however old."""
+    params = {"owners": sorted(owners), "said": sorted(said), "slots": sorted(slots), "most": most}
+    return _fetch(connection, _LIKE, space, params)
+
+
+def hearsay(
+    connection: Connection,
+    space: str,
+    about: Collection[str],
+    slot: str,
+    most: int,
+) -> list[Kept]:
+    """What others say of somebody, in one slot."""
+    roles = [SUBJECT, MENTIONED]
+    params = {"people": sorted(about), "roles": roles, "slot": slot, "most": most}
+    return _fetch(connection, _HEARSAY, space, params)
+
+
+def note(
+    w: Writing, memory_id: str, owner: str, content: str, fact: Fact, *, new: bool = False
+) -> None:
+    """In the place of what was known of the memory before, unless it is `new`."""
+    if not new:
+        drop = delete(learned).where(_L.space_id == w.space, _L.memory_id == memory_id)
+        w.connection.execute(drop)
+    row = {
+        "space_id": w.space,
+        "memory_id": memory_id,
+        "owner": owner,
+        "said": normalised(content),
+        "slot": fact.slot,
+        "value": fact.value,
+        "negated": fact.negated,
+        "about_speaker": fact.about_speaker,
+        "about": fact.about,
+    }
+    rendered.run(w.connection, [(_INSERT, row)])
+
+
+def packed_about(mentions: Sequence[Sequence[str | None]]) -> str:
+    return json.dumps([list(one) for one in mentions], ensure_ascii=False)
+
+
+def unpacked_about(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    if text == "[]":
+        return []
+    return [(one[0], one[1], one[2], one[3]) for one in json.loads(text)]
+
+
+def _fetch(
+    connection: Connection, statement: Select[Any], space: str, params: dict[str, Any]
+) -> list[Kept]:
+    rows = rendered.rows(connection, statement, {"space": space, **params})
+    return [_kept(row) for row in rows]
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    id, owner, content, named, about_whom, created_at, updated_at, *known = row
+    said, slot, value, negated, about_speaker, about = known
+    subjects = unpacked(about_whom)
+    if said is None:  # remembered as it was said, and not taken apart
+        own = not subjects or owner in subjects
+        said, fact = normalised(content), Fact(slot=named, about_speaker=own)
+    else:
+        fact = Fact(
+            slot=slot,
+            value=value,
+            negated=bool(negated),
+            about_speaker=bool(about_speaker),
+            about=about,
+        )
+    return Kept(
+        id=id,
+        owner=owner,
+        content=content,
+        subjects=subjects,
+        created_at=created_at,
+        updated_at=from_micros(updated_at),
+        said=said,
+        fact=fact,
+    )

@@ -1,0 +1,208 @@
+"""The half of a view that learns from conversations, and asks before it keeps some of it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.disclosure.decide import decide
+from tacit.errors import InvalidInput, NotFound, SecretRefused
+from tacit.learn import keep as keeping
+from tacit.learn import record as recording
+from tacit.learn.suggest import suggested
+from tacit.learn.turn import LEARN, Turn
+from tacit.model import message, text
+from tacit.model.memory import Memory
+from tacit.model.message import Message, Role, Said
+from tacit.model.request import Request
+from tacit.model.results import Accepted, Proposal, Step, Suggestion
+from tacit.model.words import Sensitivity, State
+from tacit.store import jobs, listing, people, proposals, writes
+from tacit.store.listing import Filter
+from tacit.store.proposals import Waiting
+from tacit.store.writes import Writing
+from tacit.views.access import Access
+from tacit.views.tracing import rehearsed, traced
+
+List = builtins.list
+
+
+class ViewLearning(Access):
+    def learn(self, messages: Iterable[Message]) -> Accepted:
+        """Hand over what was said, in order. It is queued in the database and learned in the
+        background; what is accepted is not lost. Messages that hold a secret are not even queued:
+        the answer names the kinds. Where turns are kept, it records them as well."""
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        said, refused = _screened(messages)
+        if not any(one.role in (Role.USER, Role.TOOL) for one in said):
+            return Accepted(refused=refused)
+        count = self._write(lambda w: self._queue(w, said))
+        self._mind.accepted()
+        if self._policy.turns_days is not None:
+            self._mind.mind_the_gap()
+        return Accepted(turns=count, refused=refused)
+
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
+        """A message's way through the stages, now and here. Unless it is to be kept, everything is
+        done and then undone: nothing of it stays, not even who was asking."""
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        given = text if isinstance(text, Message) else Message(Role.USER, text)
+        try:
+            said = message.checked(given)
+        except SecretRefused as secret:
+            return (Step(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
+        if keep:
+            turn = self._write(lambda w: self._turn(w.request, w.at, said, []))
+            return traced(self._mind.path, self._space, self._thread, turn)
+        turn = self._read(lambda _, request: self._turn(request, request.at, said, []))
+        return rehearsed(self._mind.path, self._space, self._thread, turn)
+
+    def suggest_update(
+        self, content: str, *, category: str | None = None, about: Collection[str] | None = None
+    ) -> Suggestion | None:
+        """The memory of yours that is better changed than joined by another one on the same
+        subject; None where there is none. A tool asks this before it adds something."""
+        asked = self._draft(content=content, category=category, about=about)
+        words = asked.content
+        if words is None:
+            raise InvalidInput("content", "is missing; say what you would add")
+
+        def work(connection: Connection, request: Request) -> Suggestion | None:
+            named = [people.meant(connection, request, one, "about") for one in asked.about or ()]
+            if None in named:
+                return None  # of somebody new nothing is known
+            who = tuple(sorted(i for one in named if one for i in one)) or None
+            wanted = Filter(
+                category=asked.category,
+                categories=self._categories(),
+                about=who,
+                owners=tuple(sorted(request.mine)),
+            )
+            page = listing.page(
+                connection,
+                self._store.audiences,
+                self._store.database.dialect,
+                request,
+                wanted,
+                limits.SUGGESTED_FROM_MAX_COUNT,
+            )
+            found = suggested(words, [memory for memory, _ in page])
+            if found is None:
+                return None
+            return Suggestion(id=found[0].id, content=found[0].content, reason=found[1])
+
+        return self._read(work)
+
+    def proposals(self) -> List[Proposal]:
+        """What waits for your yes. In a group, only what was said there and is not sensitive."""
+
+        def work(connection: Connection, request: Request) -> list[Proposal]:
+            asked = proposals.waiting(connection, self._space, request.mine, self._store.clock())
+            return [
+                _proposal(one, memory)
+                for one in asked
+                if (memory := self._pending(connection, one)) is not None
+                and _answerable(request, memory)
+            ]
+
+        return self._read(work)
+
+    def approve(self, id: str) -> None:
+        """Yes: keep it."""
+        self._answer(id, yes=True)
+
+    def decline(self, id: str) -> None:
+        """No: its words are gone, and you are not asked again for a while."""
+        self._answer(id, yes=False)
+
+    def _queue(self, w: Writing, said: list[Said]) -> int:
+        learning = self._mind.learning
+        assert learning is not None
+        assert w.request.subject is not None
+        days = self._policy.turns_days
+        recorded = recording.record(w, said, None, days) if days is not None else [None] * len(said)
+        turns: list[str] = []
+        before: list[str] = []
+        for one, id in zip(said, recorded, strict=True):
+            own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
+            if own:
+                turn = replace(self._turn(w.request, w.at, one, before), recorded=id)
+                turns.append(turn.packed())
+            who = one.name or one.role
+            before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
+        due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
+        jobs.add(w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due)
+        return len(turns)
+
+    def _pending(self, connection: Connection, waiting: Waiting) -> Memory | None:
+        return proposals.memory(connection, self._store.audiences, self._space, waiting.memory_id)
+
+    def _turn(self, request: Request, at: datetime, said: Said, before: list[str]) -> Turn:
+        return Turn(
+            text=said.content,
+            role=said.role,
+            said_at=said.at or at,
+            message=said.id,
+            agent=self._agent,
+            asking=self._asking,
+            present=request.present,
+            confidential=request.confidential,
+            before=tuple(before[-limits.LEARN_CONTEXT_MAX_COUNT :]),
+        )
+
+    def _answer(self, id: str, *, yes: bool) -> None:
+        good = text.memory_id(id)
+
+        def work(w: Writing) -> None:
+            asked = proposals.waiting(w.connection, w.space, w.request.mine, w.at)
+            one = next((one for one in asked if one.memory_id == good), None)
+            memory = writes.held(w, one.memory_id) if one is not None else None
+            if one is None or memory is None or not _answerable(w.request, memory):
+                raise NotFound("proposal")
+            if not yes:
+                keeping.decline(w, one, memory)
+                return
+            old = writes.held(w, one.replaces) if one.replaces else None
+            keeping.approve(w, one, memory, [old] if old is not None else [])
+
+        self._write(work)
+        self._mind.mind_the_gap()
+
+
+def _screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
+    """Messages without those that hold secrets, and the kinds of these."""
+    said: list[Said] = []
+    refused: list[str] = []
+    for one in message.listed(messages):
+        try:
+            said.append(message.checked(one))
+        except SecretRefused as secret:
+            refused.append(secret.kind)
+    return said, tuple(dict.fromkeys(refused))
+
+
+def _answerable(request: Request, memory: Memory) -> bool:
+    """As far as it could be heard here if it were kept; what is sensitive, in private alone."""
+    if memory.state is not State.PENDING:
+        return False
+    open_here = memory.sensitivity is not Sensitivity.SENSITIVE
+    kept = replace(memory, state=State.ACTIVE)
+    return (request.private or open_here) and decide(request, kept).allowed
+
+
+def _proposal(waiting: Waiting, memory: Memory) -> Proposal:
+    return Proposal(
+        id=waiting.memory_id,
+        content=memory.content,
+        reason=waiting.reason,
+        replaces=waiting.replaces,
+        created_at=waiting.created_at,
+        expires_at=waiting.expires_at,
+    )

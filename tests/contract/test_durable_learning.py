@@ -1,0 +1,309 @@
+"""What was accepted is learned: once, in order, whoever does it and whatever happens meanwhile."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sqlalchemy import update
+
+import tacit
+from tacit import limits
+from tacit.learn.worker import Runner
+from tacit.memory import Memory
+from tacit.settings import LearnSettings, Settings
+from tacit.store import jobs
+from tacit.store.tables import jobs as queue
+from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.embedders import Table
+from tests.contract.rooms import ALICE, BOB, SetClock, private
+
+IDLE = Settings(learn=LearnSettings(workers=0))
+PAIR = Settings(learn=LearnSettings(workers=2))
+PATIENCE_SECONDS = 60.0
+
+
+class Listening(Table):
+    """An embedder that tells a test what is being learned, and waits if the test does."""
+
+    def __init__(self, hear: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__({})
+        self._hear = hear
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for text in texts:
+            self._hear(text)
+        return super().embed(texts)
+
+
+def fact(number: int, room: str = "box") -> str:
+    return f"Remember that {room} {number} holds item {number}{number}"
+
+
+def learned(number: int, room: str = "Box") -> str:
+    return f"{room} {number} holds item {number}{number}"
+
+
+def tell(view: View, *texts: str) -> None:
+    assert view.learn([tacit.Message("user", text) for text in texts]).turns == len(texts)
+
+
+def contents(view: View) -> list[str]:
+    return sorted(one.content for one in view.list(limit=limits.PAGE_MAX_COUNT).items)
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        assert time.monotonic() < deadline, "nobody learned it"
+        time.sleep(0.01)
+
+
+def spoil(memory: Memory, thread: str, payload: str) -> None:
+    spoilt = update(queue).where(queue.c.thread == thread).values(payload=payload)
+    memory._store.database.write(lambda connection: connection.execute(spoilt))
+
+
+def payload_of(memory: Memory, thread: str) -> str:
+    with memory._store.database.read() as connection:
+        found = connection.execute(queue.select().where(queue.c.thread == thread)).one()
+    payload: str = found.payload
+    return payload
+
+
+def lease(memory: Memory, clock: SetClock) -> None:
+    """Somebody takes everything that is due, and dies."""
+    end = clock.now + timedelta(seconds=limits.LEARN_LEASE_SECONDS)
+    database = memory._store.database
+    with database.read() as connection:
+        due = jobs.due(connection, clock.now, 100)
+    assert due
+    for job in due:
+        assert database.write(partial(jobs.claim, job=job, worker="dead", now=clock.now, until=end))
+
+
+# Once, and in order
+
+
+def test_what_was_accepted_survives_closing_and_opening(shared_url: str, opened: Open) -> None:
+    first = opened(shared_url, settings=IDLE)
+    tell(private(first, ALICE), fact(1), fact(2))
+    first.close()
+    second = opened(shared_url)
+    until(lambda: second.waiting().turns == 0)
+    assert contents(private(second, ALICE)) == [learned(1), learned(2)]
+
+
+def test_a_thread_is_learned_in_the_order_it_was_said(database_url: str, opened: Open) -> None:
+    heard: list[str] = []
+    memory = opened(database_url, settings=PAIR, embedder=Listening(heard.append))
+    views = [private(memory, ALICE, thread="one"), private(memory, ALICE, thread="two")]
+    for number in range(1, 9):
+        for name, view in zip(("box", "jar"), views, strict=True):
+            tell(view, fact(number, name))
+    until(lambda: memory.waiting().turns == 0)
+    for name in ("Box", "Jar"):
+        wanted = [learned(number, name) for number in range(1, 9)]
+        assert [text for text in heard if text.startswith(name)] == wanted
+
+
+def test_two_threads_are_learned_at_the_same_time(database_url: str, opened: Open) -> None:
+    together = threading.Barrier(2)
+
+    def meet(_: str) -> None:
+        together.wait(PATIENCE_SECONDS)  # or it breaks, and the turn is not learned
+
+    memory = opened(database_url, settings=PAIR, embedder=Listening(meet))
+    alice, bob = private(memory, ALICE), private(memory, BOB)
+    tell(alice, fact(1))
+    tell(bob, fact(2))
+    until(lambda: memory.waiting().turns == 0)
+    assert not together.broken
+    assert (contents(alice), contents(bob)) == ([learned(1)], [learned(2)])
+
+
+def test_memories_that_share_a_database_share_the_work(shared_url: str, opened: Open) -> None:
+    heard: list[str] = []
+    both = [opened(shared_url, settings=PAIR, embedder=Listening(heard.append)) for _ in range(2)]
+    people = [tacit.Requester(f"telegram:{number}") for number in (11, 12, 13)]
+    for number in range(8):
+        for who in people:
+            tell(private(both[number % 2], who), fact(number))
+    until(lambda: both[0].waiting().turns == 0)
+    for who in people:
+        view = private(both[0], who)
+        assert contents(view) == [learned(number) for number in range(8)]
+        assert {one.version for one in view.list(limit=100).items} == {1}
+
+
+def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    view = private(memory, ALICE)
+    tell(view, fact(1), fact(2))
+    lease(memory, clock)
+    assert memory.catch_up(0) == 0
+    assert memory.waiting().turns == 2
+    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    assert memory.catch_up() == 2
+    assert contents(view) == [learned(1), learned(2)]
+
+
+def test_workers_take_over_by_themselves(
+    shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.05)
+    idle = opened(shared_url, settings=IDLE)
+    view = private(idle, ALICE)
+    tell(view, fact(1))
+    lease(idle, clock)
+    opened(shared_url)
+    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    until(lambda: idle.waiting().turns == 0)
+    assert contents(view) == [learned(1)]
+
+
+# What goes wrong
+
+
+def test_what_cannot_be_learned_is_parked_and_tried_again_on_request(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    view = private(memory, ALICE, thread="bad")
+    tell(view, fact(1))
+    good = payload_of(memory, "bad")
+    spoil(memory, "bad", "{")
+    for attempt in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
+        assert (memory.waiting().turns, memory.waiting().parked) == (1, 0), attempt
+        assert memory.catch_up() == 0
+        clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
+    assert (memory.waiting().turns, memory.waiting().parked) == (0, 1)
+    assert memory.waiting().problems == ("JSONDecodeError",)
+    spoil(memory, "bad", good)
+    assert memory.catch_up() == 0
+    assert memory.retry_learning() == 1
+    assert memory.catch_up() == 1
+    assert contents(view) == [learned(1)]
+
+
+def test_poison_holds_up_nobody_else(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=IDLE)
+    bad, good = private(memory, ALICE, thread="bad"), private(memory, ALICE, thread="good")
+    tell(bad, fact(1))
+    tell(good, fact(2), fact(3))
+    spoil(memory, "bad", '{"text": 4}')
+    assert memory.catch_up() == 2
+    assert contents(good) == [learned(2), learned(3)]
+    assert memory.waiting().turns == 1
+
+
+def test_what_was_parked_lets_the_rest_of_its_thread_go_on(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    view = private(memory, ALICE, thread="bad")
+    tell(view, fact(1))
+    spoil(memory, "bad", "{")
+    tell(view, fact(2))
+    for _ in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
+        memory.catch_up()
+        clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
+    memory.catch_up()
+    assert contents(view) == [learned(2)]
+
+
+# Being told
+
+
+def test_work_begins_when_something_is_accepted_and_not_at_the_next_look(
+    database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 3_600.0)
+    memory = opened(database_url)
+    view = private(memory, ALICE)
+    for number in range(5):
+        tell(view, fact(number))
+        until(lambda: memory.waiting().turns == 0)
+    assert contents(view) == [learned(number) for number in range(5)]
+
+
+# What is erased is not learned
+
+
+def test_a_turn_that_is_wiped_while_it_is_read_is_not_learned(
+    shared_url: str, opened: Open
+) -> None:
+    other = opened(shared_url, settings=IDLE)
+    wipes: list[tacit.Erased] = []
+
+    def wipe(_: str) -> None:
+        wipes.append(private(other, ALICE).wipe())
+
+    memory = opened(shared_url, settings=IDLE, embedder=Listening(wipe))
+    view = private(memory, ALICE)
+    tell(view, fact(1), fact(2))
+    assert memory.catch_up() == 0
+    assert len(wipes) == 1
+    assert memory.waiting().turns == 0
+    assert contents(view) == []
+
+
+@pytest.mark.parametrize("how", ["wipe", "erase_subject", "erase_space"])
+def test_what_waits_goes_with_what_is_erased(how: str, database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=IDLE)
+    tell(private(memory, ALICE), fact(1))
+    tell(private(memory, ALICE, thread="another"), fact(2))
+    tell(private(memory, BOB), fact(3))
+    if how == "wipe":
+        private(memory, ALICE).wipe()
+    elif how == "erase_subject":
+        memory.erase_subject(ALICE.key)
+    else:
+        memory.erase_space()
+    left = 0 if how == "erase_space" else 1
+    assert memory.waiting().turns == left
+    assert memory.catch_up() == left
+    assert contents(private(memory, ALICE)) == []
+    assert contents(private(memory, BOB)) == [learned(3)] * left
+
+
+def test_a_memory_that_is_erased_with_its_turns_takes_along_what_waits_in_its_thread(
+    database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    view, another = private(memory, ALICE), private(memory, ALICE, thread="another")
+    first, second = view.remember("Box 1 is blue").id, view.remember("Box 2 is red").id
+    assert first is not None
+    assert second is not None
+    tell(view, fact(1))
+    tell(another, fact(2))
+    tell(private(memory, BOB), fact(3))
+    view.erase(second)
+    assert memory.waiting().turns == 3
+    view.erase(first, turns=True)
+    assert memory.waiting().turns == 2
+    memory.catch_up()
+    assert contents(view) == [learned(2)]
+
+
+def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    view = private(memory, ALICE)
+    tell(view, fact(1))
+    with memory._store.database.read() as connection:
+        (stale,) = jobs.due(connection, clock(), 10)
+    memory.catch_up()
+    tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
+    assert memory._mind.path is not None
+    Runner(memory._mind.path).work(stale)
+    assert memory.waiting().turns == 0
+    assert contents(view) == [learned(1), learned(2)]

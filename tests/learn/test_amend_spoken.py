@@ -1,0 +1,122 @@
+"""What a change leaves behind when it is said in passing, and what a pronoun speaks of."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tacit.learn.amending.amend import amend
+from tacit.learn.amending.known import Amendment, Known
+from tacit.learn.amending.restate import restated, restated_known, rewrites
+from tacit.learn.amending.weekdays import day_of
+from tacit.learn.reading.tongue import tongue
+
+NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
+REWORDED = """
+Kim's phone is a Pixel 6 | got an iPhone 15 instead of the Pixel | Kim's phone is an iPhone 15
+Kim's laptop is a ThinkPad T14 | they swapped my ThinkPad for a MacBook | Kim's laptop is a MacBook
+The router is behind the sofa | I moved the router, it's on the shelf | The router is on the shelf
+The scan is on 3 July 2025 | the clinic rang, it's the 10th instead | The scan is on 10 July 2025
+The fair is on 6 May at Pia's | Pia's is full so the fair is at Ito | The fair is on 6 May at Ito
+Gala is on 17 June 2025 | I checked, Wednesday, not Tuesday | Gala is on 18 June 2025
+Kim has two cats | 3 cats now | Kim has 3 cats
+Kim weighs 92 kg | down to 88 | Kim weighs 88 kg
+Kim's favourite pub is the Swan | nah the Crown | Kim's favourite pub is the Crown
+The repo is called alpha | the repo has been renamed to beta | The repo is called beta
+Kim is on Python 3.11 | we bumped to 3.13 | Kim is on Python 3.13
+The group meets in room 7 | it's in room 4 now | The group meets in room 4
+Leo is at Oakwood | we've moved Leo to Hillside | Leo is at Hillside
+"""
+
+
+def known(content: str, minutes: int = 10) -> Known:
+    return Known(
+        content=content,
+        slot=None,
+        value=None,
+        about_speaker=True,
+        said_at=NOW - timedelta(minutes=minutes),
+    )
+
+
+def amended(message: str, *memories: Known) -> Amendment | None:
+    return amend(message, "Kim", memories, tongue("en"), said_at=NOW)
+
+
+def lines(text: str) -> list[tuple[str, ...]]:
+    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("before", "message", "after"), lines(REWORDED))
+def test_the_old_sentence_gets_the_value_that_was_said_in_passing(
+    before: str, message: str, after: str
+) -> None:
+    found = amended(message, known(before))
+    assert found is not None
+    assert found.content == after
+
+
+def test_a_pronoun_speaks_of_the_newest_that_it_fits() -> None:
+    newer, older = known("Kim's aunt works in a bakery", 5), known("Kim's gran works in a bank", 9)
+    found = amended("she's retired", newer, older)
+    assert found is not None
+    assert found.corrects == newer
+
+
+def test_a_pronoun_passes_over_whom_it_does_not_fit() -> None:
+    newer, older = known("Kim's uncle works in a bakery", 5), known("Kim's gran works in a bank", 9)
+    found = amended("she's retired", newer, older)
+    assert found is not None
+    assert found.corrects == older
+
+
+def test_a_pronoun_does_not_reach_back_to_yesterday() -> None:
+    assert amended("she's retired", known("Kim's gran works in a bank", 24 * 60)) is None
+
+
+def test_a_thing_is_no_he_and_a_brother_is_no_it() -> None:
+    assert amended("he's in Dublin now", known("The backup server is in Bonn")) is None
+    assert amended("it's in Dublin now", known("Kim's brother is in Bonn")) is None
+
+
+def test_a_noun_of_the_message_explains_its_pronoun_first() -> None:
+    assert amended("got a new desk, it's in Hall 5 now", known("The class is in Hall 2")) is None
+
+
+def test_who_has_died_lives_nowhere_but_was_born_as_before() -> None:
+    assert amended("Alf passed away in March", known("Kim's brother Alf lives in Perth"))
+    assert amended("Ted passed away in March", known("Kim's brother Alf lives in Perth")) is None
+
+
+def test_another_sum_for_another_person_is_another_debt() -> None:
+    assert amended("paid Bob back", known("Kim owes Bob 20"))
+    assert amended("paid Ann back", known("Kim owes Bob 20")) is None
+    assert amended("I owe Ann 30 now", known("Kim owes Bob 20")) is None
+
+
+def test_whose_it_is_may_be_all_that_changes() -> None:
+    old = known("The parking permit is on Tom's car")
+    assert amended("the permit's on my car since yesterday", old)
+    assert amended("the sticker's on my car since yesterday", old) is None
+
+
+def test_other_words_are_put_into_those_that_the_rules_read() -> None:
+    assert restated("packed in the gym", "en") == "quit the gym"
+    assert restated("dont do it", "en") == "don't do it"
+    assert restated_known("Kim does not care for jazz.", "en") == "Kim does not like jazz"
+
+
+def test_a_language_without_other_words_keeps_its_text() -> None:
+    assert rewrites("de").said == ()
+    assert restated("ich wohne in Kiel", "de") == "ich wohne in Kiel"
+
+
+@pytest.mark.parametrize("said", ["17 June 2025", "on 17 June 2025 at 18:10"])
+def test_a_date_in_full_has_its_weekday(said: str) -> None:
+    found = day_of(said, tongue("en"))
+    assert found is not None
+    assert found.weekday() == 1
+
+
+@pytest.mark.parametrize("said", ["17 June", "31 June 2025", "17 Junk 2025", "Tuesday"])
+def test_what_is_no_date_in_full_has_no_weekday(said: str) -> None:
+    assert day_of(said, tongue("en")) is None

@@ -1,0 +1,129 @@
+"""What holds of the rules for any text: they never fail, guess little and say what they found."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.learn.classify import classify
+from tacit.learn.reading.rules import STATEMENTS_MAX_COUNT, extract
+from tacit.learn.reading.tongue import codes, tongue
+from tacit.learn.verify import CONTENT_MAX_CHARS, verify
+
+NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
+PLAIN = [
+    "I'm allergic to nuts",
+    "my wife Sarah is a nurse",
+    "we moved to Porto in March",
+    "I work at Acme as a chef",
+    "Bob told me he's vegan",
+    "my birthday is May 4",
+    "I have two kids, Mia and Leo",
+    "I need to call the dentist by Friday",
+    "from now on always use metric units",
+    "I don't like coffee any more",
+    "remember that the gate is locked after 10pm",
+    "@bob loves pizza",
+]
+PIECES = [
+    *(word for text in PLAIN for word in text.split()),
+    "I", "my", "we", "our", "is", "am", "are", "a", "the", "and", "but", ",", ".", "!", "?", ";",
+    ":", "(", ")", "'", '"', "’", "“", "”", "—", "he", "she", "they", "you", "it", "not", "no",
+    "if", "on", "in", "by", "next", "last", "Friday", "tomorrow", "May", "4", "2026", "3pm",
+    "every", "15", "@", "😂", "\n", ">", "`", "```", "remember", "don't", "tell",
+]  # fmt: skip
+talk = st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join)
+anything = (
+    st.text(max_size=300) | talk | st.lists(st.sampled_from(PLAIN), max_size=4).map(" and ".join)
+)
+names = st.sampled_from(["Alice", "Hans", "Will I Am", "李雷", "", "a\\g<0>{x}", "Bob Lee", "my"])
+
+
+@given(text=anything, speaker=names, code=st.sampled_from(codes()))
+@settings(max_examples=600, deadline=None)
+def test_any_text_gives_statements_that_hold_up(text: str, speaker: str, code: str) -> None:
+    found = extract(text, speaker, NOW, tongue(code))
+    assert len(found) <= STATEMENTS_MAX_COUNT
+    named = speaker or tongue(code).texts["nobody"]
+    for statement in found:
+        assert statement.quote in text
+        assert len(statement.content) <= CONTENT_MAX_CHARS
+        assert verify(statement, text, named, tongue(code)) is None
+        filled = classify(statement, tongue(code), NOW)
+        assert filled.sensitivity is not None
+        assert filled.portable is not None
+        assert filled.importance in range(1, 6)
+        assert filled.category
+        assert filled.content == statement.content
+
+
+@given(text=talk)
+@settings(max_examples=300, deadline=None)
+def test_no_pronoun_is_left_in_content(text: str) -> None:
+    for statement in extract(text, "Alice", NOW, tongue("en")):
+        words = statement.content.casefold().replace("'", " ").split()
+        assert not {"i", "my", "me", "we", "our", "he", "she", "they", "you", "it"} & set(words)
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_every_plain_example_is_kept(text: str) -> None:
+    assert extract(text, "Alice", NOW, tongue("en"))
+
+
+@given(text=st.sampled_from(PLAIN), marks=st.sampled_from(["?", " ?", "??", "?!"]))
+def test_a_question_yields_nothing(text: str, marks: str) -> None:
+    if not text.startswith("remember"):  # asked politely, that is a request
+        assert extract(text + marks, "Alice", NOW, tongue("en")) == []
+
+
+@given(
+    text=st.sampled_from(PLAIN),
+    around=st.sampled_from(['"{}"', "“{}”", "„{}“", "«{}»", "`{}`", "```\n{}\n```", "> {}"]),
+)
+def test_quoted_text_yields_nothing(text: str, around: str) -> None:
+    assert extract(around.format(text), "Alice", NOW, tongue("en")) == []
+
+
+@given(
+    text=st.sampled_from(PLAIN),
+    before=st.sampled_from(
+        ["If ", "I wish ", "What if ", "Imagine ", "Suppose ", "In my novel ", "Translate: "]
+    ),
+)
+def test_what_is_only_supposed_yields_nothing(text: str, before: str) -> None:
+    assert extract(before + text, "Alice", NOW, tongue("en")) == []
+
+
+@given(text=st.sampled_from(PLAIN), after=st.sampled_from([" just kidding", " /s", " jk"]))
+def test_a_joke_yields_nothing(text: str, after: str) -> None:
+    assert extract(text + after, "Alice", NOW, tongue("en")) == []
+
+
+def test_the_speakers_name_is_written_as_it_is() -> None:
+    (found,) = extract("I'm vegan", "Will I Am", NOW, tongue("en"))
+    assert found.content == "Will I Am is vegan"
+
+
+def test_a_speaker_without_a_name_is_still_somebody() -> None:
+    (found,) = extract("my wife is Sarah", " ", NOW, tongue("en"))
+    assert found.content == "The speaker's wife is Sarah"
+
+
+def test_only_the_beginning_of_a_very_long_message_is_looked_at() -> None:
+    assert extract("blah. " * 10_000 + "I'm vegan", "Alice", NOW, tongue("en")) == []
+
+
+@pytest.mark.parametrize("code", codes())
+def test_hostile_repetition_does_not_take_long(code: str) -> None:
+    """Patterns have no nested repetition: a text made to trip them costs about what others do.
+    There is no clock here: the suite's own time limit is what would fail."""
+    chance = random.Random(7)
+    pieces = ["I have ", "a, ", "and ", "my ", "a b ", "1 ", "on ", "is ", "' ", "Bob ", "older "]
+    for _ in range(40):
+        text = "".join(chance.choices(pieces, k=700))
+        extract(text, "Alice", NOW, tongue(code))
+    for piece in [*pieces, "I like a, b, ", "(", "''", "my wife's ", "remember ", "I am a ", ", "]:
+        extract("I have " + piece * 300, "Alice", NOW, tongue(code))
+        extract("I like " + piece * 300, "Alice", NOW, tongue(code))

@@ -1,0 +1,139 @@
+"""The validator: used on what rules make and on what a model says."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tacit.learn.facts import Statement
+from tacit.learn.reading.tongue import tongue
+from tacit.learn.verify import CONTENT_MAX_CHARS, verify
+
+TEXT = "Hi! My wife Sarah works at Acme since 2019, and I'm allergic to peanuts."
+
+
+def statement(content: str, quote: str = "I'm allergic to peanuts") -> Statement:
+    return Statement(
+        content=content,
+        quote=quote,
+        explicit=False,
+        kind=None,
+        about_speaker=True,
+        about=(),
+        hearsay=False,
+        slot=None,
+        value=None,
+        negated=False,
+        observed_at=None,
+        withheld_from=(),
+        hold=None,
+    )
+
+
+def why(content: str, quote: str = "I'm allergic to peanuts", text: str = TEXT) -> str | None:
+    return verify(statement(content, quote), text, "Alice", tongue("en"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Alice is allergic to peanuts",
+        "Alice has a peanut allergy.",
+        "Alice's wife Sarah works at Acme",
+        "Alice's wife Sarah has worked at Acme since 2019",
+        "Alice is allergic to peanuts. Sarah works at Acme.",
+    ],
+)
+def test_what_the_message_says_is_fine(content: str) -> None:
+    assert why(content) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "too short"),
+        ("Al", "too short"),
+        (" Alice is allergic to peanuts", "too short"),
+        ("Alice is allergic to " + "peanuts " * 40 + "peanuts", "longer than 280"),
+        ("Alice is allergic\nto peanuts", "one line"),
+        ("Is Alice allergic to peanuts?", "question"),
+        ("Alice is allergic. Sarah works. Alice has a wife. Peanuts.", "more than 2 sentences"),
+        ("I am allergic to peanuts", "pronoun 'I'"),
+        ("My wife Sarah works at Acme", "pronoun 'My'"),
+        ("She works at Acme", "pronoun 'She'"),
+        ("Alice is allergic to them", "pronoun 'them'"),
+        ("You are allergic to peanuts", "pronoun 'You'"),
+        ("Alice told her wife Sarah", "pronoun 'her'"),
+        ("It is about peanuts", "pronoun 'It'"),
+        ("Alice is allergic to shellfish and cats and pollen", "does not say it"),
+        ("Alice works at Globex", "'Globex' is not in the message"),
+        ("Alice's wife Maria works at Acme", "'Maria' is not in the message"),
+        ("Sarah works at Acme since 2017", "'2017' is not in the message"),
+        ("Alice owes Sarah 500 peanuts", "'500' is not in the message"),
+    ],
+)
+def test_what_it_does_not_say_is_refused_with_a_reason(content: str, reason: str) -> None:
+    found = why(content)
+    assert found is not None
+    assert reason in found
+
+
+def test_the_limit_is_the_designs() -> None:
+    assert CONTENT_MAX_CHARS == 280
+
+
+def test_a_quote_must_be_in_the_message() -> None:
+    assert "quote" in (why("Alice is allergic to peanuts", "I am allergic to peanuts") or "")
+    assert "quoted" in (why("Alice is allergic to peanuts", "  ") or "")
+
+
+def test_spaces_in_a_quote_do_not_matter() -> None:
+    assert why("Alice is allergic to peanuts", "I'm  allergic\nto peanuts") is None
+
+
+def test_a_date_may_be_written_out_where_the_message_names_a_day() -> None:
+    text = "I'm flying to Rome on Friday"
+    content = "Alice is flying to Rome on 20 November 2026"
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    dated = replace(statement(content, text), observed_at=at)
+    assert verify(dated, text, "Alice", tongue("en")) is None
+
+
+def test_a_date_may_not_appear_from_nowhere() -> None:
+    text = "I'm flying to Rome on Friday"
+    found = why("Alice is flying to Rome on 20 November 2026", text, text)
+    assert found is not None
+    assert "is not in the message" in found
+
+
+def test_one_thing_may_not_stand_for_another() -> None:
+    assert why("Alice is allergic to shellfish") == "the message does not say it"
+
+
+def test_a_name_that_is_a_pronoun_is_a_name() -> None:
+    found = replace(statement("Will I Am is allergic to peanuts"))
+    assert verify(found, TEXT, "Will I Am", tongue("en")) is None
+
+
+def test_a_country_is_no_pronoun() -> None:
+    text = "I work for the US embassy"
+    assert why("Alice works for the US embassy", text, text) is None
+
+
+def test_a_set_of_pronouns_may_be_talked_about() -> None:
+    text = "my pronouns are they/them"
+    assert why("Alice's pronouns are they/them", text, text) is None
+
+
+def test_the_language_is_guessed_where_it_is_not_given() -> None:
+    text = "Ich bin allergisch gegen Nüsse"
+    german = statement("Er ist allergisch gegen Nüsse", text)
+    assert "pronoun" in (verify(german, text, "Alice") or "")
+    assert (
+        verify(replace(german, content="Alice ist allergisch gegen Nüsse"), text, "Alice") is None
+    )
+
+
+def test_a_speakers_name_inside_another_word_is_left_alone() -> None:
+    said = statement("Sam wants to be called Sammy", quote="call me Sammy")
+    assert verify(said, "call me Sammy", "Sam", tongue("en")) is None
