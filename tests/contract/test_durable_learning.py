@@ -307,3 +307,14 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     Runner(memory._mind.path).work(stale)
     assert memory.waiting().turns == 0
     assert contents(view) == [learned(1), learned(2)]
+
+
+def test_catching_up_leaves_nothing_behind_while_somebody_else_is_at_it(
+    database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=PAIR)
+    view = private(memory, ALICE)
+    for number in range(5):
+        tell(view, *(fact(5 * number + step) for step in range(5)))
+        memory.catch_up()
+        assert memory.waiting().turns == 0

@@ -61,14 +61,18 @@ class Runner:
         """Everything that can be done, also by others who are at it."""
         deadline = time.monotonic() + timeout
         count = self.drain(early=True)
-        while self._others_are_at_it() and time.monotonic() < deadline:
+        while self._anything_left() and time.monotonic() < deadline:
             time.sleep(_LOOK_AGAIN_SECONDS)
             count += self.drain(early=True)
         return count
 
-    def _others_are_at_it(self) -> bool:
+    def _anything_left(self) -> bool:
+        """Somebody is at something, or it is anybody's turn: between two turns of a thread nobody
+        holds either."""
         with self.path.store.database.read() as connection:
-            return jobs.leased(connection, self.path.store.clock())
+            if jobs.leased(connection, self.path.store.clock()):
+                return True
+        return bool(self._due(early=True))
 
     def work(self, job: Job, *, early: bool = False) -> bool:
         """Whether it was done, by us, to its end."""
