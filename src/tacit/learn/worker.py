@@ -45,7 +45,7 @@ class Runner:
             for some in _in_bundles(self._due(early=early), self._bundle):
                 if stop():
                     break
-                done += self._work_all(some, early=early)
+                done += self._work_all(some)
             count += done
             if not done:
                 break
@@ -74,16 +74,15 @@ class Runner:
                 return True
         return bool(self._due(early=True))
 
-    def work(self, job: Job, *, early: bool = False) -> bool:
+    def work(self, job: Job) -> bool:
         """Whether it was done, by us, to its end."""
-        return self._work_all([job], early=early) == 1
+        return self._work_all([job]) == 1
 
-    def _work_all(self, some: Sequence[Job], *, early: bool) -> int:
+    def _work_all(self, some: Sequence[Job]) -> int:
         now = self.path.store.clock()
         until = now + timedelta(seconds=limits.LEARN_LEASE_SECONDS)
-        seen = now + self._early(early=early)
         ours = self.path.store.database.write(
-            lambda c: [jobs.claim(c, job, self.name, seen, until) for job in some]
+            lambda c: [jobs.claim(c, job, self.name, now, until) for job in some]
         )
         return sum(self._learned(job) for job in ours if job is not None)
 
@@ -111,9 +110,9 @@ class Runner:
         )
 
     def _due(self, *, early: bool) -> list[Job]:
-        now = self.path.store.clock() + self._early(early=early)
+        now = self.path.store.clock()
         with self.path.store.database.read() as connection:
-            return jobs.due(connection, now, _AT_ONCE_COUNT)
+            return jobs.due(connection, now, _AT_ONCE_COUNT, early=self._early(early=early))
 
     def _early(self, *, early: bool) -> timedelta:
         return timedelta(seconds=self.path.learning.debounce_seconds if early else 0)

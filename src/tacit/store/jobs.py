@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -39,6 +39,10 @@ _ONE = and_(
     _J.seq == bindparam("b_seq"),
 )
 _FREE = or_(_J.leased_until.is_(None), _J.leased_until <= bindparam("now"))
+# What failed before waits for its time, whoever is in a hurry.
+_ITS_TIME = or_(
+    _J.due_at <= bindparam("now"), and_(_J.attempts == 0, _J.due_at <= bindparam("early"))
+)
 _FIRST_IN_THREAD = not_(
     select(_EARLIER.c.seq)
     .where(
@@ -50,10 +54,11 @@ _FIRST_IN_THREAD = not_(
     .exists()
 )
 _FIELDS = (_J.space_id, _J.thread, _J.seq, _J.kind, _J.owner, _J.payload, _J.attempts)
+_NOT_EARLY = timedelta()
 _NAMES = ("space", "thread", "seq", "kind", "owner", "payload", "attempts")
 _DUE = (
     select(*_FIELDS)
-    .where(_J.parked.is_(False), _J.due_at <= bindparam("now"), _FREE, _FIRST_IN_THREAD)
+    .where(_J.parked.is_(False), _ITS_TIME, _FREE, _FIRST_IN_THREAD)
     .order_by(_J.due_at, _J.seq)
     .limit(bindparam("most"))
 )
@@ -132,10 +137,12 @@ def add(
         dialect.of(connection).poke(connection, space, thread, later)
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[Job]:
-    """What can be done now, of each thread the first."""
-    rows = connection.execute(_DUE, {"now": to_micros(now), "most": most})
-    return [_job(row) for row in rows]
+def due(
+    connection: Connection, now: datetime, most: int, *, early: timedelta = _NOT_EARLY
+) -> list[Job]:
+    """What can be done now, of each thread the first; `early`: so long before its time."""
+    params = {"now": to_micros(now), "early": to_micros(now + early), "most": most}
+    return [_job(row) for row in connection.execute(_DUE, params)]
 
 
 def any_waiting(connection: Connection) -> bool:
@@ -158,7 +165,8 @@ def first_of(connection: Connection, space: str, thread: str, now: datetime) -> 
 def first(
     connection: Connection, now: datetime, *of: ColumnElement[bool] | TextClause
 ) -> Job | None:
-    row = connection.execute(_DUE.where(*of), {"now": to_micros(now), "most": 1}).first()
+    params = {"now": to_micros(now), "early": to_micros(now), "most": 1}
+    row = connection.execute(_DUE.where(*of), params).first()
     return None if row is None else _job(row)
 
 
