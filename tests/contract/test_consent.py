@@ -178,3 +178,17 @@ def test_what_waits_does_not_get_past_a_no_by_being_forgotten_and_restored(
         view.restore(asked.id)
     assert view.proposals() == []
     assert contents(view) == []
+
+
+def test_an_erased_person_leaves_no_answer_no_question_and_no_count(careful: Memory) -> None:
+    view = private(careful, BOB)
+    told(careful, view, "I'm allergic to peanuts", "Remember that I live in Rome")
+    view.decline(view.proposals()[0].id)
+    told(careful, view, "I'm allergic to cats")
+    told(careful, group(careful, ALICE), "Bob lives in Paris")
+    assert group(careful, BOB).proposals()
+    careful.erase_subject("telegram:2002")
+    for table, whose in (("declined", "concerns"), ("learning_days", "owner")):
+        assert rows(careful, f"SELECT 1 FROM {table} WHERE {whose} LIKE '%2002%'") == []
+    assert rows(careful, "SELECT 1 FROM proposals WHERE concerns LIKE '%2002%'") == []
+    assert rows(careful, "SELECT 1 FROM memories WHERE content LIKE '%Paris%'") == []

@@ -1,12 +1,8 @@
 """A message read in the light of what is known: what it corrects, and what it ends."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
 CORRECTIONS = """
 Kim's standup is on Monday | no wait, it's Thursday
@@ -125,21 +121,6 @@ Kim mag Rosenkohl | ich mag keinen Rosenkohl
 Kims Katze heißt Minka | ich meinte Minki, nicht Minka
 Kim spielt Tennis | ich spiele kein Tennis mehr
 """
-
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
-
-
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
-
-
-def amended(content: str, message: str, code: str) -> Amendment | None:
-    return amend(message, "Kim", [known(content)], tongue(code), said_at=NOW)
-
-
-def pairs(listed: str) -> list[tuple[str, str]]:
-    split = [line.split(" | ") for line in listed.strip().splitlines()]
-    return [(one, other) for one, other in split]
 
 
 @pytest.mark.parametrize(("before", "after"), pairs(CORRECTIONS))

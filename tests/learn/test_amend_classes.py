@@ -1,14 +1,9 @@
 """Changes said in the ways in which people type them: pronouns, fragments, ends, numbers, roles."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 PAIRS = """
 Kim's uncle works in a bank | he's retired
 Kim's bro lives in derby | he moved to stoke
@@ -203,21 +198,6 @@ Kim's counsellor is Jan | I see Ruth instead of Jan
 """
 
 
-def amended(before: str, after: str) -> Amendment | None:
-    known = Known(
-        content=before,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - timedelta(minutes=10),
-    )
-    return amend(after, "Kim", [known], tongue("en"), said_at=NOW)
-
-
-def pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
 @pytest.mark.parametrize(("before", "after"), pairs(PAIRS))
 def test_a_change_said_in_other_words_is_heard(before: str, after: str) -> None:
-    assert amended(before, after) is not None
+    assert amended(before, after, "en") is not None

@@ -1,14 +1,9 @@
 """More changes, from people who chat, report and reminisce."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 PAIRS = """
 Kim's builder is called Stan | I've sacked Stan and got a chap called Mick in.
 Kim is reading Middlemarch for book club | I gave up on Middlemarch, I'm on Rebecca now.
@@ -213,21 +208,6 @@ Kim's neighbour is Mr Pugh | Mr Pugh has died and my neighbour is Mrs Lal.
 """
 
 
-def amended(before: str, after: str) -> Amendment | None:
-    known = Known(
-        content=before,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - timedelta(minutes=10),
-    )
-    return amend(after, "Kim", [known], tongue("en"), said_at=NOW)
-
-
-def pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
 @pytest.mark.parametrize(("before", "after"), pairs(PAIRS))
 def test_a_change_told_in_passing_is_heard(before: str, after: str) -> None:
-    assert amended(before, after) is not None
+    assert amended(before, after, "en") is not None

@@ -1,12 +1,8 @@
 """Messages that sound like a change, and leave what is known as it is."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
 COEXISTING = """
 Kim plays the violin | I also play the cello
@@ -143,21 +139,6 @@ Kims Mutter wohnt in Gera | mein Vater wohnt jetzt in Jena
 Kim trinkt morgens Kaffee | abends trinke ich Tee
 Kims Bruder ist Lehrer | mein Schwager ist jetzt Koch
 """
-
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
-
-
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
-
-
-def amended(content: str, message: str, code: str) -> Amendment | None:
-    return amend(message, "Kim", [known(content)], tongue(code), said_at=NOW)
-
-
-def pairs(listed: str) -> list[tuple[str, str]]:
-    split = [line.split(" | ") for line in listed.strip().splitlines()]
-    return [(one, other) for one, other in split]
 
 
 @pytest.mark.parametrize(("one", "other"), pairs(COEXISTING))

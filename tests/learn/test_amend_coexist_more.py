@@ -1,12 +1,8 @@
 """More messages that sound like a change of something known, and are about something else."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
 COEXISTING = """
 Kim's tutor is Mr Abbot | my piano teacher is Ms Yeo now
@@ -204,21 +200,6 @@ Kim spielt Gitarre | ich spiele jetzt Fußball
 Kims Sohn ist 7 | meine Tochter ist jetzt 9
 Kim mag Koriander | ich mag keine Rosinen mehr
 """
-
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
-
-
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
-
-
-def amended(content: str, message: str, code: str) -> Amendment | None:
-    return amend(message, "Kim", [known(content)], tongue(code), said_at=NOW)
-
-
-def pairs(listed: str) -> list[tuple[str, str]]:
-    split = [line.split(" | ") for line in listed.strip().splitlines()]
-    return [(one, other) for one, other in split]
 
 
 @pytest.mark.parametrize(("one", "other"), pairs(COEXISTING))

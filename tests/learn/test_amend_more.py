@@ -1,12 +1,8 @@
 """More messages that correct or end something known, worded freely."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
 CORRECTIONS = """
 Kim's tutor is Mr Abbot | Mr Abbot quit, so Ms Yeo is my tutor now
@@ -181,21 +177,6 @@ Kim ist Vegetarier | ich bin kein Vegetarier mehr
 Kims Sohn geht in die dritte Klasse | mein Sohn geht jetzt in die vierte Klasse
 Kim verdient 3000 Euro | ich verdiene jetzt 3200 Euro
 """
-
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
-
-
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
-
-
-def amended(content: str, message: str, code: str) -> Amendment | None:
-    return amend(message, "Kim", [known(content)], tongue(code), said_at=NOW)
-
-
-def pairs(listed: str) -> list[tuple[str, str]]:
-    split = [line.split(" | ") for line in listed.strip().splitlines()]
-    return [(one, other) for one, other in split]
 
 
 @pytest.mark.parametrize(("before", "after"), pairs(CORRECTIONS))

@@ -1,14 +1,9 @@
 """Messages about another person, thing, time or place than what is known."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 PAIRS = """
 Kim's gran works in a bakery | she's 81
 Kim's gran works in a bakery | she's retiring next year
@@ -268,21 +263,6 @@ Gareth has sold the bike | My husband Gareth works from home
 """
 
 
-def amended(before: str, after: str) -> Amendment | None:
-    known = Known(
-        content=before,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - timedelta(minutes=10),
-    )
-    return amend(after, "Kim", [known], tongue("en"), said_at=NOW)
-
-
-def pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
 @pytest.mark.parametrize(("before", "after"), pairs(PAIRS))
 def test_what_is_about_something_else_stays(before: str, after: str) -> None:
-    assert amended(before, after) is None
+    assert amended(before, after, "en") is None

@@ -1,14 +1,9 @@
 """More messages that sound like a change, and change nothing that is known."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tests.learn.amendments import amended, pairs
 
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 PAIRS = """
 Kim's gran lives in Hove | she's got a new hip
 Kim's little brother works at subway | he's 19 now
@@ -268,21 +263,6 @@ Kim gets Kim's nails done at Snips | I get my hair cut at Toni's
 """
 
 
-def amended(before: str, after: str) -> Amendment | None:
-    known = Known(
-        content=before,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - timedelta(minutes=10),
-    )
-    return amend(after, "Kim", [known], tongue("en"), said_at=NOW)
-
-
-def pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
 @pytest.mark.parametrize(("before", "after"), pairs(PAIRS))
 def test_what_only_sounds_like_a_change_stays(before: str, after: str) -> None:
-    assert amended(before, after) is None
+    assert amended(before, after, "en") is None

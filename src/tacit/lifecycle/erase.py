@@ -17,11 +17,14 @@ from tacit.store.tables import (
     blocks,
     chat_members,
     chats,
+    declined,
     derived_from,
+    learning_days,
     memories,
     metadata,
     people,
     person_names,
+    proposals,
     subjects,
     tombstones,
 )
@@ -102,6 +105,7 @@ def erase_person(w: Writing, identities: Collection[str]) -> int:
     """
     count = erase_owned(w, identities)
     who = sorted(identities)
+    _erase_learning(w, who)
     n, c, p, s = person_names.c, chat_members.c, people.c, subjects.c
     execute = w.connection.execute
     execute(
@@ -123,6 +127,15 @@ def erase_person(w: Writing, identities: Collection[str]) -> int:
     execute(delete(people).where(p.space_id == w.space, p.created_by.in_(who)))
     execute(delete(subjects).where(s.space_id == w.space, s.id.in_(who)))
     return count
+
+
+def _erase_learning(w: Writing, who: list[str]) -> None:
+    """What they were asked, what they said no to, and how much was learned from them."""
+    a, d, c = proposals.c, declined.c, learning_days.c
+    asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
+    writes.bury(w, list(w.connection.execute(asked).scalars()))
+    for table, whose in ((declined, d.concerns), (learning_days, c.owner)):
+        w.connection.execute(delete(table).where(table.c.space_id == w.space, whose.in_(who)))
 
 
 def erase_space(connection: Connection, database: Database, space: str) -> int:
