@@ -18,6 +18,7 @@ from tacit.language.port import LanguageModel
 from tacit.learn.consent import Confirm
 from tacit.learn.path import Learning
 from tacit.learn.reading.tongue import checked as checked_tongue
+from tacit.lifecycle.policy import Upkeep
 from tacit.memory import Memory
 from tacit.model.tokens import at_most, counter
 from tacit.prompt.styles import Style
@@ -58,7 +59,7 @@ def open_memory(
         database.close()
         raise
     return Memory(
-        Mind(Store(database, clock), maker, learning, chosen.learn.workers),
+        Mind(Store(database, clock), maker, learning, chosen.learn.workers, _upkeep(chosen)),
         policy,
         space=space or chosen.memory.space,
         enabled=chosen.memory.enabled,
@@ -101,6 +102,10 @@ def _learning(settings: Settings) -> Learning:
         model=model,
         allowance=allowance,
     )
+
+
+def _upkeep(settings: Settings) -> Upkeep:  # noqa: ARG001 - each part adds its own
+    return Upkeep()
 
 
 def _embedder(settings: Settings) -> Embedder | None:

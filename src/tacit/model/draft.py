@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, TypedDict
@@ -79,49 +79,15 @@ class Draft:
 
 def parse(values: dict[str, Any], categories: Collection[str]) -> Draft:
     """Check what was handed in. A name that is no field is a mistake of the caller's, said so."""
-    checks = _checks(categories)
     known: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in checks:
-            raise InvalidInput(name, f"unknown field; use one of {', '.join(sorted(checks))}")
+        if name not in _CHECKS:
+            raise InvalidInput(name, f"unknown field; use one of {', '.join(sorted(_CHECKS))}")
         if value is not None:
-            known[name] = checks[name](value)
+            known[name] = _CHECKS[name](value)
+    if "category" in known:
+        known["category"] = text.category(known["category"], categories)
     return Draft(**known)
-
-
-def _checks(categories: Collection[str]) -> dict[str, Any]:
-    def label(name: str, most: int = limits.LABEL_MAX_CHARS) -> Any:
-        return lambda value: text.identifier(name, value, most)
-
-    def said(name: str, most: int) -> Any:
-        return lambda value: text.said_identifier(name, value, most)
-
-    return {
-        "content": text.content,
-        "kind": lambda v: text.choice("kind", v, Kind),
-        "category": lambda v: text.category(v, categories),
-        "key": said("key", limits.KEY_MAX_CHARS),
-        "slot": said("slot", limits.SLOT_MAX_CHARS),
-        "about": lambda v: people("about", v),
-        "withheld_from": lambda v: people("withheld_from", v),
-        "visibility": lambda v: text.choice("visibility", v, Visibility),
-        "sensitivity": lambda v: text.choice("sensitivity", v, Sensitivity),
-        "portable": lambda v: text.flag("portable", v),
-        "importance": lambda v: text.whole(
-            "importance", v, limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
-        ),
-        "confidence": lambda v: text.fraction("confidence", v),
-        "pinned": lambda v: text.flag("pinned", v),
-        "tags": text.tags,
-        "observed_at": lambda v: text.moment("observed_at", v),
-        "expires_at": lambda v: text.moment("expires_at", v),
-        "message": label("message"),
-        "agent": label("agent"),
-        "run": label("run"),
-        "role": label("role"),
-        "turns": turns,
-        "for_room": lambda v: text.flag("for_room", v),
-    }
 
 
 def turns(value: object) -> tuple[str, ...]:
@@ -138,3 +104,39 @@ def people(field: str, value: object) -> tuple[object, ...]:
     if len(value) > limits.PEOPLE_PER_MEMORY_MAX_COUNT:
         raise InvalidInput(field, f"takes at most {limits.PEOPLE_PER_MEMORY_MAX_COUNT} people")
     return tuple(value)
+
+
+def _label(name: str) -> Callable[[Any], str]:
+    return lambda value: text.identifier(name, value, limits.LABEL_MAX_CHARS)
+
+
+def _said(name: str, most: int) -> Callable[[Any], str]:
+    return lambda value: text.said_identifier(name, value, most)
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "content": text.content,
+    "kind": lambda v: text.choice("kind", v, Kind),
+    "category": lambda v: v,  # see above: it depends on the settings
+    "key": _said("key", limits.KEY_MAX_CHARS),
+    "slot": _said("slot", limits.SLOT_MAX_CHARS),
+    "about": lambda v: people("about", v),
+    "withheld_from": lambda v: people("withheld_from", v),
+    "visibility": lambda v: text.choice("visibility", v, Visibility),
+    "sensitivity": lambda v: text.choice("sensitivity", v, Sensitivity),
+    "portable": lambda v: text.flag("portable", v),
+    "importance": lambda v: text.whole(
+        "importance", v, limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
+    ),
+    "confidence": lambda v: text.fraction("confidence", v),
+    "pinned": lambda v: text.flag("pinned", v),
+    "tags": text.tags,
+    "observed_at": lambda v: text.moment("observed_at", v),
+    "expires_at": lambda v: text.moment("expires_at", v),
+    "message": _label("message"),
+    "agent": _label("agent"),
+    "run": _label("run"),
+    "role": _label("role"),
+    "turns": turns,
+    "for_room": lambda v: text.flag("for_room", v),
+}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +14,13 @@ from tacit import limits
 from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.library import Library
-from tacit.recall.shelf import Floats, Shelf, directions
+from tacit.recall.shelf import OUTLINE_BITS, Bits, Floats, Shelf
 from tacit.store import partitions
 from tacit.store.writes import Alike
 
 _FEW_COUNT = 256
-_COMPARED_COUNT = 96
-# How much less alike two may seem in outline than they are: three times the usual error.
-_BLUR = 0.4
+_COMPARED_COUNT = 64
+_ERRORS = 3.0  # how many times the usual error two may seem further apart than they are
 
 
 def neighbours(
@@ -45,34 +46,47 @@ def at_hand(library: Library, request: Request, vector: bytes, link_min: float) 
 
 
 def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
-    asked = np.frombuffer(vector, np.float32)
     with shelf.lock:
         facts, whole_at = shelf.facts, shelf.whole_at
-        places, cosines = _compared(shelf, asked, link_min)
-    near = np.flatnonzero(cosines >= link_min)
-    near = near[facts[places[near], s.STANDS] == 1]
+        places, cosines = _compared(shelf, vector, link_min)
     found: dict[str, float] = {}
-    for at in near[np.argsort(-cosines[near], kind="stable")].tolist():
-        place = int(places[at])
-        id = shelf.ids[place]
-        if shelf.places[id][1] == place:  # not where it was before its last change
-            found[id] = float(cosines[at])
-        if len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:  # one may be what is reworded
+    for at in np.argsort(-cosines, kind="stable").tolist():
+        place, likeness = int(places[at]), float(cosines[at])
+        # One may be what is reworded.
+        if likeness < link_min or len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:
             break
+        id = shelf.ids[place]
+        # It stands, and this is not where it was before its last change.
+        if facts[place, s.STANDS] and shelf.places[id][1] == place:
+            found[id] = likeness
     return Alike(likeness=found, whole_at=whole_at)
 
 
-def _compared(shelf: Shelf, asked: Floats, link_min: float) -> tuple[NDArray[np.intp], Floats]:
+def _compared(shelf: Shelf, vector: bytes, link_min: float) -> tuple[NDArray[np.intp], Floats]:
     """Places and their likeness: all of them, or those that seem near enough in outline. What
     somebody has by the thousands takes too long to compare with each new memory."""
+    asked = np.frombuffer(vector, np.float32)
     count, matrix = len(shelf), shelf.matrix
     if matrix.shape[1] != len(asked):
         return np.zeros(0, np.intp), np.zeros(0, np.float32)
     if count <= _FEW_COUNT:
         return np.arange(count), matrix[:count] @ asked
-    rough = shelf.outline() @ (asked @ directions(len(asked)))
-    places = np.flatnonzero(rough >= link_min - _BLUR)
+    apart = _bits_apart(*shelf.outlines(vector))
+    places = np.flatnonzero(apart <= _bits_at(link_min))
     if len(places) > _COMPARED_COUNT:
-        kept = np.argpartition(rough[places], len(places) - _COMPARED_COUNT)[-_COMPARED_COUNT:]
-        places = places[kept]
+        places = places[np.argpartition(apart[places], _COMPARED_COUNT)[:_COMPARED_COUNT]]
     return places, matrix[places] @ asked
+
+
+def _bits_apart(outlines: Bits, asked: Bits) -> NDArray[np.uint8]:
+    apart: NDArray[np.uint8] = np.bitwise_count(outlines[0] ^ asked[0])
+    for row, bits in zip(outlines[1:], asked[1:], strict=True):
+        apart += np.bitwise_count(row ^ bits)
+    return apart
+
+
+@lru_cache(maxsize=8)
+def _bits_at(cosine: float) -> float:
+    """By how many bits two that are as alike as this may differ."""
+    share = math.acos(min(max(cosine, -1.0), 1.0)) / math.pi
+    return OUTLINE_BITS * share + _ERRORS * math.sqrt(OUTLINE_BITS * share * (1 - share))

@@ -27,6 +27,7 @@ from tacit.store.rows import unpacked
 Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
 Places = NDArray[np.int32]
+Bits = NDArray[np.uint64]
 
 # The plain facts of a memory, each a column of whole numbers.
 (
@@ -34,17 +35,22 @@ Places = NDArray[np.int32]
     SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS,
 ) = range(22)  # fmt: skip
 NEVER: Final = 2**62
-OUTLINE_DIMENSION: Final = 64
+OUTLINE_BITS: Final = 192
 _FIRST_CAPACITY: Final = 64
 
 
 @lru_cache(maxsize=8)
-def directions(dimension: int) -> Floats:
-    """A few directions in a space, the same in every process: seen along them, what is alike stays
-    about as alike as it is."""
-    chosen = np.random.default_rng(dimension).standard_normal((dimension, OUTLINE_DIMENSION))
-    found: Floats = (chosen / np.sqrt(OUTLINE_DIMENSION)).astype(np.float32)
-    return found
+def _planes(dimension: int) -> Floats:
+    """Planes through a space, the same in every process."""
+    chosen = np.random.default_rng(dimension).standard_normal((dimension, OUTLINE_BITS))
+    return chosen.astype(np.float32)
+
+
+def _outlined(vectors: Floats) -> Bits:
+    """On which side of each plane vectors lie, a bit for each: the share of planes between two is
+    the angle between them."""
+    sides: Bits = np.packbits(vectors @ _planes(vectors.shape[-1]) > 0, axis=-1).view(np.uint64)
+    return sides
 
 
 class Codes:
@@ -82,7 +88,8 @@ class Shelf:
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
         self._unread: list[Any] = []  # the rows of the last places
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._outline: Floats = np.zeros((0, OUTLINE_DIMENSION), np.float32)
+        self._outlines: Bits = np.zeros((OUTLINE_BITS // 64, 0), np.uint64)
+        self._looked_for: tuple[bytes, Bits] = (b"", self._outlines)  # the last one
         self._outlined = 0
         self._codes = codes
         self.whole_at = -1  # the revision at which everything of its home was here
@@ -146,18 +153,21 @@ class Shelf:
                 return None
             return np.array(found[0], np.int32), np.array(found[1], np.int32)
 
-    def outline(self) -> Floats:
-        """All vectors in a few directions, for a first look. To be called under the lock."""
-        count = len(self.ids)
-        if len(self._outline) < count:
-            room = np.zeros((len(self.facts), OUTLINE_DIMENSION), np.float32)
-            room[: self._outlined] = self._outline[: self._outlined]
-            self._outline = room
-        if self._outlined < count:
-            new = self.matrix[self._outlined : count]
-            self._outline[self._outlined : count] = new @ directions(new.shape[1])
-            self._outlined = count
-        return self._outline[:count]
+    def outlines(self, vector: bytes) -> tuple[Bits, Bits]:
+        """All vectors in outline, a column for each, and one more, for a first look. To be called
+        under the lock."""
+        first, count = self._outlined, len(self.ids)
+        if self._outlines.shape[1] < count:
+            room = np.zeros((len(self._outlines), len(self.facts)), np.uint64)
+            room[:, :first] = self._outlines[:, :first]
+            self._outlines = room
+        if first == count - 1 and self.matrix[first].tobytes() == self._looked_for[0]:
+            self._outlines[:, first] = self._looked_for[1]  # it was compared, and then written
+        elif first < count:
+            self._outlines[:, first:count] = _outlined(self.matrix[first:count]).T
+        self._outlined = count
+        self._looked_for = (vector, _outlined(np.frombuffer(vector, np.float32)))
+        return self._outlines[:, :count], self._looked_for[1]
 
     def _place(self, place: int, vector: Floats) -> None:
         if not self.matrix.shape[1]:

@@ -114,7 +114,7 @@ class Database:
         """A transaction. Where writers take turns, the connection is kept for the next one."""
         connection = self._kept.pop() if self._kept else self._writer.connect()
         try:
-            with connection.begin():
+            with _begun(connection) if self.dialect.one_writer else connection.begin():
                 yield connection
         except BaseException:
             connection.close()
@@ -165,6 +165,18 @@ class Database:
             yield
         finally:
             self._turn.release()
+
+
+@contextmanager
+def _begun(connection: Connection) -> Iterator[None]:
+    """A transaction on the driver itself, for SQLAlchemy's own takes as long as a statement. What
+    goes through SQLAlchemy joins it. Whoever fails in it closes the connection."""
+    rendered.command(connection, sqlite.BEGIN_WRITE)
+    yield
+    if connection.in_transaction():
+        connection.commit()
+    else:
+        rendered.commit(connection)
 
 
 @contextmanager

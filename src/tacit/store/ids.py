@@ -7,6 +7,7 @@ import hmac
 import secrets
 import string
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from tacit import limits
 
@@ -25,9 +26,15 @@ def memory_id(at: datetime) -> str:
     """The second it was made in, which its record tells anyway, then chance: what is written one
     after the other lies side by side in every index, however large the store."""
     rest = limits.ID_CHARS - _SECOND_CHARS
+    return _second(at.replace(microsecond=0)) + _in_letters(
+        secrets.randbelow(len(_ALPHABET) ** rest), rest
+    )
+
+
+@lru_cache(maxsize=4)
+def _second(at: datetime) -> str:
     seconds = (at - _EPOCH) // _SECOND % len(_ALPHABET) ** _SECOND_CHARS
-    chance = secrets.randbelow(len(_ALPHABET) ** rest)
-    return _in_letters(seconds, _SECOND_CHARS) + _in_letters(chance, rest)
+    return _in_letters(seconds, _SECOND_CHARS)
 
 
 def _in_letters(number: int, count: int) -> str:

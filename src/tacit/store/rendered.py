@@ -92,6 +92,14 @@ def command(connection: Connection, sql: str) -> None:
         _failed(connection, driver, error)
 
 
+def commit(connection: Connection) -> None:
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.commit()
+    except connection.dialect.loaded_dbapi.Error as error:
+        _failed(connection, driver, error)
+
+
 def _failed(connection: Connection, driver: Any, error: Any) -> NoReturn:
     """As SQLAlchemy would have raised it, without the parameters: they are people's words."""
     grammar = connection.dialect

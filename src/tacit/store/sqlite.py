@@ -39,6 +39,7 @@ from tacit.store.tables import memories
 if TYPE_CHECKING:
     from tacit.store.engine import Options
 
+BEGIN_WRITE = "BEGIN IMMEDIATE"
 _LOG_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
 _CACHE_KIB = 16_000  # the default of 2,000 reads a person's rows from the file again and again
 # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
@@ -100,9 +101,9 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        if not options.get("tacit_bare"):
-            begin = "BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN"
-            rendered.command(connection, begin)
+        driver: Any = connection.connection.driver_connection
+        if not options.get("tacit_bare") and not driver.in_transaction:
+            rendered.command(connection, BEGIN_WRITE if options.get("tacit_writes") else "BEGIN")
 
     return engine
 

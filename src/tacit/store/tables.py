@@ -47,6 +47,14 @@ from tacit.store.recall_tables import (
     relations,
     vectors,
 )
+from tacit.store.upkeep_tables import (
+    erasures,
+    events,
+    job_runs,
+    pair_checks,
+    reflections,
+    sweeps,
+)
 
 __all__ = [
     "ROWS",
@@ -58,8 +66,11 @@ __all__ = [
     "declined",
     "derived_from",
     "embedded",
+    "erasures",
+    "events",
     "history",
     "identity_links",
+    "job_runs",
     "jobs",
     "language_usage",
     "learned",
@@ -68,13 +79,16 @@ __all__ = [
     "memory_people",
     "memory_versions",
     "metadata",
+    "pair_checks",
     "partitions",
     "people",
     "person_names",
     "proposals",
+    "reflections",
     "relations",
     "spaces",
     "subjects",
+    "sweeps",
     "thread_revisions",
     "tombstones",
     "vectors",

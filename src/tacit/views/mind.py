@@ -10,6 +10,7 @@ from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
 from tacit.learn.path import Learning, Path
 from tacit.learn.worker import Workers
+from tacit.lifecycle.policy import Upkeep
 from tacit.model.results import Embedding
 from tacit.prompt.keep import Blocks
 from tacit.recall.indexing import Indexing
@@ -24,6 +25,7 @@ class Mind:
     embedder: Embedder | None
     learning: Learning | None = None  # None: nothing is learned from conversations
     learners: int = 0  # threads of this process that do so
+    upkeep: Upkeep = field(default_factory=Upkeep)
     recollection: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)

@@ -1,0 +1,3 @@
+"""What upkeep answers with."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""The settings of upkeep."""
+
+from __future__ import annotations
