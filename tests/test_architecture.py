@@ -14,6 +14,7 @@ STAGES = (
     ("model",),
     ("identity",),
     ("disclosure",),
+    ("telemetry",),
     ("embedding", "language"),
     ("store",),
     ("recall",),

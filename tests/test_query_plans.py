@@ -77,6 +77,8 @@ READS: dict[str, Read] = {
         lambda: v.explain(id, _group(complete=True), tacit.Requester(f"telegram:{CAROL}"))
     ),
     "export": lambda v, _: list(v.export()),
+    "export everything": lambda v, _: list(v.export(everything=True, turns=True)),
+    "history export": lambda v, _: list(v.history_export()),
 }
 
 

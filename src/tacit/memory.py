@@ -5,8 +5,15 @@ from __future__ import annotations
 from types import TracebackType
 
 from tacit import limits
+from tacit.facade.ageing import MemoryAgeing
+from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
+from tacit.facade.jobs import MemoryJobs
 from tacit.facade.learning import MemoryLearning
+from tacit.facade.removing import MemoryRemoving
+from tacit.facade.saving import MemorySaving
+from tacit.facade.telling import MemoryTelling
+from tacit.facade.tidying import MemoryTidying
 from tacit.facade.whole import MemoryWhole
 from tacit.identity.links import Link
 from tacit.identity.resolve import parse
@@ -15,6 +22,7 @@ from tacit.model.chat import Chat, Requester
 from tacit.operators import Operator
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
+from tacit.views.measured import MeasuredView
 from tacit.views.view import View
 
 __all__ = ["DisabledView", "Link", "Memory", "View"]
@@ -26,7 +34,18 @@ NO_IDENTITY = (
 SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
 
 
-class Memory(MemoryIdentities, MemoryLearning, MemoryWhole):
+class Memory(
+    MemoryAgeing,
+    MemoryHealth,
+    MemoryIdentities,
+    MemoryJobs,
+    MemoryLearning,
+    MemoryRemoving,
+    MemorySaving,
+    MemoryWhole,
+    MemoryTelling,
+    MemoryTidying,
+):
     """Made by `tacit.open`. Safe to share between threads; close it when done."""
 
     def view(
@@ -48,7 +67,8 @@ class Memory(MemoryIdentities, MemoryLearning, MemoryWhole):
         if asking.subject is None:
             return DisabledView(NO_IDENTITY)
         where = (asking, self._space, named or asking.chat)
-        return View(self._mind, *where, self._policy, acting)
+        made = MeasuredView if self._store.meter.on else View
+        return made(self._mind, *where, self._policy, acting)
 
     def space(self, name: str) -> Memory:
         """The same database, another tenant. Nothing crosses spaces."""

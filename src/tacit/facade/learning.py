@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.learn.worker import Runner
+from tacit.jobs.worker import Runner
 from tacit.model import text
 from tacit.model.results import Waiting
 from tacit.store import jobs

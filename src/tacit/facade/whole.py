@@ -1,54 +1,28 @@
-"""Acts on a whole space: erase, forget, count, maintain, make vectors."""
+"""Acts on a whole space: forget, count, maintain, make vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-
 from tacit.facade.opened import Opened
 from tacit.identity import keys
-from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
-from tacit.model.results import Embedding, Erased, Maintained, Stats
-from tacit.store import counts, identities, spaces
+from tacit.model.results import Embedding, Maintained, Stats
+from tacit.store import counts, identities
 from tacit.store.writes import Writing
 
 
 class MemoryWhole(Opened):
-    def erase_subject(self, subject: str) -> Erased:
-        """Everything that belongs to a person, under the identities they have now."""
-        who = keys.subject(subject)
-
-        def work(w: Writing) -> int:
-            now = identities.around(w.connection, w.space, [who]).now(who)
-            count = erasing.erase_person(w, now)
-            spaces.touch(w.connection, w.space)
-            return count
-
-        count = self._store.change(self._space, "system", work)
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
-
     def forget_subject(self, subject: str) -> int:
         """Forget everything that belongs to a person; restorable for 30 days."""
         who = keys.subject(subject)
 
         def work(w: Writing) -> int:
             now = identities.around(w.connection, w.space, [who]).now(who)
-            return forgetting.forget_owned(w, now)
+            return forgetting.forget_owned(w, now, self._policy.restorable_days)
 
         return self._store.act(self._space, "system", work)
-
-    def erase_space(self) -> Erased:
-        """The whole space, for good."""
-
-        def work(connection: Connection) -> int:
-            self._store.database.dialect.lock_space(connection, self._space)
-            return erasing.erase_space(connection, self._store.database, self._space)
-
-        count = self._store.database.write(work)
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
 
     def stats(self) -> Stats:
         """Counts of the whole space, for its operator."""

@@ -14,7 +14,7 @@ from tacit import limits
 from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.library import Library
-from tacit.recall.shelf import OUTLINE_BITS, Bits, Floats, Shelf
+from tacit.recall.shelf import Bits, Floats, Shelf, outline_bits
 from tacit.store import partitions
 from tacit.store.writes import Alike
 
@@ -69,13 +69,14 @@ def _compared(shelf: Shelf, vector: bytes, link_min: float) -> tuple[NDArray[np.
     count, matrix = len(shelf), shelf.matrix
     if matrix.shape[1] != len(asked):
         return np.zeros(0, np.intp), np.zeros(0, np.float32)
-    if count <= _FEW_COUNT:
-        return np.arange(count), matrix[:count] @ asked
-    apart = _bits_apart(*shelf.outlines(vector))
-    places = np.flatnonzero(apart <= _bits_at(link_min))
+    bits = outline_bits(len(asked))
+    if count <= _FEW_COUNT or not bits:
+        return np.arange(count), np.vecdot(matrix[:count], asked)
+    apart = _bits_apart(*shelf.outlines(asked))
+    places = np.flatnonzero(apart <= _bits_at(link_min, bits))
     if len(places) > _COMPARED_COUNT:
         places = places[np.argpartition(apart[places], _COMPARED_COUNT)[:_COMPARED_COUNT]]
-    return places, matrix[places] @ asked
+    return places, np.vecdot(matrix[places], asked)
 
 
 def _bits_apart(outlines: Bits, asked: Bits) -> NDArray[np.uint8]:
@@ -86,7 +87,7 @@ def _bits_apart(outlines: Bits, asked: Bits) -> NDArray[np.uint8]:
 
 
 @lru_cache(maxsize=8)
-def _bits_at(cosine: float) -> float:
+def _bits_at(cosine: float, bits: int) -> float:
     """By how many bits two that are as alike as this may differ."""
     share = math.acos(min(max(cosine, -1.0), 1.0)) / math.pi
-    return OUTLINE_BITS * share + _ERRORS * math.sqrt(OUTLINE_BITS * share * (1 - share))
+    return bits * share + _ERRORS * math.sqrt(bits * share * (1 - share))

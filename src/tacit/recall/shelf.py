@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
 
@@ -35,21 +34,24 @@ Bits = NDArray[np.uint64]
     SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS,
 ) = range(22)  # fmt: skip
 NEVER: Final = 2**62
-OUTLINE_BITS: Final = 192
+_OUTLINE_MAX_BITS: Final = 192
+_OUTLINE_MIN_BITS: Final = 128
 _FIRST_CAPACITY: Final = 64
 
 
-@lru_cache(maxsize=8)
-def _planes(dimension: int) -> Floats:
-    """Planes through a space, the same in every process."""
-    chosen = np.random.default_rng(dimension).standard_normal((dimension, OUTLINE_BITS))
-    return chosen.astype(np.float32)
+def outline_bits(dimension: int) -> int:
+    """How many bits the outline of a vector has; none where it would tell too little."""
+    bits = min(dimension // 128 * 64, _OUTLINE_MAX_BITS)
+    return bits if bits >= _OUTLINE_MIN_BITS else 0
 
 
 def _outlined(vectors: Floats) -> Bits:
-    """On which side of each plane vectors lie, a bit for each: the share of planes between two is
-    the angle between them."""
-    sides: Bits = np.packbits(vectors @ _planes(vectors.shape[-1]) > 0, axis=-1).view(np.uint64)
+    """On which side of some planes vectors lie, a bit for each: the share of planes between two is
+    about the angle between them. The planes are such that a side is told by two coordinates."""
+    bits = outline_bits(vectors.shape[-1])
+    sides: Bits = np.packbits(vectors[..., :bits] > vectors[..., bits : 2 * bits], axis=-1).view(
+        np.uint64
+    )
     return sides
 
 
@@ -88,8 +90,7 @@ class Shelf:
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
         self._unread: list[Any] = []  # the rows of the last places
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._outlines: Bits = np.zeros((OUTLINE_BITS // 64, 0), np.uint64)
-        self._looked_for: tuple[bytes, Bits] = (b"", self._outlines)  # the last one
+        self._outlines: Bits = np.zeros((0, 0), np.uint64)
         self._outlined = 0
         self._codes = codes
         self.whole_at = -1  # the revision at which everything of its home was here
@@ -153,21 +154,20 @@ class Shelf:
                 return None
             return np.array(found[0], np.int32), np.array(found[1], np.int32)
 
-    def outlines(self, vector: bytes) -> tuple[Bits, Bits]:
+    def outlines(self, vector: Floats) -> tuple[Bits, Bits]:
         """All vectors in outline, a column for each, and one more, for a first look. To be called
         under the lock."""
         first, count = self._outlined, len(self.ids)
         if self._outlines.shape[1] < count:
-            room = np.zeros((len(self._outlines), len(self.facts)), np.uint64)
-            room[:, :first] = self._outlines[:, :first]
+            words = outline_bits(self.matrix.shape[1]) // 64
+            room = np.zeros((words, len(self.facts)), np.uint64)
+            if first:
+                room[:, :first] = self._outlines[:, :first]
             self._outlines = room
-        if first == count - 1 and self.matrix[first].tobytes() == self._looked_for[0]:
-            self._outlines[:, first] = self._looked_for[1]  # it was compared, and then written
-        elif first < count:
+        if first < count:
             self._outlines[:, first:count] = _outlined(self.matrix[first:count]).T
-        self._outlined = count
-        self._looked_for = (vector, _outlined(np.frombuffer(vector, np.float32)))
-        return self._outlines[:, :count], self._looked_for[1]
+            self._outlined = count
+        return self._outlines[:, :count], _outlined(vector)
 
     def _place(self, place: int, vector: Floats) -> None:
         if not self.matrix.shape[1]:

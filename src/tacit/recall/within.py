@@ -89,16 +89,19 @@ class Within:
         return np.concatenate([p for p, _ in found]), np.concatenate([c for _, c in found])
 
     def likeness(self, vector: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The cosine with a vector at each position, and whether there is one to compare with."""
+        """The cosine with a vector at each position, and whether there is one to compare with. Row
+        by row: a product of the whole would wait for a second thread, on a busy machine for long.
+        """
         cosines = np.zeros(len(self), np.float32)
         placed = np.zeros(len(self), np.bool_)
         for part in self.parts:
             if part.matrix.shape[1] != len(vector):
                 continue
             if len(part.places) * _DENSE > len(part.index):
-                cosines[part.positions] = (part.matrix[: len(part.index)] @ vector)[part.places]
+                found = np.vecdot(part.matrix[: len(part.index)], vector)[part.places]
             else:
-                cosines[part.positions] = part.matrix[part.places] @ vector
+                found = np.vecdot(part.matrix[part.places], vector)
+            cosines[part.positions] = found
             placed[part.positions] = part.placed[part.places]
         return cosines, placed
 

@@ -71,6 +71,7 @@ relations = Table(
         ["space_id", "to_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
     ),
     Index("ix_relations_to", "space_id", "to_id"),
+    sqlite_with_rowid=False,
 )
 
 # Which turns a memory was learned from.

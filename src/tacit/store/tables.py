@@ -212,6 +212,25 @@ memories = Table(
     ),
 )
 
+# What is past its time, memories and turns apart; and what may fade, of which there is little.
+Index(
+    "ix_memories_expires_at",
+    memories.c.space_id,
+    memories.c.is_turn,
+    memories.c.expires_at,
+    memories.c.id,
+    sqlite_where=text("expires_at IS NOT NULL AND state = 'active'"),
+    postgresql_where=text("expires_at IS NOT NULL AND state = 'active'"),
+)
+Index(
+    "ix_memories_fading",
+    memories.c.space_id,
+    memories.c.updated_at,
+    memories.c.id,
+    sqlite_where=text("importance < 3 AND state = 'active'"),
+    postgresql_where=text("importance < 3 AND state = 'active'"),
+)
+
 # A replaced memory points at what replaced it; to erase that, the pointer has to be found.
 Index(
     "ix_memories_superseded_by",

@@ -14,7 +14,7 @@ from sqlalchemy import (
     Table,
 )
 
-from tacit.store.columns import flag, metadata, time, words
+from tacit.store.columns import flag, metadata, of_memory, time, words
 
 # The last runs of each task in a space. What is to be done, and who is at it, stands in `jobs`.
 job_runs = Table(
@@ -31,7 +31,8 @@ job_runs = Table(
 )
 
 # What the clock said at the last sweep; and if it leapt since the one before, from where to where:
-# then nothing is purged until somebody vouches for it.
+# then nothing is purged until somebody vouches for it. What was to be purged by `purged_until` is
+# gone; a memory that turns up behind it was dated by a clock that was wrong.
 sweeps = Table(
     "sweeps",
     metadata,
@@ -39,6 +40,7 @@ sweeps = Table(
     time("seen_at"),
     time("leapt_from", null=True),
     time("leapt_to", null=True),
+    time("purged_until", null=True),
     PrimaryKeyConstraint("space_id"),
 )
 
@@ -107,6 +109,7 @@ events = Table(
     Column("likeness", Float, nullable=True),
     time("at"),
     PrimaryKeyConstraint("space_id", "id"),
+    of_memory(),  # what names a memory goes with it
     Index("ix_events_owner", "space_id", "owner", "at"),
     Index("ix_events_node", "space_id", "node", "at"),
     Index("ix_events_memory", "space_id", "memory_id"),

@@ -11,12 +11,16 @@ down_revision = "0003"
 
 def upgrade() -> None:
     _create_runs()
+    _index_ageing()
     _create_pair_checks()
     _create_erasures()
     _create_events()
 
 
 def _create_runs() -> None:
+    # Turns and tasks share the queue, and neither walks through the other's rows.
+    op.drop_index("ix_jobs_due", table_name="jobs")
+    op.create_index("ix_jobs_due", "jobs", ["kind", "parked", "due_at"], unique=False)
     op.create_table(
         "job_runs",
         sa.Column("space_id", sa.Text(), nullable=False),
@@ -34,6 +38,7 @@ def _create_runs() -> None:
         sa.Column("seen_at", sa.BigInteger(), nullable=False),
         sa.Column("leapt_from", sa.BigInteger(), nullable=True),
         sa.Column("leapt_to", sa.BigInteger(), nullable=True),
+        sa.Column("purged_until", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("space_id"),
     )
     op.create_table(
@@ -44,6 +49,27 @@ def _create_runs() -> None:
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("spent", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "owner", "task"),
+    )
+
+
+def _index_ageing() -> None:
+    lapsing = sa.text("expires_at IS NOT NULL AND state = 'active'")
+    op.create_index(
+        "ix_memories_expires_at",
+        "memories",
+        ["space_id", "is_turn", "expires_at", "id"],
+        unique=False,
+        sqlite_where=lapsing,
+        postgresql_where=lapsing,
+    )
+    fading = sa.text("importance < 3 AND state = 'active'")
+    op.create_index(
+        "ix_memories_fading",
+        "memories",
+        ["space_id", "updated_at", "id"],
+        unique=False,
+        sqlite_where=fading,
+        postgresql_where=fading,
     )
 
 
@@ -96,6 +122,7 @@ def _create_events() -> None:
         sa.Column("likeness", sa.Float(), nullable=True),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("space_id", "id"),
+        _to_memory("memory_id"),
     )
     op.create_index("ix_events_owner", "events", ["space_id", "owner", "at"], unique=False)
     op.create_index("ix_events_node", "events", ["space_id", "node", "at"], unique=False)
