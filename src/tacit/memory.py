@@ -86,6 +86,7 @@ class Memory(
             self._space,
             f"operator:{actor}",
             self._policy.ttls,
+            self._policy.restorable_days,
             self._mind.mind_the_gap,
         )
 

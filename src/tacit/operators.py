@@ -34,6 +34,7 @@ class Operator:
     _space: str
     _actor: str
     _ttls: dict[str, int]
+    _restorable_days: int
     _reworded: Callable[[], None]  # told when there is a wording without a vector
 
     def update(self, id: str, content: str) -> None:
@@ -58,7 +59,7 @@ class Operator:
         self._reworded()
 
     def forget(self, id: str) -> None:
-        self._act(lambda w: forgetting.forget(w, _held(w, id)))
+        self._act(lambda w: forgetting.forget(w, _held(w, id), self._restorable_days))
 
     def restore(self, id: str) -> None:
         self._act(lambda w: forgetting.restore(w, _held(w, id), self._ttls))

@@ -52,7 +52,6 @@ from tacit.store.usage import DatabaseLedger
 from tacit.store.writes import Vectors, Writing
 from tacit.telemetry.timing import timed
 
-_LAPSED_AT_ONCE_COUNT = 10
 _ZONE_KEY = ("profile", "timezone")
 _FAILED = happening.Happened(Node.HOTPATH, Op.CLASSIFY, Status.ERROR)
 Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
@@ -241,8 +240,6 @@ class Path:
         return lambda w: [keeping.quarantine(w, turn, reason, self.learning.ttls)]
 
     def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
-        for id in proposals.lapsed(w.connection, w.space, w.at, _LAPSED_AT_ONCE_COUNT):
-            writes.bury(w, [id])
         stated = _attributed(w, turn, told, trace)
         shelf = look(w, [one for one, _ in stated])
         decisions = reconcile(turn, stated, shelf, told.speaker, told.tongue)

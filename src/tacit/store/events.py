@@ -166,12 +166,14 @@ def drop(connection: Connection, space: str, ids: Iterable[str], owners: Iterabl
 
 
 def prune(connection: Connection, space: str, before: int | None) -> int:
-    """The oldest of those from before that time, some at once; None: of all."""
-    nodes = [node.value for node in Node]  # the index leads with it
-    old = select(_E.id).where(_E.space_id == space, _E.node.in_(nodes))
-    if before is not None:
-        old = old.where(_E.at < before)
-    ids = connection.execute(old.limit(_PRUNED_AT_ONCE_COUNT)).scalars().all()
+    """Those from before that time, some at once; None: of all."""
+    ids: list[str] = []
+    for node in Node:  # the index leads with it
+        old = select(_E.id).where(_E.space_id == space, _E.node == node.value)
+        if before is not None:
+            old = old.where(_E.at < before)
+        some = old.order_by(_E.at).limit(_PRUNED_AT_ONCE_COUNT - len(ids))
+        ids += connection.execute(some).scalars()
     if not ids:
         return 0
     return connection.execute(delete(events).where(_E.space_id == space, _E.id.in_(ids))).rowcount
