@@ -45,7 +45,6 @@ from tacit.store import (
     reads,
     relations,
     usage,
-    writes,
 )
 from tacit.store.core import Store
 from tacit.store.usage import DatabaseLedger

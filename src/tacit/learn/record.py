@@ -2,7 +2,8 @@
 
 A turn has the provenance of the chat it was said in and goes no further than a personal memory of
 it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
-and in private to those who heard it. When its time is up nobody hears it any more, and the next sweep removes it.
+and in private to those who heard it. When its time is up nobody hears it any more, and the next
+sweep removes it.
 """
 
 from __future__ import annotations
