@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import SequenceMatcher
 
-from tacit.learn.amending.change import within
+from tacit.learn.amending.change import matched, within
 from tacit.learn.amending.clause import Gist
 from tacit.learn.amending.compare import Link, same_subject
 from tacit.learn.amending.cues import Cues
 from tacit.learn.amending.heard import Heard, same_ending, span_at, span_of, text_of, untyped
+from tacit.learn.amending.named import rescheduled
 from tacit.learn.amending.typed import Token, Value, alike, same
 from tacit.learn.amending.weekdays import day_of
 from tacit.learn.reading.tongue import tongue
@@ -34,6 +36,8 @@ def abridged(old: Gist, heard: Heard, own: Cues) -> Link | None:
         return Link(
             score=3, reason=reason, span=span_at(old, value), new=text_of(new, new.values[0])
         )
+    if moved := rescheduled(old, new, matched(list(old.values), list(new.values))):
+        return replace(moved, score=3, reason=reason)
     words = same_ending(old, new, own) or _same_opening(old, new, own)
     words = words or _numbered(old, new) or _spelt_alike(old, new, own)
     words = words or _chosen(old, heard, own)
@@ -63,7 +67,9 @@ def switched(old: Gist, heard: Heard, own: Cues) -> Link | None:
             own.words["changes"] if member and heard.tone.strong else frozenset()
         )
         moved = clause.verb in verbs and to and bool(clause.said)
-        if moved and same_subject(old, clause) and not _other_sort(old, clause):
+        ours = clause.speaks and bool(set(old.subject[-1:]) & own.words["groups"])
+        alike = ours or same_subject(old, clause, own)
+        if moved and alike and not _other_sort(old, clause):
             span = (old.said[0].start, old.said[-1].end) if old.said else None
             return Link(score=2, reason="switched", span=span, new=clause.said_text)
     return None

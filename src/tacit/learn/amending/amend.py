@@ -19,6 +19,7 @@ from tacit.learn.amending.hearing import hear
 from tacit.learn.amending.known import Amendment, Known
 from tacit.learn.amending.links import done, ended, exchanged, topical
 from tacit.learn.amending.named import named_again
+from tacit.learn.amending.succeed import succeeded
 from tacit.learn.reading.mentions import turned
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
@@ -36,13 +37,20 @@ def amend(
 ) -> Amendment | None:
     """The one memory that a message corrects or ends. `known` is newest first; `said_at`, the
     moment of the message, tells which of them are recent enough for "no wait, Thursday"."""
-    if not known:
-        return None
-    own = cues(tongue.code)
-    heard = hear(text, own, tongue)
-    if heard is None:
-        return None
-    found = _best(heard, speaker, known, own, said_at)
+    heard = hear(text, cues(tongue.code), tongue) if known else None
+    return amended(heard, speaker, known, tongue, said_at=said_at) if heard else None
+
+
+def amended(
+    heard: Heard,
+    speaker: str,
+    known: Sequence[Known],
+    tongue: Tongue,
+    *,
+    said_at: datetime | None = None,
+) -> Amendment | None:
+    """The same of a message that has been heard."""
+    found = _best(heard, speaker, known, cues(tongue.code), said_at)
     if found is None:
         return None
     old, link = found
@@ -97,7 +105,7 @@ def _link(old: Gist, heard: Heard, own: Cues) -> Link | None:
         link = same_frame(old, clause, heard.tone, own) or flipped(old, clause, heard.tone, own)
         if link:
             return link
-    for rule in (exchanged, named_again, recounted, done, ended, topical):
+    for rule in (exchanged, succeeded, named_again, recounted, done, ended, topical):
         link = rule(old, heard, own)
         if link:
             return link

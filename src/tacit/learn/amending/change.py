@@ -41,7 +41,8 @@ class Change:
 def one_difference(old: Gist, new: Gist, change: Change, tone: Tone, own: Cues) -> bool:
     """Two differences make another fact: "coffee in the morning", "tea in the evening"."""
     before, after = change.before, change.after
-    if max(len(before), len(after)) > _SHARED_PHRASE_MAX_COUNT:
+    counted = [sum(word.low[:1].isalnum() for word in side) for side in (before, after)]
+    if max(counted) > _SHARED_PHRASE_MAX_COUNT:
         return False
     parts = [_parts(words, own) for words in (before, after)]
     dated = [
@@ -51,7 +52,10 @@ def one_difference(old: Gist, new: Gist, change: Change, tone: Tone, own: Cues) 
         return tone.turned  # "rather tea than coffee", the other way round
     if min(map(len, parts)) > 1:
         valued = len(change.old) >= len(parts[0]) and len(change.new) >= len(parts[1])
-        return tone.turned and all(dated) and valued
+        days = [v.plain for v in (*change.old, *change.new) if v.sort == "day"]
+        # A day of the year comes once, a day of the week may come with another.
+        once = bool(days) and all(day[0].isdigit() for day in days) and not old.speaks
+        return (tone.turned or once) and all(dated) and valued
     if old.settings == new.settings:
         return True
     # A setting that only one of them has leaves room for the other; two are a value each.
@@ -104,7 +108,7 @@ def may_replace(old: Gist, new: Gist, change: Change, tone: Tone, own: Cues) -> 
         return tone.turned and not old.role
     if tone.turned:
         return True
-    if old.verb in own.words["being"] and _of_person(old, own):
+    if old.verb in own.words["being"] and _of_person(old, own) and not _no_name(new, change, own):
         return sorted_alike and _measured(change)
     if set(new.subject) != set(old.subject) and not spelt_together(old, new):
         return False  # "my phone" need not be "my work phone"
@@ -151,6 +155,13 @@ def _measured(change: Change) -> bool:
     return {value.sort for value in change.old} <= {"clock", "number", "money"}
 
 
+def _no_name(new: Gist, change: Change, own: Cues) -> bool:
+    """A capital that only opens a sentence names nobody: "Thesis is due", "the thesis is due"."""
+    if set(new.subject) & own.words["people"] or not "".join(new.plain).islower():
+        return False
+    return bool(change.old) and {value.sort for value in (*change.old, *change.new)} <= TIMES
+
+
 def _name_and_number(change: Change) -> bool:
     """Who is called Rex and is four has a name and an age."""
     sides = [{value.sort for value in side} for side in (change.old, change.new)]
@@ -169,7 +180,8 @@ def _shaped_alike(old: Gist, new: Gist, change: Change, own: Cues) -> bool:
     if (change.old and change.new) or _name_and_word(change, new, own):
         return False
     if old.preposition and new.preposition:
-        return _opening(old, own) == _opening(new, own)
+        alike = old.preposition == new.preposition and not _of_person(old, own)
+        return alike or _opening(old, own) == _opening(new, own)
     if change.kept and old.said[0].low in own.words["offices"]:
         return True  # "head of sales", "head of support"
     if set(old.subject) & own.words["single_nouns"]:

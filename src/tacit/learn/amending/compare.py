@@ -21,6 +21,8 @@ from tacit.learn.amending.clause import OWNED, Gist
 from tacit.learn.amending.cues import Cues
 from tacit.learn.amending.typed import Token
 
+_COMPOUND_MIN_CHARS = 4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
@@ -34,7 +36,7 @@ class Link:
 
 def same_frame(old: Gist, new: Gist, tone: Tone, own: Cues) -> Link | None:
     """ "Drives a Volvo", "I drive a Skoda now": one verb, one subject, another value."""
-    if not same_subject(old, new) or not same_verb(old, new, tone, own):
+    if not same_subject(old, new, own) or not same_verb(old, new, tone, own):
         return _same_office(old, new, tone, own)
     if old.negated != new.negated or old.sides != new.sides or old.over:
         return None
@@ -132,16 +134,37 @@ def _holder(gist: Gist) -> tuple[int, int]:
     return found[0].start, found[-1].end
 
 
-def same_subject(old: Gist, new: Gist) -> bool:
+def same_subject(old: Gist, new: Gist, own: Cues) -> bool:
     if old.speaks or new.speaks:
-        return old.speaks and new.speaks
+        if old.speaks or not old.subject or old.verb != new.verb:
+            return old.speaks and new.speaks
+        # "Our band rehearses in …", "we rehearse at …".
+        plain = own.words["neutral"] | own.words["many_verbs"]
+        return old.subject[-1] in own.words["groups"] and old.verb not in plain
     if not old.subject or not new.subject or (new.referring and not new.explained):
         return False
     if old.other != new.other:
         return False
-    if old.owned != new.owned and (old.other or named(old) or named(new)):
+    compounding = bool(own.words["compounding"])  # and every noun has a capital
+    somebody = not compounding and (named(old) or named(new))
+    again = old.subject == new.subject and len(new.subject) > 1  # "our Eid lunch", "Eid lunch"
+    if old.owned != new.owned and (old.other or (somebody and not again)):
         return False
-    return same_thing(old.subject, new.subject) or spelt_together(old, new)
+    if same_thing(old.subject, new.subject) or spelt_together(old, new):
+        return True
+    if set(new.subject) <= own.words["choices"] & set(old.subject):
+        return True  # "my go-to", of "my go-to pizza"
+    return compounding and _same_compound(old, new, own)
+
+
+def _same_compound(old: Gist, new: Gist, own: Cues) -> bool:
+    """ "Omas Feier", of "Omas Geburtstagsfeier": a compound by its last part; and "Zahnarzt" for
+    a "Zahnarzttermin"."""
+    if len(new.subject[-1]) < _COMPOUND_MIN_CHARS or old.subject[:-1] != new.subject[:-1]:
+        return False
+    whole, part = old.plain[-1].casefold(), new.plain[-1].casefold()
+    hollow = whole.startswith(part) and own.stem(whole[len(part) :]) in own.words["hollow"]
+    return hollow or old.subject[-1].endswith(new.subject[-1])
 
 
 def same_thing(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
@@ -170,7 +193,27 @@ def same_verb(old: Gist, new: Gist, tone: Tone, own: Cues) -> bool:
     if (tone.turned or handed) and not old.speaks and {one, other} <= own.words["locations"]:
         return True
     loosely = tone.turned and not (one and other) and old.verb not in own.words["being"]
+    # "Is on 12 July", "is the 21st".
+    loosely = loosely or (not (one and other) and not old.speaks and _timed(old) and _timed(new))
+    loosely = loosely or ({one, other} <= own.words["locations"] and _elsewhere(old, new, own))
     return one == other or {one, other} <= places or loosely
+
+
+def _elsewhere(old: Gist, new: Gist, own: Cues) -> bool:
+    """ "Is at the consulate in Chennai", "is in Hyderabad": two names behind the same word."""
+    if old.speaks or old.verb not in own.words["being"] or set(old.subject) & own.words["people"]:
+        return False
+    pairs = matched(within(old, old.said), within(new, new.said))
+    places = own.words["locations"]
+    return any(
+        old.words[one.start - 1].low == new.words[other.start - 1].low in places
+        for one, other in pairs
+        if one.start and other.start
+    )
+
+
+def _timed(gist: Gist) -> bool:
+    return any(value.sort in TIMES for value in within(gist, gist.said))
 
 
 def _same_end(old: Gist, new: Gist) -> bool:
@@ -184,7 +227,8 @@ def _differing(old: Gist, new: Gist, own: Cues) -> tuple[tuple[Token, ...], tupl
     after = tuple(word for word in new.said if word.low not in dropped)
     while before and after and before[0].stem == after[0].stem:
         before, after = before[1:], after[1:]
-    while before and after and before[-1].stem == after[-1].stem:
+    units = own.words["clock_units"]  # a part of the hour: "14 Uhr"
+    while before and after and before[-1].stem == after[-1].stem and before[-1].low not in units:
         before, after = before[:-1], after[:-1]
     # Less may be said the second time: "the top shelf of the fridge", "the bottom shelf".
     at = next((n for n, w in enumerate(before) if w.low in own.words["prepositions"]), 0)

@@ -10,7 +10,7 @@ from tacit.learn.amending.cues import Cues
 
 def flipped(old: Gist, new: Gist, tone: Tone, own: Cues) -> Link | None:
     """ "Hates techno", "I like techno": the same thing with the opposite sign."""
-    if tone.added or not same_subject(old, new):
+    if tone.added or not same_subject(old, new, own):
         return None
     if old.negated and not new.negated and _gained(old, new, own):
         return Link(score=5, reason="the opposite of what was known")

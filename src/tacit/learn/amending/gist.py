@@ -55,7 +55,10 @@ def _as_speaker(words: tuple[Token, ...], speaker: str, own: Cues) -> tuple[Toke
         if not count:
             bare = word.low.rstrip("'")
             owns = bool(names) and bare in (f"{names[-1]}s", f"{names[0]}s")
-            found.append(_renamed(word, mine) if owns and own.words["owned_by_s"] else word)
+            owns = bool(own.words["owned_by_s"]) and owns
+            # "Gus' car", "Gus Orme's car".
+            owns = owns or (bare != word.low and bool(names) and bare in (names[-1], names[0]))
+            found.append(_renamed(word, mine) if owns else word)
             position += 1
             continue
         follows = words[position + count].low if position + count < len(words) else ""

@@ -74,11 +74,27 @@ def _tone(said: str, clauses: list[Gist], own: Cues) -> Tone:
     trailing = any(one.added and one.verb is None for one in clauses)
     return Tone(
         strong=own.has("strong", said),
-        weak=own.has("weak", said),
+        weak=own.has("weak", said) or _consequence(clauses, own),
         added=trailing or (len(clauses) == 1 and clauses[0].added),
         corrects=own.has("corrects", said),
         done=own.has("done", said),
     )
+
+
+def _consequence(clauses: list[Gist], own: Cues) -> bool:
+    """ "The neighbours complained, so we rehearse at the hall": what happened, and what is so."""
+    happened = False
+    helping = own.words["auxiliaries"]
+    for clause in clauses if len(clauses) > 1 else ():
+        about = clause.speaks or bool(clause.subject)
+        if happened and about and clause.verb and not (clause.past or clause.negated):
+            return True
+        done = any(
+            two.low.endswith("ed") and (one.low in helping or one.low in own.words["be"])
+            for one, two in zip(clause.words, clause.words[1:], strict=False)
+        )
+        happened = happened or ((clause.past or done) and not clause.over)
+    return False
 
 
 def _exchanges(said: str, own: Cues) -> Iterator[Exchange]:
@@ -109,7 +125,7 @@ def _endings(said: str, own: Cues) -> Iterator[Ending]:
 
 def _named_over(said: str, own: Cues) -> frozenset[str]:
     """What is over, without when it ended; all of it where that alone tells nothing."""
-    plain = own.words["generic"] | own.words["neutral"] | own.words["duties"]
+    plain = own.words["generic"] | own.words["neutral"] | own.words["duties"] | own.words["likes"]
     days = {own.stem(day) for day in own.words["weekdays"]}
     for text in (own.patterns["dated"].sub("", said), said):
         found = telling(text, own) - plain
@@ -133,8 +149,9 @@ def _ellipsis(
     if match is None:
         # "The clinic rang, it's the 10th instead": how it is known, and then what it is.
         told = own.patterns["reporting"].match(rest)
-        lead = told if told and own.has("reported", told[0]) else None
-        match = own.patterns["elliptical"].match(rest[lead.end() :]) if lead else None
+        match = own.patterns["elliptical"].match(rest[told.end() :]) if told else None
+        sure = match is not None and (match["told"] or own.has("reported", told[0] if told else ""))
+        lead, match = (told, match) if sure else (None, None)
     if match is None:
         return _NO_ELLIPSIS
     late = not (lead or starred or match["told"] or match["old"])
@@ -158,7 +175,7 @@ def _explained(clauses: list[Gist], own: Cues) -> list[Gist]:
     noun: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     opened = False
     for clause in clauses:
-        if clause.referring and noun[0]:
+        if clause.referring and noun[0] and clause.words[0].low not in own.words["expletive"]:
             clause = replace(clause, subject=noun[0], plain=noun[1], owned=True, explained=True)
         elif opened and noun[0] and _bare_value(clause, own):
             clause = replace(

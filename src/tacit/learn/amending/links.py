@@ -73,18 +73,20 @@ def _before_preposition(old: Gist, start: int, own: Cues) -> frozenset[str]:
 def ended(old: Gist, heard: Heard, own: Cues) -> Link | None:
     """ "Sold the boat", "Stu left": what is named is over, and with it what was known of it."""
     for one in heard.endings:
-        if not one.what <= old.stems or old.negated or old.past:
+        wanted = old.verb in own.words["duties"] and old.preposition in own.words["towards"]
+        what = one.what - own.words["pursued"] if wanted else one.what
+        if not what or not what <= old.stems or old.negated or old.past:
             continue
-        if not (one.died or _ends(old, one.what) or _discarded(one.said, heard, own)):
+        if not (one.died or _ends(old, what) or _discarded(one.said, heard, own)):
             continue
         if _only_left(old, one.said, heard, own):
             continue
-        if _part_of_more(old, one.what, own):
+        if _part_of_more(old, what, own):
             continue
         if settings_differ(old, heard) or _by_another(old, one.said, heard, own):
             continue
-        if one.what & {word.stem for word in old.said} or reaches(old, heard, own):
-            return Link(score=4, reason="named as over", span=span_of(old, one.what))
+        if what & {word.stem for word in old.said} or reaches(old, heard, own):
+            return Link(score=4, reason="named as over", span=span_of(old, what))
     return None
 
 
@@ -112,7 +114,7 @@ def _part_of_more(old: Gist, what: frozenset[str], own: Cues) -> bool:
     verb = old.words[last].stem == old.verb or (old.verb is None and last == old.start)
     if after is None or not after.low[:1].isalpha() or verb:
         return False
-    if old.words[last].text[:1].isupper():
+    if old.words[last].text[:1].isupper() or old.words[last].text[:1].isdigit():
         return False  # the Samsung of "a Samsung phone" is the phone
     if after.low in own.words["pursued"] and old.verb not in own.words["playing"]:
         return False  # who has given up pottery goes to no pottery class

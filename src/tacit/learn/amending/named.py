@@ -18,17 +18,25 @@ from tacit.learn.amending.typed import Token, Value
 
 _NAMED = frozenset({"name", "places", "code"})
 _TIMED = frozenset({"day", "clock", "month", "year", "number"})
+_PRECISE = frozenset({"day", "clock", "money", "number", "code"})
 _CHANGED = "the same thing, changed"
 
 
 def named_again(old: Gist, heard: Heard, own: Cues) -> Link | None:
     """ "The rent went up to 950": a thing that is known, with another value of the same sort."""
-    if not heard.tone.turned or settings_differ(old, heard) or old.over or old.past:
+    if heard.tone.added or (not heard.tone.turned and heard.stems.isdisjoint(old.stems)):
+        return None
+    if settings_differ(old, heard) or old.over or old.past:
         return None
     for clause in heard.clauses:
         if clause.negated or clause.added or clause.verb in own.words["ending_verbs"]:
             continue
-        if not _same_side(old, clause, own):
+        plainly = not heard.tone.turned
+        if (plainly and not _definite(old, clause, own)) or not _same_side(old, clause, own):
+            continue
+        if plainly:
+            if link := _valued(old, clause, heard, own):
+                return link
             continue
         if link := _versioned(old, clause):
             return link
@@ -36,6 +44,28 @@ def named_again(old: Gist, heard: Heard, own: Cues) -> Link | None:
         if link:
             return link
     return None
+
+
+def _definite(old: Gist, clause: Gist, own: Cues) -> bool:
+    """ "The cleaner comes on Wednesdays", of a cleaner on Fridays: with no word of change, the
+    thing itself says that of it there is one, and the value is an hour, a day or a sum."""
+    if clause.past or clause.referring or not clause.subject or not clause.values:
+        return False
+    if old.speaks and not set(clause.subject) <= old.stems:
+        return False
+    if not old.speaks and set(clause.subject) != set(old.subject):
+        return False
+    if named(clause) or set(clause.subject) & (own.words["people"] | own.words["many_nouns"]):
+        return False
+    first = clause.words[0].low
+    definite = clause.owned or first in own.words["articles"] - own.words["indefinite"]
+    said = within(clause, clause.said)
+    precise = bool(said) and {value.sort for value in said} <= _PRECISE
+    return definite and precise and _weekly(old, own) == _weekly(clause, own)
+
+
+def _weekly(gist: Gist, own: Cues) -> bool:
+    return any(word.low in own.words["weekdays"] and word.low.endswith("s") for word in gist.words)
 
 
 def _versioned(old: Gist, clause: Gist) -> Link | None:
@@ -73,7 +103,7 @@ def _valued(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
         return None
     source = next(one for one in heard.clauses if pairs[0][1] in one.values)
     if len(pairs) > 1:
-        return _rescheduled(old, source, pairs)
+        return rescheduled(old, source, pairs)
     content = {old.verb, source.verb} - own.words["neutral"] - own.words["changes"] - {None}
     if len(content) > 1:
         return None  # when it starts is not when it ends
@@ -87,9 +117,10 @@ def _valued(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
     return Link(score=4, reason=_CHANGED, span=span_at(old, pairs[0][0]), new=new)
 
 
-def _rescheduled(old: Gist, clause: Gist, pairs: list[tuple[Value, Value]]) -> Link | None:
+def rescheduled(old: Gist, clause: Gist, pairs: list[tuple[Value, Value]]) -> Link | None:
     """Another day and another hour at once."""
-    if not all(one.sort in _TIMED and one.unit == "" for pair in pairs for one in pair):
+    timed = all(one.sort in _TIMED and one.unit == "" for pair in pairs for one in pair)
+    if len(pairs) < 2 or not timed:
         return None
     first, last = pairs[0], pairs[-1]
     start, end = span_at(old, first[0])[0], span_at(old, last[0])[1]
@@ -112,11 +143,11 @@ def _same_act(old: Gist, clause: Gist, own: Cues) -> bool:
     """Names of all sorts look alike: what is done with them has to be the same."""
     held = clause.role and (old.role or set(clause.subject) <= set(old.subject))
     named = {old.verb, clause.verb} <= own.words["naming"]
-    told = old.role or clause.role or clause.speaks or same_subject(old, clause)
+    told = old.role or clause.role or clause.speaks or same_subject(old, clause, own)
     naming = (named and told) or held
     which = old.owned and old.verb in own.words["naming"] and clause.speaks
     same = old.verb == clause.verb and (
-        old.verb not in own.words["being"] or old.speaks or same_subject(old, clause)
+        old.verb not in own.words["being"] or old.speaks or same_subject(old, clause, own)
     )
     return same or clause.verb in own.words["changes"] or naming or which
 
@@ -141,18 +172,23 @@ def _moved_on(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
     if clause.verb not in own.words["changes"] or not heard.tone.strong:
         return None
     words = same_ending(old, clause, own)
-    alike = (clause.speaks and old.speaks) or same_subject(old, clause)
+    alike = (clause.speaks and old.speaks) or same_subject(old, clause, own)
+    # "My desk is on the second floor", "we've been moved to the ground floor".
+    alike = alike or (clause.speaks and old.owned and old.preposition in own.words["locations"])
     if words and clause.preposition in own.words["towards"] and alike:
         bare = own.patterns["article"].sub("", clause.said_text)
         return Link(score=4, reason=_CHANGED, span=(words[0].start, words[-1].end), new=bare)
-    placed = old.verb in own.words["being"] and old.preposition and not old.speaks
+    there = old.verb in own.words["being"] or (
+        old.verb in own.words["attending"] and old.preposition in own.words["towards"]
+    )
+    placed = there and old.preposition and not old.speaks
     elsewhere = clause.said and not clause.values and not clause.preposition
     timed = {value.sort for value in within(old, old.said)} & _TIMED
-    if placed and elsewhere and not timed and same_subject(old, clause):
+    if placed and elsewhere and not timed and same_subject(old, clause, own):
         return Link(score=4, reason=_CHANGED)  # "is in Lisbon", "has been moved online"
     to = clause.preposition in own.words["towards"] and bool(clause.said)
     when = {value.sort for value in within(clause, clause.said)} & _TIMED
-    if placed and to and not (timed or when) and same_subject(old, clause):
+    if placed and to and not (timed or when) and same_subject(old, clause, own):
         place = (old.said[0].start, old.said[-1].end)
         return Link(score=4, reason=_CHANGED, span=place, new=clause.said_text)
     kinds = {word.stem for word in clause.said[:1]}
@@ -188,7 +224,9 @@ def _things(old: Gist, clause: Gist, own: Cues) -> frozenset[str]:
     valued = {word.stem for v in fresh for word in clause.words[v.start : v.end]}
     shared = (old.stems & clause.stems) - valued - own.words["times"]
     shared -= {old.verb, clause.verb} - set(old.subject) - set(clause.subject)
-    return frozenset(stem for stem in shared if not _beside(stem, old, clause, own))
+    # A number that both have says nothing of what they are about: "07700 …".
+    nouns = {stem for stem in shared if not stem[:1].isdigit()}
+    return frozenset(stem for stem in nouns if not _beside(stem, old, clause, own))
 
 
 def _beside(stem: str, old: Gist, clause: Gist, own: Cues) -> bool:

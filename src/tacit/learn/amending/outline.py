@@ -240,8 +240,18 @@ class _Reader:
     def _is_verb(self, word: Token, before: str | None) -> bool:
         if word.stem not in self.own.words["verbs"]:
             known = finite(word, self.own) or (bool(self.subject) and self.at == self.verb_at)
-            return before is None and known
+            return before is None and (known or self._after_speaker(word))
         return before is None or before in self.own.words["before_verbs"] or self._participle(word)
+
+    def _after_speaker(self, word: Token) -> bool:
+        """ "We rehearse at the hall": what follows "I" or "we" is a verb, whatever it is."""
+        own = self.own.words
+        if not self.speaks or not self.at or not word.low.isalpha():
+            return False
+        if self.words[self.at - 1].low not in own["nominative"]:
+            return False
+        lists = ("small", "prepositions", "articles", "joining")
+        return not any(word.low in own[name] for name in lists)
 
     def _begun(self, word: Token) -> str:
         """ "Gone back to preferring tea" is about what is preferred."""

@@ -60,7 +60,7 @@ def _takes_place(old: Statement | Known, new: Statement) -> bool:
     if new.negated and _kind_of(new) in _LOOSE_ENDS and _ended(old, new):
         return True
     if old.slot is None or old.slot != new.slot:
-        return _swapped(old, new) or _one_at_a_time(old, new)
+        return _gained(old, new) or _swapped(old, new) or _one_at_a_time(old, new)
     if _happened_twice(old, new):
         return False
     if _kind_of(new) in _SEVERAL and not (new.turned or new.negated or old.negated):
@@ -158,6 +158,11 @@ def _ended(old: Statement | Known, new: Statement) -> bool:
 def _last_words(content: str, value: str) -> bool:
     plain = _plain(_DATED.sub("", content))
     return plain.endswith((f" {value}", f" {value}s"))
+
+
+def _gained(old: Statement | Known, new: Statement) -> bool:
+    """ "Has no car", "has a Fiat"."""
+    return old.slot == f"has:{new.slot}" and old.value == "no" and not new.negated
 
 
 def _swapped(old: Statement | Known, new: Statement) -> bool:

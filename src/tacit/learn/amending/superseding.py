@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tacit.learn.amending.amend import amend
+from tacit.learn.amending.amend import amended
+from tacit.learn.amending.cues import cues
+from tacit.learn.amending.hearing import hear
 from tacit.learn.amending.known import Known
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Statement
@@ -39,9 +41,13 @@ def supersedes(
     found = [made for new in statements for made in _by_statement(new, known)]
     if found:
         return list({made.old.content: made for made in reversed(found)}.values())[::-1]
-    amendment = amend(text, speaker, known, tongue, said_at=said_at)
+    heard = hear(text, cues(tongue.code), tongue) if known else None
+    amendment = amended(heard, speaker, known, tongue, said_at=said_at) if heard else None
     if amendment is None:
-        return []
+        # What the whole message says as a change, its statement alone may not show.
+        turned = heard is not None and heard.tone.turned and len(heard.clauses) > 1
+        told = [replace(new, turned=True) for new in statements if turned and not new.turned]
+        return [made for new in told for made in _by_statement(new, known)]
     new = _carrying(amendment.content, statements)
     return [
         Supersession(

@@ -108,6 +108,8 @@ def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Val
         return _made("number", words, at, at + 1, unit, str(numbers[low]))
     if low in cues.words["half"] and following.isdigit():
         return _made("clock", words, at, at + 2, "", f"{int(following)}:30")
+    if low in cues.words["half"] and following in cues.words["number_words"]:
+        return _made("clock", words, at, at + 2, "", f"{numbers[following]}:30")
     if low in cues.words["clock_words"]:
         return _made("clock", words, at, at + 1)
     if low in cues.words["colours"]:
@@ -149,11 +151,13 @@ def _number(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Va
     if joined:
         return _made("number", words, at, at + 1, joined[2], joined[1])
     hour = low.isdigit() and int(low) <= _HOURS_MAX_COUNT and before in cues.words["before_hours"]
-    if hour and following not in cues.words["units"]:
+    plain = cues.words["small"] | cues.words["adverbs"] | cues.words["prepositions"]
+    noun = following.isalpha() and following not in plain
+    # "Down to 19 singers" is a number of them.
+    if hour and not (noun and following not in cues.words["weekdays"] | cues.words["days"]):
         return _made("clock", words, at, at + 1, "", _hour(low))
     if not _NUMBER.fullmatch(low):
         return _made("code", words, at, at + 1)
-    plain = cues.words["small"] | cues.words["adverbs"] | cues.words["prepositions"]
     unit = words[at + 1].stem if following.isalpha() and following not in plain else ""
     if (
         not unit
@@ -169,6 +173,10 @@ def _named(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Val
     """A run of words with capitals, and the numbers that belong to it: "Mrs. Adeyemi", "EV6"."""
     if _lower_name(words, at, cues, tongue):
         return _made("name", words, at, at + 1)
+    titled = words[at].low in cues.words["titles"] and words[at].text[:1].isupper()
+    last = at + 2 if titled and at + 1 < len(words) and words[at + 1].text == "." else at + 1
+    if titled and last < len(words) and words[last].text[:1].isupper():
+        return _made("name", words, at, last + 1)
     if not _capital(words[at], cues, tongue):
         return None
     end = at + 1
