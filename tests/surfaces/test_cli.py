@@ -112,6 +112,8 @@ CASES = {
     "summarise": Case(
         "", "summed up  0 of 0 conversations\n", "sessions summaries refused left skipped"
     ),
+    "expire": Case("", r"swept  .*\n", "expired faded evicted turns proposals cleared waits"),
+    "purge": Case("", r"purged  0\n", "purged postponed waits"),
     "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did"),
     "doctor": Case("", "healthy\n", "healthy findings"),
     "events": Case("--op create", r"[\d-]{10}  hotpath  create  ok  \d\n", "events cursor"),

@@ -197,7 +197,7 @@ def orphans(connection: Connection, space: str, table: Table, column: str) -> li
     """Ids of memories that are gone, though this table has rows of theirs."""
     of = table.c[column]
     there = exists().where(_M.space_id == table.c.space_id, _M.id == of)
-    gone = select(of).where(table.c.space_id == space, not_(there)).distinct()
+    gone = select(of).where(table.c.space_id == space, of.is_not(None), not_(there)).distinct()
     return list(connection.execute(gone).scalars())
 
 

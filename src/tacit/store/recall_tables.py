@@ -71,7 +71,6 @@ relations = Table(
         ["space_id", "to_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
     ),
     Index("ix_relations_to", "space_id", "to_id"),
-    sqlite_with_rowid=False,
 )
 
 # Which turns a memory was learned from.

@@ -105,7 +105,6 @@ def _create_relations() -> None:
         _to_memory("from_id"),
         _to_memory("to_id"),
         sa.PrimaryKeyConstraint("space_id", "from_id", "to_id", "relation_type"),
-        sqlite_with_rowid=False,
     )
     op.create_index("ix_relations_to", "relations", ["space_id", "to_id"], unique=False)
     op.create_table(
