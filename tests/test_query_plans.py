@@ -225,7 +225,7 @@ def test_the_recorded_statements_are_all_that_ran(tmp_path: Path, room: str) -> 
         with traced(memory) as ran, recorded(memory) as found:
             for read in READS.values():
                 read(view, filled.ids[person])
-    selects = [sql for sql in ran if sql.startswith(("SELECT", "WITH"))]
+        selects = [sql for sql in ran if sql.startswith(("SELECT", "WITH"))]
     assert len(selects) == len([s for s in found if s.sql.startswith(("SELECT", "WITH"))]) > 0
 
 
