@@ -19,8 +19,8 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-model lint types format tests disclosure-matrix crash crash-learn bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn
+.PHONY: help run test test-model lint types format tests disclosure-matrix crash crash-learn crash-jobs bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ crash: .venv/.test-ready ## kill -9 in the middle of writes, many times
 crash-learn: .venv/.test-ready ## kill -9 in the middle of learning, many times
 	$(WITH_POSTGRES) $(BIN)/python bench/learn_crash.py
 
+crash-jobs: .venv/.test-ready ## kill workers and restart a PostgreSQL in the middle of jobs, many times
+	$(BIN)/python bench/jobs_crash.py
+
 bench-locomo: .venv/.test-ready ## how often recall finds the turn that answers (DATA=folder)
 	$(WITH_POSTGRES) $(BIN)/python bench/locomo.py --data $(DATA)
 
@@ -75,6 +78,15 @@ bench-gatemem: .venv/.test-ready ## what is handed over to whom, and after a del
 bench-learn: .venv/.test-ready ## what rules learn of a labelled set, how often they are right, and what it costs
 	$(BIN)/python bench/learn.py
 	$(WITH_POSTGRES) $(BIN)/python bench/learn_speed.py
+
+bench-doctor: .venv/.test-ready ## whether the doctor's round costs by the memory, at 10,000 and 100,000
+	$(WITH_POSTGRES) $(BIN)/python bench/doctor.py
+
+bench-duplicates: .venv/.test-ready ## how many duplicates consolidation merges, and that nothing else is
+	$(WITH_POSTGRES) $(BIN)/python bench/duplicates.py
+
+bench-year: .venv/.test-ready ## a year of sweeps and purges on a clock that is set, and what it leaves
+	$(WITH_POSTGRES) $(BIN)/python bench/year.py $(ARGS)
 
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
@@ -94,5 +106,5 @@ clean: ## remove the environment and everything that was generated
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,metrics]' --group dev
 	@touch .venv/.run-ready $@

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tacit
 from bench.learn_data import messages
 from bench.tables import milliseconds, table
-from tacit.learn.worker import Runner
+from tacit.jobs.worker import Runner
 from tacit.screening.secrets import screen
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings

@@ -11,16 +11,17 @@ from tacit.views.disabled import DisabledView
 from tacit.views.view import View
 
 MEMORY = """
-    catch_up close embedding erase_space erase_subject forget_subject joined keep_learning left link
-    links
-    maintain merge_people migrated operator reembed retry_learning set_confidential space spaces
-    stats unlink unmerge_people verify_link view waiting
+    backup catch_up close consolidate doctor embedding erase_about erase_space erase_subject
+    events expire forget_subject jobs joined keep_learning keep_working left link links maintain
+    merge_people metrics migrated operator purge reembed reflect replay_erasures retry_learning
+    run_due_jobs run_job set_confidential space spaces stats summarise undo_consolidation unlink
+    unmerge_people verify_certificate verify_link view waiting
 """
 VIEW = """
     about approve block decline delta enabled erase explain export forget forget_category
-    forget_key fresh get history import_lines learn list name people pin proposals put query recall
-    record relate remember restore set_visibility show stats suggest_update trace update
-    why_disabled wipe withhold_from
+    forget_key fresh get history history_export import_lines learn list name people pin
+    proposals put query recall record relate remember restore set_visibility show stats
+    suggest_update trace update why_disabled wipe withhold_from
 """
 
 

@@ -298,6 +298,9 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("learn.min_chars", "-1", "from 0 to 1000"),
         ("learn.debounce_seconds", "30s", "from 0 to 3600"),
         ("learn.workers", "65", "from 0 to 64"),
+        ("jobs.every.expire", "59s", "must be 1m to 8784h, or off"),
+        ("jobs.every.expire", "8785h", "must be 1m to 8784h, or off"),
+        ("jobs.every.expire", "never", "is not a duration"),
         ("learn.tongue", "English", "'English' is neither auto nor a language, as in en or de"),
         ("learn.tongue", "", "neither auto nor a language"),
         ("learn.tongue", "../en", "neither auto nor a language"),
@@ -322,6 +325,13 @@ def test_a_wrong_value_names_the_variable_the_key_and_the_fix(
     with pytest.raises(SettingsError, match=f"^{settings.variable(key)}: {key}: ") as caught:
         place.load()
     assert fix in str(caught.value)
+
+
+def test_a_task_can_be_switched_off(place: Place) -> None:
+    place.environ["TACIT_JOBS_EVERY_PURGE"] = "off"
+    found = place.read("jobs:\n  every:\n    expire: off\n    reflect: 30m\n")
+    every = found.jobs.every
+    assert (every.expire, every.purge, every.reflect) == (None, None, timedelta(minutes=30))
 
 
 # What is refused in a file
@@ -702,6 +712,8 @@ VALID = {
     "learn.workers": st.integers(0, 64),
     "learn.tongue": st.sampled_from(["auto", "en", "de", "pt-BR", "zh-Hant-TW"]),
     "learn.quarantine": st.booleans(),
+    "jobs.every.purge": st.integers(1, 500_000).map(lambda n: timedelta(minutes=n)),
+    "jobs.on_open": st.booleans(),
 }
 
 

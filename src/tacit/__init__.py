@@ -8,6 +8,7 @@ from tacit.errors import (
     Conflict,
     DisclosureBreach,
     EmbeddingFailed,
+    ErasureForged,
     InvalidInput,
     LanguageBadAnswer,
     LanguageFailed,
@@ -25,6 +26,7 @@ from tacit.errors import (
     TacitError,
 )
 from tacit.model.chat import Chat, Requester
+from tacit.model.happening import EventCounts
 from tacit.model.message import Message
 from tacit.model.results import (
     Accepted,
@@ -51,6 +53,20 @@ from tacit.model.results import (
     Suggestion,
     Waiting,
 )
+from tacit.model.upkeep import (
+    Backup,
+    Certificate,
+    Consolidated,
+    Diagnosis,
+    Finding,
+    JobRun,
+    JobStatus,
+    Purged,
+    Reflected,
+    Restored,
+    Summarised,
+    Swept,
+)
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
 
 if TYPE_CHECKING:
@@ -65,22 +81,31 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Accepted",
+    "Backup",
     "Block",
     "Bullet",
+    "Certificate",
     "Change",
     "Chat",
     "ChatKind",
     "Conflict",
+    "Consolidated",
     "Delta",
+    "Diagnosis",
     "DisabledView",
     "DisclosureBreach",
     "Embedding",
     "EmbeddingFailed",
     "Erased",
+    "ErasureForged",
+    "EventCounts",
     "Explanation",
+    "Finding",
     "Fresh",
     "Imported",
     "InvalidInput",
+    "JobRun",
+    "JobStatus",
     "Kind",
     "LanguageBadAnswer",
     "LanguageFailed",
@@ -95,11 +120,14 @@ __all__ = [
     "NotFound",
     "Page",
     "Proposal",
+    "Purged",
     "Quarantined",
     "Recalled",
     "Recorded",
+    "Reflected",
     "Remembered",
     "Requester",
+    "Restored",
     "Reverted",
     "SchemaMismatch",
     "SecretRefused",
@@ -113,6 +141,8 @@ __all__ = [
     "StoreError",
     "StoreUnavailable",
     "Suggestion",
+    "Summarised",
+    "Swept",
     "TacitError",
     "View",
     "Visibility",

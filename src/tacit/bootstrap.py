@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,17 +14,25 @@ from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
 from tacit.language.budget import Allowance, Prices
 from tacit.language.choose import allowance, language_model
+from tacit.language.measured import MeasuredModel
 from tacit.language.port import LanguageModel
 from tacit.learn.consent import Confirm
 from tacit.learn.path import Learning
 from tacit.learn.reading.tongue import checked as checked_tongue
+from tacit.lifecycle.backup import check_database, check_file, put_in_place
+from tacit.lifecycle.journal import beside
+from tacit.lifecycle.policy import Upkeep
+from tacit.lifecycle.replay import settle as settle_erasures
 from tacit.memory import Memory
 from tacit.model.tokens import at_most, counter
+from tacit.model.upkeep import Backup, Restored
 from tacit.prompt.styles import Style
 from tacit.settings import Settings
 from tacit.store.core import Store
-from tacit.store.engine import Options, open_database
+from tacit.store.engine import Database, Options, file_of, open_database
 from tacit.store.migrate import migrate, require_current
+from tacit.telemetry.choose import meter as make_meter
+from tacit.telemetry.port import Meter
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
@@ -42,27 +50,104 @@ def open_memory(
     embedder: Embedder | Literal["by settings"] | None = "by settings",
 ) -> Memory:
     chosen = settings or load_settings()
-    if isinstance(url, Path):
-        url = str(url)
-    if url is not None and not isinstance(url, str):
-        raise InvalidInput("url", "expected sqlite:///path, a path, or postgresql://…")
-    if url is None:
-        url = settings_.database_url(chosen, Path.home(), Path.cwd())
+    url = _url(url, chosen)
     policy = _policy(chosen)
     maker = _embedder(chosen) if embedder == "by settings" else embedder
-    learning = _learning(chosen) if chosen.learn.enabled else None
+    meter = make_meter(chosen.metrics.exporter)
+    learning = _learning(chosen, meter) if chosen.learn.enabled else None
     database = open_database(url, _options(chosen))
     try:
         (migrate if chosen.db.automigrate else require_current)(database)
     except BaseException:
         database.close()
         raise
-    return Memory(
-        Mind(Store(database, clock), maker, learning, chosen.learn.workers),
-        policy,
-        space=space or chosen.memory.space,
-        enabled=chosen.memory.enabled,
+    journal = _journal(chosen, database)
+    days = chosen.events.keep_days
+    store = Store(database, clock, meter=meter, keep_events_days=days, journal=journal)
+    try:
+        settle_erasures(store)  # before anybody reads
+    except BaseException:
+        store.close()
+        raise
+    mind = Mind(store, maker, learning, chosen.learn.workers, _upkeep(chosen))
+    where, enabled = space or chosen.memory.space, chosen.memory.enabled
+    memory = Memory(mind, policy, space=where, enabled=enabled)
+    if enabled:
+        mind.tidy_up(where)
+    return memory
+
+
+def restore_backup(
+    path: str | Path,
+    url: str | Path | None = None,
+    *,
+    settings: Settings | None = None,
+    clock: Clock = system_clock,
+) -> Restored:
+    """Put a backup in the place of a SQLite database, whose files are kept aside, and erase again
+    what was erased since it was made, before anybody reads. Nobody else may have it open."""
+    chosen = settings or load_settings()
+    place = _url(url, chosen)
+    file = file_of(place)
+    if file is None:
+        raise InvalidInput("db", "is no SQLite file; PostgreSQL is restored with its own tools")
+    aside, before = put_in_place(_backup_file(path), file)
+    current = replace(_quiet(chosen), db=replace(chosen.db, automigrate=True))
+    open_memory(place, settings=current, clock=clock, embedder=None).close()
+    _, counts = check_file(file)
+    again = counts["erasures"] - before.get("erasures", 0)
+    return Restored(
+        path=str(file), aside=None if aside is None else str(aside), counts=counts, erasures=again
     )
+
+
+def verify_backup(
+    where: str | Path | None, *, journal: str | Path | None = None, settings: Settings | None = None
+) -> Backup:
+    """Check a backup that is a file, or a database that was restored from one. With a journal, what
+    was erased since is erased again in it."""
+    chosen = settings or load_settings()
+    place = _url(where, chosen)
+    file = file_of(place)
+    used = file is not None and file.with_name(file.name + "-wal").exists()
+    if file is not None and journal is None and not used:
+        schema, counts = check_file(_backup_file(file))
+        size = file.stat().st_size
+        return Backup(path=str(file), schema=schema, counts=counts, size_bytes=size)
+    if file is not None and not used:
+        check_file(_backup_file(file))
+    again = 0
+    if journal is not None:
+        with open_memory(place, settings=_quiet(chosen), embedder=None) as memory:
+            again = memory.replay_erasures(Path(journal)).count
+    database = open_database(place, _options(chosen))
+    try:
+        shown = database.engine.url.render_as_string(hide_password=True)
+        return replace(check_database(database, shown), erased_again=again)
+    finally:
+        database.close()
+
+
+def _quiet(settings: Settings) -> Settings:
+    """Nothing is learned or swept while a copy is looked at."""
+    learn, jobs = replace(settings.learn, workers=0), replace(settings.jobs, on_open=False)
+    return replace(settings, learn=learn, jobs=jobs)
+
+
+def _url(url: str | Path | None, settings: Settings) -> str:
+    if isinstance(url, Path):
+        return str(url)
+    if url is None:
+        return settings_.database_url(settings, Path.home(), Path.cwd())
+    if not isinstance(url, str):
+        raise InvalidInput("url", "expected sqlite:///path, a path, or postgresql://…")
+    return url
+
+
+def _backup_file(path: object) -> Path:
+    if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
+        raise InvalidInput("path", "is no file name")
+    return Path(path)
 
 
 def _policy(settings: Settings) -> Policy:
@@ -83,12 +168,15 @@ def _policy(settings: Settings) -> Policy:
             one.name: one.rag_length for one in settings.categories if one.context == "rag"
         },
         allowlists=settings.allowlists,
+        restorable_days=settings.lifecycle.restorable_days,
     )
 
 
-def _learning(settings: Settings) -> Learning:
+def _learning(settings: Settings, meter: Meter) -> Learning:
     chosen = settings.learn
     model, allowance = _language(settings)
+    if model is not None and meter.on:
+        model = MeasuredModel(model, meter)
     return Learning(
         ttls=asdict(settings.memory.ttl_days),
         link_min=settings.recall.link_min,
@@ -100,6 +188,22 @@ def _learning(settings: Settings) -> Learning:
         quarantine=chosen.quarantine,
         model=model,
         allowance=allowance,
+    )
+
+
+def _upkeep(settings: Settings) -> Upkeep:
+    every = settings.jobs.every
+    periods = {one.name: getattr(every, one.name) for one in fields(every)}
+    return Upkeep(
+        every={task: period for task, period in periods.items() if period is not None},
+        on_open=settings.jobs.on_open,
+        **asdict(settings.lifecycle),
+        consolidate_enabled=settings.consolidate.enabled,
+        consolidate_pairs_per_day=settings.consolidate.pairs_per_day,
+        reflect_enabled=settings.reflect.enabled,
+        reflect_insight_days=settings.reflect.insight_days,
+        reflect_summaries=settings.reflect.summaries,
+        summary_days=settings.memory.ttl_days.event,
     )
 
 
@@ -141,6 +245,14 @@ def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
         prices, tokens_per_day=chosen.tokens_per_day, cost_per_day=chosen.cost_per_day
     )
     return model, bound
+
+
+def _journal(settings: Settings, database: Database) -> Path | None:
+    """Of erasures: beside a database that is a file; elsewhere where the settings say."""
+    if settings.erase.journal:
+        return _path(settings.erase.journal)
+    file = database.file
+    return None if file is None else beside(file)
 
 
 def _path(written: str) -> Path:

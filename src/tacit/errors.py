@@ -17,6 +17,7 @@ TacitError
     ├── StoreBusy       other writers held the database for longer than the caller may wait
     ├── StoreUnavailable  the database cannot be reached or opened
     ├── SchemaMismatch  the database was written by another version of Tacit
+    ├── ErasureForged   a line of the journal of erasures is not as it was signed
     └── DisclosureBreach  a row came back that the rules forbid: nothing of it is returned
 """
 
@@ -107,6 +108,10 @@ class StoreUnavailable(StoreError):
 
 
 class SchemaMismatch(StoreError):
+    pass
+
+
+class ErasureForged(StoreError):
     pass
 
 

@@ -62,12 +62,45 @@ IMPORT_LINE_MAX_BYTES = 1_000_000
 
 # Lifecycle.
 RESTORABLE_DAYS = 30
+DOCTOR_IDS_MAX_COUNT = 20  # shown of what a check found
+DOCTOR_MENDED_AT_ONCE_COUNT = 50  # in one transaction
+PURGE_OVERDUE_DAYS = 7  # purging happens daily where anything works
 KIND_TTL_DAYS = {"context": 7, "event": 30, "task": 14, "observation": 3}
+FADE_AFTER_DEFAULT_DAYS = 60
+FADE_BELOW_DEFAULT_IMPORTANCE = 3
+EVICTED_FROM_AGE_DAYS = 7  # what is younger stays, however much there is
+EVICTION_HALF_LIFE_DAYS = 30.0
+ENTRIES_MAX_COUNT = 1_000_000  # that a person may have at most, where the settings have a cap
+SWEPT_AT_ONCE_COUNT = 200  # rows in one transaction of a sweep or a purge
+CLOCK_LEAP_DAYS = 7  # since the last sweep: a longer gap needs somebody to vouch for the clock
+CLOCK_BACK_MAX_SECONDS = 3_600  # behind the last sweep
+STALE_DAYS = 14  # counts of what was learned from somebody on a day
+CHANGES_KEPT_DAYS = 90  # for deltas
+
+# Tasks that come round. Settings say how often; each has its part of the period in each space.
+JOBS_EVERY_HOURS = {
+    "expire": 1,
+    "purge": 6,
+    "consolidate": 24,
+    "reflect": 24,
+    "reembed": 24,
+    "summarise": 24,
+}
+JOBS_EVERY_MIN_SECONDS = 60
+JOBS_EVERY_MAX_SECONDS = 366 * 86_400
+JOBS_LEASE_SECONDS = 900.0  # longer than one step may take, with what it asks a language model
+JOBS_PLAN_SECONDS = 60.0  # how often spaces are looked for that have no tasks yet
+JOBS_PLANNED_AT_ONCE_COUNT = 500
+JOBS_DUE_AT_ONCE_COUNT = 32
+JOBS_PAUSE_MAX_SECONDS = 1.0  # between two steps, for whoever waits for an answer
+JOBS_RESUMES_MAX_COUNT = 3  # failures in a row from the same place; then a run begins anew
+JOBS_RUNS_KEPT_COUNT = 20  # of each task in each space
 
 # The store.
 SQLITE_BUSY_TIMEOUT_MS = 5_000
 WRITE_WAIT_MAX_SECONDS = 60.0
 ERASE_WAIT_MAX_SECONDS = 30.0
+ERASURE_LINE_MAX_BYTES = 64_000_000  # of the journal: about 1.8 million ids
 ID_ATTEMPTS_MAX_COUNT = 8
 COLLISIONS_MAX_COUNT = 8  # of one write with others that wrote the same thing first
 POOL_MAX_CONNECTIONS = 8
@@ -162,3 +195,34 @@ LEARN_DEBOUNCE_DEFAULT_SECONDS = 30
 LEARN_DEBOUNCE_MAX_SECONDS = 3_600
 LEARN_WORKERS_DEFAULT_COUNT = 1
 LEARN_WORKERS_MAX_COUNT = 64
+
+# Consolidation and reflection.
+CONSOLIDATE_PAIRS_PER_DAY = 50  # that a model is asked about, of one person
+CONSOLIDATE_PAIRS_MAX_PER_DAY = 10_000
+CONSOLIDATE_BATCH_MAX_COUNT = 10  # pairs in one question
+CONSOLIDATE_POOL_MAX_COUNT = 2_000  # memories of one person that are compared
+CONSOLIDATE_RECENT_HOURS = 72
+CONSOLIDATE_IMPORTANCE_MIN = 3
+CONSOLIDATE_RECENCY_DAYS = 90
+CONSOLIDATE_TEXT_MAX_CHARS = 1_000  # of a memory that a model is asked about
+CONSOLIDATE_MERGES_AT_ONCE_COUNT = 100
+CONSOLIDATE_LOOKED_AT_MAX_COUNT = 20_000  # pairs that are alike, nearest first
+PAIR_CHECK_DAYS = 14
+OWNERS_AT_ONCE_COUNT = 50  # looked at in one step, where there is nothing to do for them
+LANGUAGE_FAILURES_MAX_COUNT = 3  # of one run of a task; then it asks no more
+REFLECT_EVERY_HOURS = 24
+REFLECT_USED_MAX_COUNT = 5
+REFLECT_NEWEST_MAX_COUNT = 3
+INSIGHTS_MAX_COUNT = 3
+INSIGHT_DAYS = 30
+INSIGHT_TAGS_MAX_COUNT = 5
+SUMMARY_STILL_MINUTES = 30
+SUMMARY_TURNS_MIN_COUNT = 2
+SUMMARY_TURNS_MAX_COUNT = 200
+SUMMARY_TEXT_MAX_CHARS = 20_000
+
+# Telling what happened.
+EVENTS_KEEP_DEFAULT_DAYS = 90
+EVENTS_KEEP_MAX_DAYS = 3_650
+METRICS_DEFAULT_PORT = 9_464
+PORT_MAX = 65_535

@@ -11,8 +11,8 @@ from tacit.errors import InvalidInput, NotFound
 from tacit.identity import keys
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import erase_source, quarantine, sources
 from tacit.lifecycle import forget as forgetting
-from tacit.lifecycle import quarantine, sources
 from tacit.lifecycle import revert as reverting
 from tacit.model import draft, text
 from tacit.model.memory import Memory
@@ -34,6 +34,7 @@ class Operator:
     _space: str
     _actor: str
     _ttls: dict[str, int]
+    _restorable_days: int
     _reworded: Callable[[], None]  # told when there is a wording without a vector
 
     def update(self, id: str, content: str) -> None:
@@ -58,14 +59,21 @@ class Operator:
         self._reworded()
 
     def forget(self, id: str) -> None:
-        self._act(lambda w: forgetting.forget(w, _held(w, id)))
+        self._act(lambda w: forgetting.forget(w, _held(w, id), self._restorable_days))
 
     def restore(self, id: str) -> None:
         self._act(lambda w: forgetting.restore(w, _held(w, id), self._ttls))
 
     def erase(self, id: str) -> Erased:
-        count = self._act(lambda w: erasing.erase(w, _held(w, id, turns=True)))
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
+        done = self._act(lambda w: erasing.erase(w, _held(w, id, turns=True)))
+        return erasing.finish(self._store, done)
+
+    def erase_source(self, source: str) -> Erased:
+        """As `revert`, and for good: what was learned from a source is gone with its wordings and
+        the turns that were recorded there. What people said themselves since stays."""
+        done = erase_source.erase_source(self._act, sources.parse(source))
+        self._reworded()
+        return erasing.finish(self._store, done)
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
         wanted = text.choice("visibility", visibility, Visibility)
@@ -110,8 +118,8 @@ class Operator:
 
     def discard(self, id: str) -> Erased:
         """Out of quarantine, for good."""
-        count = self._act(lambda w: quarantine.discard(w, _held(w, id)))
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
+        done = self._act(lambda w: quarantine.discard(w, _held(w, id)))
+        return erasing.finish(self._store, done)
 
     def _act(self, work: Callable[[Writing], T]) -> T:
         return self._store.act(self._space, self._actor, work)

@@ -62,8 +62,11 @@ def plain(thing: type, skip: set[str]) -> list[str]:
 
 
 VIEW_METHODS = plain(View, set())
-# Not `view` and `space`, which hand out more; not what would end the test's own memory.
-MEMORY_METHODS = plain(Memory, {"view", "space", "operator", "close", "erase_space", "maintain"})
+# Not `view` and `space`, which hand out more; not what would end the test's own memory, or write
+# files wherever it is told to.
+MEMORY_METHODS = plain(
+    Memory, {"view", "space", "operator", "close", "erase_space", "maintain", "backup"}
+)
 OPERATOR_METHODS = ["erase", "forget", "lower_visibility", "restore", "update", "withhold_from"]
 
 
@@ -73,10 +76,14 @@ GOOD: dict[str, Any] = {
     "query": "one", "since": 0, "limit": 5, "cursor": None, "prefix": None, "state": None,
     "pinned": None, "on": True, "if_version": None, "chat": TEAM, "external_key": "telegram:1001",
     "account": "acct:a", "verified": True, "actor": "root", "identity": "acct:a", "old": TEAM,
-    "wait_seconds": 0, "messages": [tacit.Message("user", "I live in Rome")],
+    "wait_seconds": 0, "task": "expire", "messages": [tacit.Message("user", "I live in Rome")],
     "new": "telegram:-7", "subject": "telegram:2002", "into": "telegram:2002", "asked_by": None,
+    "run": "20260101", "repair": True, "checks": None, "format": "jsonl", "everything": True,
 }  # fmt: skip
 GOOD_ELSEWHERE = {
+    ("events", "since"): None,
+    ("erase_about", "person"): "telegram:2002",
+    ("export", "turns"): False,
     ("name", "kind"): "alias",
     ("list", "kind"): None,
     ("explain", "chat"): tacit.Chat.private("telegram:1001"),

@@ -36,6 +36,7 @@ def check(view: View | DisabledView, id: str) -> None:
     assert view.get("profile", "k") is None
     pages = [*view.list(), *view.about("Alice")]
     others = [*view.recall("one"), *view.history(id), *view.people(), *view.export()]
+    others += view.history_export()
     assert (pages, others) == ([], [])
     assert view.delta().changes == ()
     assert view.stats().memories == 0

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 import tacit
 from tacit import limits
-from tacit.learn.worker import Runner
+from tacit.jobs.worker import Runner
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
 from tacit.store import jobs

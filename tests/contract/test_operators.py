@@ -50,7 +50,7 @@ def test_an_operator_has_no_way_to_read(memory: Memory) -> None:
     root = memory.operator("root")
     public = {name for name in dir(root) if not name.startswith("_")}
     on_memories = {"erase", "forget", "lower_visibility", "restore", "update", "withhold_from"}
-    on_learning = {"discard", "quarantined", "release", "revert"}
+    on_learning = {"discard", "erase_source", "quarantined", "release", "revert"}
     assert public == on_memories | on_learning
     id = kept(private(memory, ALICE), "one")
     assert root.update(id, "two") is None  # type: ignore[func-returns-value]

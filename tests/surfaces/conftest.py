@@ -39,7 +39,20 @@ Tacit = Callable[..., Ran]
 
 OWN_SETTINGS = tuple(
     f"TACIT_{section}"
-    for section in ("DB", "MEM", "CONF", "EMBEDDING", "RECALL", "PROMPT", "LEARN", "LANGUAGE")
+    for section in (
+        "DB",
+        "MEM",
+        "CONF",
+        "EMBEDDING",
+        "RECALL",
+        "PROMPT",
+        "LEARN",
+        "LANGUAGE",
+        "EVENTS",
+        "METRICS",
+        "REFLECT",
+        "CONSOLIDATE",
+    )
 )
 
 

@@ -38,7 +38,9 @@ class Case(NamedTuple):
 
 WROTE = "id state version created supersedes"
 PAGE = "memories cursor"
-ERASED = "done count complete"
+ERASED = "done count complete certificate"
+BACKED_UP = "path schema healthy rows problems erased_again"
+GENUINE = "genuine: this memory issued it as it stands\n"
 COUNTS = "memories by_state by_kind by_category"
 VECTORS = "model dimension done total running complete"
 BLOCK = r"## Your Memory\n.*Sarah is my wife\n.*</tacit-memory>\n"
@@ -96,13 +98,30 @@ CASES = {
     "export": Case("--output out{n}", r"exported  4 to out\d\n", "exported file"),
     "import": Case("backup", IMPORTED, "created skipped refused"),
     "wipe": Case("--yes", "erased  4 memories\n", ERASED),
+    "certificate": Case("verify certificate", GENUINE, "genuine"),
+    "backup": Case("--verify", r"healthy  schema \d+, \d+ rows\n", BACKED_UP),
     "stats": Case("", r"4 memories\nstate  active +4\n.*", COUNTS),
     "delta": Case("", r"revision \d+\n\d+  created  .*", "revision changes"),
     "spaces": Case("", r"(\w+\n)*spaces\n(\w+\n)*", "spaces"),
+    "consolidate": Case(
+        "", r"merged  \d memor(y|ies), in run \d+\n", "run merged certain pairs asked left skipped"
+    ),
+    "reflect": Case(
+        "", "kept  0 insights about 0 people\n", "people insights refused left skipped"
+    ),
+    "summarise": Case(
+        "", "summed up  0 of 0 conversations\n", "sessions summaries refused left skipped"
+    ),
+    "expire": Case("", r"swept  .*\n", "expired faded evicted turns proposals cleared waits"),
+    "purge": Case("", r"purged  0\n", "purged postponed waits"),
     "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did"),
+    "doctor": Case("", "healthy\n", "healthy findings"),
+    "events": Case("--op create", r"[\d-]{10}  hotpath  create  ok  \d\n", "events cursor"),
+    "metrics": Case("--print", r"# HELP .*tacit_queue_depth\{.*\n", "metrics"),
     "embedding": Case("", EMBEDDED, VECTORS),
     "waiting": Case("", r"waiting  2 turns, the oldest since .* UTC\n", f"{WAITS} retried"),
-    "work": Case("--once", r"learned  2 turns\nwaiting  0 turns\n", f"learned {WAITS}"),
+    "jobs": Case("", r"expire +(idle|waiting) .*\nsummarise +off +never ran\n", "jobs"),
+    "work": Case("--once", r"learned  2 turns\nwaiting  0 turns\n", f"learned ran {WAITS}"),
     "quarantine": Case("release {held}", r"released  \w{8}; it counts as untrusted\n", "id done"),
     "revert": Case(
         "--source telegram:1001",
@@ -113,7 +132,10 @@ CASES = {
     "reembed": Case("", r"made  \d+\n" + EMBEDDED, f"made {VECTORS}"),
 }
 SAID_BESIDE = {
-    "reembed": r"(\d+ vectors made\n)*"
+    "consolidate": "no language model is set.*\n",
+    "reflect": "it is switched off.*\n",
+    "summarise": "it is switched off.*\n",
+    "reembed": r"(\d+ vectors made\n)*",
 }  # on stderr; in the background it may be quicker
 CONVERSED = ("proposals", "approve", "decline", "waiting", "work", "quarantine", "revert")
 KEEP_TURNS = {"TACIT_MEMORY_SESSIONS_KEEP": "true"}
@@ -130,6 +152,8 @@ def prepared(url: str, space: str) -> list[str]:
         for n in (1, 2):
             memory.link(f"telegram:8{n}", f"acct:8{n}")
             memory.merge_people(f"person:7777777{n}", "telegram:9")
+        gone = view.erase(view.remember("gone").id).certificate
+    Path("certificate").write_text(gone.to_json() if gone else "")
     Path("backup").write_text('{"content": "Sarah is my wife"}\n')
     Path("turns").write_text('{"role": "user", "content": "Hello"}\n' * 2)
     return ids

@@ -167,5 +167,5 @@ def test_a_worker_learns_until_it_is_told_to_stop(
         worker.kill()
         worker.wait()
     assert worker.returncode == 0
-    assert out.startswith(b'{"learned": null, "turns": 0')
+    assert out.startswith(b'{"learned": null, "ran": null, "turns": 0')
     assert contents(on_file, *ALICE) == ["Alice lives in Lisbon"]

@@ -18,7 +18,8 @@ NOBODYS = "AAAAAAAA"
 
 NEED_NOBODY = {
     "link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "embedding", "reembed",
-    "waiting", "work", "quarantine", "revert", "demo",
+    "doctor", "waiting", "jobs", "work", "quarantine", "revert", "demo", "certificate", "backup",
+    "expire", "purge", "consolidate", "reflect", "summarise", "events", "metrics",
 }  # fmt: skip
 ARGUMENTS = {
     "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.errors import LanguageFailed
 from tacit.language.budget import Allowance, Budget
 from tacit.language.port import LanguageModel
 from tacit.learn import keep as keeping
@@ -31,17 +32,27 @@ from tacit.learn.same_fact import LIKENESS_MIN, Pair, judged
 from tacit.learn.screen import screen
 from tacit.learn.turn import Turn
 from tacit.learn.zone import zone_of
+from tacit.model.happening import Node, Op, Status
 from tacit.model.request import Request
 from tacit.model.words import State
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import neighbours
-from tacit.store import candidates, learned, proposals, reads, relations, usage, writes
+from tacit.store import (
+    candidates,
+    happening,
+    learned,
+    proposals,
+    reads,
+    relations,
+    usage,
+)
 from tacit.store.core import Store
 from tacit.store.usage import DatabaseLedger
 from tacit.store.writes import Vectors, Writing
+from tacit.telemetry.timing import timed
 
-_LAPSED_AT_ONCE_COUNT = 10
 _ZONE_KEY = ("profile", "timezone")
+_FAILED = happening.Happened(Node.HOTPATH, Op.CLASSIFY, Status.ERROR)
 Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
 
 
@@ -97,6 +108,21 @@ class Path:
         done: Callable[[Connection], None] = lambda _: None,
     ) -> list[Kept]:
         """`done` runs in the transaction that writes what came of the turn."""
+        try:
+            with timed(self.store.meter, "learn_turn"):
+                return self._learned(space, thread, turn, trace, done)
+        except LanguageFailed:
+            self.store.told(space, self.store.clock(), [_FAILED])
+            raise
+
+    def _learned(
+        self,
+        space: str,
+        thread: str,
+        turn: Turn,
+        trace: Trace,
+        done: Callable[[Connection], None],
+    ) -> list[Kept]:
         screened = screen(turn)
         trace.note("screen", f"{screened.outcome}: {screened.reason}")
         if screened.outcome == "quarantine" and self.learning.quarantine:
@@ -203,7 +229,9 @@ class Path:
                 present=turn.present,
                 confidential=w.request.confidential or turn.confidential,
             )
-            return work(replace(w, request=request))
+            kept = work(replace(w, request=request))
+            happening.unclassified(w)
+            return kept
 
         return self.store.write(space, turn.asking, thread, whole, vectors or Vectors())
 
@@ -211,8 +239,6 @@ class Path:
         return lambda w: [keeping.quarantine(w, turn, reason, self.learning.ttls)]
 
     def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
-        for id in proposals.lapsed(w.connection, w.space, w.at, _LAPSED_AT_ONCE_COUNT):
-            writes.bury(w, [id])
         stated = _attributed(w, turn, told, trace)
         shelf = look(w, [one for one, _ in stated])
         decisions = reconcile(turn, stated, shelf, told.speaker, told.tongue)
@@ -226,6 +252,7 @@ class Path:
             kept.append(made)
             if made.state is State.ACTIVE:
                 likeness = told.near.get(made.content, {})
+                happening.likened(w, made.id, likeness)
                 if likeness or decision.old is not None:
                     relations.find(w, made.id, likeness, new=decision.old is None)
                 outranked(w, decision, whom, made.id)
@@ -271,6 +298,7 @@ def _attributed(
     stated: list[tuple[Statement, Attributed]] = []
     for one in told.found.statements:
         filled = classify(one, told.tongue, turn.said_at)
+        happening.classified(w, filled.category)
         trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
         try:
             whom = attribute(w, filled)

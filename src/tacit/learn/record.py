@@ -2,7 +2,8 @@
 
 A turn has the provenance of the chat it was said in and goes no further than a personal memory of
 it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
-and in private to those who heard it. It goes when its time is up.
+and in private to those who heard it. When its time is up nobody hears it any more, and the next
+sweep removes it.
 """
 
 from __future__ import annotations
@@ -10,26 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select
-
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.identity.keys import channel_of
 from tacit.learn.compose import heard
 from tacit.model.memory import Memory, Source
 from tacit.model.message import Role, Said
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
 from tacit.store import writes
-from tacit.store.tables import memories
 from tacit.store.writes import Writing
 
 CATEGORY = "conversation"
-_LAPSED_AT_ONCE_COUNT = 200
-_M = memories.c
 
 
 def record(w: Writing, said: Sequence[Said], session: str | None, keep_days: int) -> list[str]:
-    _drop_lapsed(w)
     ids = []
     for one in said:
         turn = _turn(w, one, session, keep_days)
@@ -89,20 +83,3 @@ def _turn(w: Writing, said: Said, session: str | None, keep_days: int) -> Memory
         session=session or f"{w.thread} {when.date().isoformat()}",
         name=said.name,
     )
-
-
-def _drop_lapsed(w: Writing) -> None:
-    """Whoever says something new lets go of what they said too long ago."""
-    lapsed = (
-        select(_M.id)
-        .where(
-            _M.space_id == w.space,
-            _M.owner == w.request.subject,
-            _M.is_turn.is_(True),
-            _M.created_at < to_micros(w.at),
-            _M.expires_at <= to_micros(w.at),
-        )
-        .order_by(_M.created_at)
-        .limit(_LAPSED_AT_ONCE_COUNT)
-    )
-    writes.bury(w, w.connection.execute(lapsed).scalars().all())

@@ -69,20 +69,40 @@ def judged(
     asked = sorted(filter(worth_asking, pairs), key=lambda one: -one.likeness)[:_PAIRS_MAX_COUNT]
     if not asked:
         return {}
-    material = "\n".join(
-        f"pair {n}\nolder: {one.older}\nnewer: {one.newer}" for n, one in enumerate(asked, start=1)
-    )
     try:
-        answer = model.ask(_INSTRUCTIONS, material, Verdicts, budget=budget)
+        told = verdicts(asked, model, budget)
     except LanguageFailed:
         return {}
     found: dict[str, tuple[str, Literal["same", "updates"]]] = {}
-    for one in answer.value.verdicts:
-        if not 1 <= one.pair <= len(asked) or one.verdict == "different":
+    for pair, verdict in zip(asked, told, strict=True):
+        if verdict == "different" or (verdict == "same" and not believed(pair)):
             continue
-        pair = asked[one.pair - 1]
-        # The same in all but words is alike: what a model says against that is not believed.
-        if one.verdict == "same" and pair.likeness < _CHECKED_MIN:
-            continue
-        found.setdefault(pair.newer, (pair.id, one.verdict))
+        found.setdefault(pair.newer, (pair.id, verdict))
     return found
+
+
+def believed(pair: Pair) -> bool:
+    """The same in all but words is alike: what a model says against that is not believed."""
+    return pair.likeness >= _CHECKED_MIN
+
+
+def verdicts(
+    pairs: Sequence[Pair], model: LanguageModel, budget: Budget
+) -> list[Literal["same", "updates", "different"]]:
+    """What a model says of each pair, in their order: different where it says nothing, or not the
+    same thing twice. Raises `LanguageFailed`."""
+    material = "\n".join(
+        f"pair {n}\nolder: {_line(one.older)}\nnewer: {_line(one.newer)}"
+        for n, one in enumerate(pairs, start=1)
+    )
+    answer = model.ask(_INSTRUCTIONS, material, Verdicts, budget=budget)
+    said: dict[int, set[Literal["same", "updates", "different"]]] = {}
+    for one in answer.value.verdicts:
+        said.setdefault(one.pair, set()).add(one.verdict)
+    found = [said.get(n, set()) for n in range(1, len(pairs) + 1)]
+    return [one.pop() if len(one) == 1 else "different" for one in found]
+
+
+def _line(text: str) -> str:
+    """On one line, where it cannot pass for another pair."""
+    return " ".join(text.split())

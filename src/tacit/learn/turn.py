@@ -10,8 +10,9 @@ from typing import Any
 from tacit.identity.resolve import Asking
 from tacit.model.message import Role
 from tacit.model.words import ChatKind
+from tacit.store import jobs
 
-LEARN = "learn"  # the kind of its job
+LEARN = jobs.LEARN  # the kind of its job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,31 @@ def verify(
     )
 
 
+def well_formed(content: str, text: str, speaker: str, tongue: Tongue) -> str | None:
+    """The reason for refusing a sentence that draws on a text without repeating it: its form, and
+    names and numbers that the text does not have. None where it is fine."""
+    return (
+        _misshapen(content, tongue)
+        or _pronoun(content, speaker, tongue)
+        or _foreign(content, text, speaker, tongue)
+    )
+
+
+def _foreign(content: str, text: str, speaker: str, tongue: Tongue) -> str | None:
+    said = {word.casefold() for word in _words(text)}
+    said |= {part for word in said for part in re.split(r"[^\w]", word) if part}
+    said |= set(_NUMBER.findall(text))
+    capitals = tongue.texts["names"] == "capital"
+    bare = re.sub(r"([.!?]\s+)(\w)", lambda m: m[1] + m[2].lower(), _without(content, speaker))
+    for position, word in enumerate(_words(bare)):
+        folded = _OWNED.sub("", word.casefold())
+        named = capitals and word[:1].isupper() and (position > 0 or not bare.startswith(word))
+        numbered = any(char.isdigit() for char in folded)
+        if (named or numbered) and not _backed(folded, said, tongue):
+            return f"{word!r} is not in what it draws on"
+    return None
+
+
 def _misshapen(content: str, tongue: Tongue) -> str | None:
     if content != content.strip() or len(content) < _CONTENT_MIN_CHARS:
         return "the content is empty or too short to stand alone"

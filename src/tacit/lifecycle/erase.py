@@ -1,44 +1,38 @@
-"""Erase: gone now, everywhere, for good. First the rows, in one transaction; then their bytes."""
+"""Erase: gone now, everywhere, for good. First the rows, in one transaction, with a signed note of
+their hashes; then the note in a journal beside the database; then the bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 
-from sqlalchemy import Connection, delete, or_, select, update
+from sqlalchemy import Connection, delete, select, update
 
+from tacit.clock import to_micros
 from tacit.errors import StoreBusy
+from tacit.lifecycle import certificate, journal, tombstones
+from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
-from tacit.model.words import ChatKind
-from tacit.store import jobs, keyed, partitions, writes
+from tacit.model.results import Erased
+from tacit.store import erasures, jobs, keyed, writes
+from tacit.store.core import Store
 from tacit.store.engine import Database
 from tacit.store.identities import around
 from tacit.store.settle import settle_key
-from tacit.store.tables import (
-    blocks,
-    chat_members,
-    chats,
-    declined,
-    derived_from,
-    learning_days,
-    memories,
-    metadata,
-    people,
-    person_names,
-    proposals,
-    subjects,
-    tombstones,
-)
-from tacit.store.tables import partitions as partitions_table
+from tacit.store.tables import derived_from, memories, metadata, spaces
+from tacit.store.tables import tombstones as tombstones_table
 from tacit.store.writes import Writing
 
 _ERASED_AT_ONCE_COUNT = 500
 _M = memories.c
 
 
-def erase(w: Writing, memory: Memory, *, turns: bool = False) -> int:
+def erase(w: Writing, memory: Memory, *, turns: bool = False) -> Noted:
     """For its owner and for an operator, with what it replaced and with the values of its key under
     the owner's other identities: to them it is one thing, and where others listen it counts as
-    one. Anybody else erases what they may hear, and that alone."""
+    one. Anybody else erases what they may hear, and that alone. What was thought because of it goes
+    with it, whoever erases."""
+    removal = Removal(scope="memory")
     ids = {memory.id}
     operator = w.request.requester is None
     own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
@@ -46,15 +40,18 @@ def erase(w: Writing, memory: Memory, *, turns: bool = False) -> int:
     owners = around(w.connection, w.space, [owner]).now(owner)
     if operator or own:
         if turns:  # first, so that what is being learned at this moment is there to be found
-            jobs.drop(w.connection, w.space, owners, memory.thread or w.thread)
+            thread = memory.thread or w.thread
+            removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners, thread)
         ids |= set(keyed.siblings(w, memory))
         ids |= _replaced(w, ids, owners)
         if turns:
             ids |= _learned_from(w, ids, owners)
-    writes.bury(w, sorted(ids))
+    remove(w, removal, ids)
     if memory.key is not None and memory.owner is not None:
         settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
-    return len(ids) if operator or w.request.private else 1
+    whole = operator or (own and w.request.private)
+    count = None if whole else len(ids) if w.request.private else 1
+    return tombstones.record(w, removal, count=count, whole=whole)
 
 
 def _replaced(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
@@ -78,75 +75,95 @@ def _learned_from(w: Writing, ids: set[str], owners: Collection[str]) -> set[str
     said = (
         select(d.turn_id)
         .join(memories, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
-        .where(d.space_id == w.space, d.memory_id.in_(sorted(ids)), _M.owner.in_(sorted(owners)))
+        .where(
+            d.space_id == w.space,
+            d.memory_id.in_(sorted(ids)),
+            _M.owner.in_(sorted(owners)),
+            _M.is_turn.is_(True),  # an insight rests on memories, which stay
+        )
     )
     return set(w.connection.execute(said).scalars())
 
 
-def erase_owned(w: Writing, owners: Collection[str]) -> int:
+def remove(w: Writing, removal: Removal, ids: Iterable[str]) -> None:
+    """These memories, and what was thought because of them, step by step."""
+    waiting = set(ids) - removal.ids
+    while waiting:
+        some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
+        thoughts = erasures.insights(w.connection, w.space, some)
+        removal.counts.update(erasures.count(w.connection, w.space, some))
+        removal.owners |= erasures.whose(w.connection, w.space, some)
+        erasures.drop_mentions(w.connection, w.space, some)
+        writes.bury(w, some)
+        removal.ids.update(some)
+        waiting = (waiting | thoughts) - removal.ids
+
+
+def remove_settled(w: Writing, removal: Removal, ids: Collection[str]) -> None:
+    """The same; and where one of them was the value of a key, another one may be it now."""
+    named: set[tuple[str, str, str]] = set()
+    todo = sorted(ids)
+    for start in range(0, len(todo), _ERASED_AT_ONCE_COUNT):
+        some = todo[start : start + _ERASED_AT_ONCE_COUNT]
+        rows = select(_M.owner, _M.category, _M.key).where(
+            _M.space_id == w.space, _M.id.in_(some), _M.key.is_not(None), _M.owner.is_not(None)
+        )
+        named |= {(owner, category, key) for owner, category, key in w.connection.execute(rows)}
+    remove(w, removal, todo)
+    for owner, category, key in sorted(named):
+        owners = around(w.connection, w.space, [owner]).now(owner)
+        settle_key(w.connection, w.space, sorted(owners), category, key)
+
+
+def erase_one(w: Writing, id: str) -> Noted:
+    """Out of quarantine, say: this one, and nothing that it stood for."""
+    removal = Removal(scope="memory")
+    remove(w, removal, [id])
+    return tombstones.record(w, removal)
+
+
+def wipe(w: Writing, owners: Collection[str]) -> Noted:
+    removal = Removal(scope="owned", people=set(owners))
+    erase_owned(w, removal, owners)
+    return tombstones.record(w, removal)
+
+
+def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
     """Everything that belongs to these identities of one person, and what waits to be learned."""
-    jobs.drop(w.connection, w.space, owners)
+    removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
     owned = (
         select(_M.id)
         .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
         .limit(_ERASED_AT_ONCE_COUNT)
     )
-    count = 0
     while ids := w.connection.execute(owned).scalars().all():
-        writes.bury(w, ids)
-        count += len(ids)
-    return count
+        remove(w, removal, ids)
 
 
-def erase_person(w: Writing, identities: Collection[str]) -> int:
-    """Their memories, the names they go by and gave, and where they were.
-
-    Links stay: they are what keeps a memory withheld from every identity a person ever had.
-    """
-    count = erase_owned(w, identities)
-    who = sorted(identities)
-    _erase_learning(w, who)
-    n, c, p, s = person_names.c, chat_members.c, people.c, subjects.c
-    execute = w.connection.execute
-    execute(
-        delete(person_names).where(
-            n.space_id == w.space, or_(n.person.in_(who), n.known_to.in_(who))
-        )
-    )
-    alone = (
-        select(c.chat)
-        .join(chats, (chats.c.space_id == c.space_id) & (chats.c.id == c.chat))
-        .where(c.space_id == w.space, c.person.in_(who), chats.c.kind == ChatKind.PRIVATE.value)
-    )
-    rooms = sorted(set(execute(alone).scalars()))
-    doors = [*map(partitions.person, who), *map(partitions.room, rooms)]
-    d, b = partitions_table.c, blocks.c
-    execute(delete(partitions_table).where(d.space_id == w.space, d.door.in_(doors)))
-    execute(delete(blocks).where(b.space_id == w.space, b.thread.in_(rooms)))
-    execute(delete(chat_members).where(c.space_id == w.space, c.person.in_(who)))
-    execute(delete(people).where(p.space_id == w.space, p.created_by.in_(who)))
-    execute(delete(subjects).where(s.space_id == w.space, s.id.in_(who)))
-    return count
-
-
-def _erase_learning(w: Writing, who: list[str]) -> None:
-    """What they were asked, what they said no to, and how much was learned from them."""
-    a, d, c = proposals.c, declined.c, learning_days.c
-    asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
-    writes.bury(w, list(w.connection.execute(asked).scalars()))
-    for table, whose in ((declined, d.concerns), (learning_days, c.owner)):
-        w.connection.execute(delete(table).where(table.c.space_id == w.space, whose.in_(who)))
-
-
-def erase_space(connection: Connection, database: Database, space: str) -> int:
-    """Every row of a space, its tombstones among them: with the space go its ids."""
-    count: int = 0
-    database.dialect.unindex_space(connection, space)
+def erase_space(connection: Connection, store: Store, space: str) -> Noted | None:
+    """Every row of a space, its tombstones and its secret among them: with the space go its ids.
+    None where there was no such space."""
+    store.database.dialect.lock_space(connection, space)
+    secret = connection.execute(
+        select(spaces.c.secret).where(spaces.c.space_id == space)
+    ).scalar_one_or_none()
+    counts: Counter[str] = Counter()
+    store.database.dialect.unindex_space(connection, space)
     for table in reversed(metadata.sorted_tables):
         done = connection.execute(delete(table).where(table.c.space_id == space))
-        if table is memories:
-            count = done.rowcount
-    return count
+        counts[table.name] = done.rowcount
+    if secret is None:
+        return None
+    at = to_micros(store.clock())
+    return tombstones.record_space(connection, secret, space, counts, at)
+
+
+def finish(store: Store, done: Noted) -> Erased:
+    """After the rows are gone: the journal, then their bytes."""
+    journal.append(store.journal, [tombstones.to_line(done.erasure)])
+    complete = scrub(store.database)
+    issued = certificate.issue(done, complete=complete)
+    return Erased(count=done.count, complete=complete, certificate=issued)
 
 
 def scrub(database: Database) -> bool:
@@ -157,10 +174,10 @@ def scrub(database: Database) -> bool:
     except StoreBusy:
         done = False
     if done:
-        t = tombstones.c
+        t = tombstones_table.c
         database.write(
             lambda connection: connection.execute(
-                update(tombstones).where(t.scrubbed.is_(False)).values(scrubbed=True)
+                update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
             )
         )
     return done

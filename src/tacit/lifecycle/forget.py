@@ -15,11 +15,12 @@ from tacit.learn.keep import QUARANTINE_TAG
 from tacit.model.memory import Memory
 from tacit.model.words import Event, State
 from tacit.store import keyed, writes
+from tacit.store.pairs import insights_of
 from tacit.store.tables import memories
 from tacit.store.writes import Writing
 
 
-def forget(w: Writing, memory: Memory) -> None:
+def forget(w: Writing, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS) -> None:
     """Forgetting what is forgotten already changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
@@ -29,10 +30,14 @@ def forget(w: Writing, memory: Memory) -> None:
     gone = replace(
         memory,
         state=State.FORGOTTEN,
-        purge_at=w.at + timedelta(days=limits.RESTORABLE_DAYS),
+        purge_at=w.at + timedelta(days=restorable_days),
         updated_at=w.at,
     )
     writes.change(w, gone, Event.DELETE, "deleted")
+    for id in insights_of(w, [memory.id]):  # what rests on it goes with it
+        insight = writes.held(w, id)
+        if insight is not None:
+            forget(w, insight, restorable_days)
 
 
 def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
@@ -52,7 +57,7 @@ def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
     writes.change(w, back, Event.RESTORE, "restored" if state is State.ACTIVE else None)
 
 
-def forget_owned(w: Writing, owners: Collection[str]) -> int:
+def forget_owned(w: Writing, owners: Collection[str], restorable_days: int) -> int:
     """Everything that belongs to these identities of one person."""
     m = memories.c
     owned = select(m.id).where(
@@ -64,5 +69,5 @@ def forget_owned(w: Writing, owners: Collection[str]) -> int:
     for id in ids:
         memory = writes.held(w, id)
         if memory is not None:
-            forget(w, memory)
+            forget(w, memory, restorable_days)
     return len(ids)

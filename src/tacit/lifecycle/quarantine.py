@@ -13,6 +13,8 @@ from tacit.clock import from_micros
 from tacit.errors import NotFound
 from tacit.learn.compose import Ttls, expiry
 from tacit.learn.keep import QUARANTINE_TAG
+from tacit.lifecycle.erase import erase_one
+from tacit.lifecycle.tombstones import Noted
 from tacit.model.memory import Memory
 from tacit.model.results import Quarantined
 from tacit.model.words import Event, State, Trust
@@ -63,10 +65,9 @@ def release(w: Writing, memory: Memory, ttls: Ttls) -> None:
     writes.change(replace(w, why=_RELEASED), out, Event.CONSENT, "created")
 
 
-def discard(w: Writing, memory: Memory) -> int:
+def discard(w: Writing, memory: Memory) -> Noted:
     _require(memory)
-    writes.bury(w, [memory.id])
-    return 1
+    return erase_one(w, memory.id)
 
 
 def _require(memory: Memory) -> None:

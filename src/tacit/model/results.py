@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from tacit.model.memory import Memory
+from tacit.model.upkeep import Certificate
 from tacit.model.words import State
 
 T = TypeVar("T")
@@ -246,6 +247,7 @@ class Erased:
 
     count: int
     complete: bool
+    certificate: Certificate | None = None  # None where there was nothing to remove
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

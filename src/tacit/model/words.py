@@ -83,6 +83,13 @@ class Purpose(StrEnum):
     MANAGE = "manage"
 
 
+class Format(StrEnum):
+    """How an export is written."""
+
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
 class Event(StrEnum):
     """What history says happened to a memory."""
 

@@ -17,6 +17,7 @@ from tacit.model.results import Embedding
 from tacit.store import missing
 from tacit.store.core import Store
 from tacit.store.missing import Unembedded
+from tacit.telemetry.measures import EMBEDDING_FAILURES
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +56,8 @@ class Indexing:
                 # Whoever wakes it next tries again; until then words do.
                 self.failed = True
                 _log.warning("vectors are still missing: %s", type(error).__name__)
+                if isinstance(error, EmbeddingFailed):
+                    self._store.meter.count(EMBEDDING_FAILURES, purpose="background")
 
     def finish(self, progress: Callable[[int], None]) -> int:
         """Make what is missing, in every space. `progress` hears how many were made so far."""

@@ -29,6 +29,7 @@ from tacit.store import candidates
 from tacit.store.core import Store
 from tacit.store.reads import Found
 from tacit.store.writes import NO_VECTORS, Vectors
+from tacit.telemetry.measures import EMBEDDING_FAILURES
 
 T = TypeVar("T")
 Tell = Callable[[Connection, Request, Answer], T]
@@ -109,6 +110,7 @@ class Recollection:
             return np.frombuffer(self._vector_of(text), np.float32)
         except EmbeddingFailed as error:
             _log.warning("recall goes by words alone: %s", type(error).__name__)
+            self._store.meter.count(EMBEDDING_FAILURES, purpose="question")
             return None
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
@@ -119,6 +121,7 @@ class Recollection:
             made = self.embedder.embed(texts)
         except EmbeddingFailed as error:
             _log.warning("a vector will be made later: %s", type(error).__name__)
+            self._store.meter.count(EMBEDDING_FAILURES, purpose="write")
             return NO_VECTORS
         by_text = {text: row.tobytes() for text, row in zip(texts, made, strict=True)}
         return Vectors(model=self.embedder.name, by_text=by_text)

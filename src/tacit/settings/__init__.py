@@ -20,6 +20,16 @@ from tacit.settings.records import (
     TtlDaysSettings,
     category_names,
 )
+from tacit.settings.upkeep import (
+    ConsolidateSettings,
+    EraseSettings,
+    EventsSettings,
+    EverySettings,
+    JobsSettings,
+    LifecycleSettings,
+    MetricsSettings,
+    ReflectSettings,
+)
 from tacit.settings.whereabouts import DATABASE_NAME, FOLDER_NAME, database_url, path_of
 
 __all__ = [
@@ -28,14 +38,22 @@ __all__ = [
     "FILE_VARIABLE",
     "FOLDER_NAME",
     "CategorySetting",
+    "ConsolidateSettings",
     "DbSettings",
     "EmbeddingSettings",
+    "EraseSettings",
+    "EventsSettings",
+    "EverySettings",
+    "JobsSettings",
     "LanguageSettings",
     "LearnSettings",
+    "LifecycleSettings",
     "MemorySettings",
+    "MetricsSettings",
     "PoolSettings",
     "PromptSettings",
     "RecallSettings",
+    "ReflectSettings",
     "SessionsSettings",
     "Settings",
     "SqliteSettings",

@@ -17,6 +17,15 @@ from tacit.model import text
 from tacit.model.words import CATEGORIES
 from tacit.settings import values
 from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
+from tacit.settings.upkeep import (
+    ConsolidateSettings,
+    EraseSettings,
+    EventsSettings,
+    JobsSettings,
+    LifecycleSettings,
+    MetricsSettings,
+    ReflectSettings,
+)
 from tacit.settings.values import Parse
 
 SESSIONS_RETENTION_DEFAULT_DAYS = 30
@@ -254,6 +263,13 @@ class Settings:
     recall: RecallSettings = field(default_factory=RecallSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     learn: LearnSettings = field(default_factory=LearnSettings)
+    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
+    jobs: JobsSettings = field(default_factory=JobsSettings)
+    erase: EraseSettings = field(default_factory=EraseSettings)
+    consolidate: ConsolidateSettings = field(default_factory=ConsolidateSettings)
+    reflect: ReflectSettings = field(default_factory=ReflectSettings)
+    events: EventsSettings = field(default_factory=EventsSettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
     # How categories come into a prompt; those that are not here come as a whole.
     categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
     # Agent → the categories it may use. None at all: every agent may use every category. Otherwise

@@ -15,6 +15,7 @@ from tacit.store.engine import Database
 from tacit.store.tables import memories
 
 _BATCH_COUNT = 256
+_BATCH_MICROS = 600_000_000  # whoever sweeps elsewhere should know of it
 _KEPT_MAX_COUNT = 65_536
 _M = memories.c
 _TOUCH = (
@@ -31,17 +32,21 @@ class Accesses:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
+        self._since = 0  # the first of them, in microseconds
         self._lock = Lock()
         self._writer: Thread | None = None
 
     def note(self, space: str, ids: Iterable[str], at: datetime) -> None:
         now = to_micros(at)
         with self._lock:
+            if not self._counts:
+                self._since = now
             for id in ids:
                 count, _ = self._counts.get((space, id), (0, 0))
                 self._counts[space, id] = (count + 1, now)
             busy = self._writer is not None and self._writer.is_alive()
-            if len(self._counts) < _BATCH_COUNT or busy:
+            young = now - self._since < _BATCH_MICROS
+            if (len(self._counts) < _BATCH_COUNT and young) or busy:
                 if len(self._counts) > _KEPT_MAX_COUNT:
                     self._counts.clear()
                 return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
@@ -12,13 +14,17 @@ from tacit.clock import Clock
 from tacit.identity.resolve import Asking
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.store import spaces
+from tacit.store import gauges, spaces
 from tacit.store.accesses import Accesses
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
+from tacit.store.events import Events
 from tacit.store.glance import MISS, Miss, glance
+from tacit.store.happening import Happened
 from tacit.store.requests import Requests
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.telemetry.measures import EVENT_COUNT
+from tacit.telemetry.port import NO_METER, Meter, Stop
 
 T = TypeVar("T")
 
@@ -33,10 +39,18 @@ class Store:
     clock: Clock
     requests: Requests = field(default_factory=Requests)
     audiences: Audiences = field(default_factory=Audiences)
+    meter: Meter = NO_METER
+    keep_events_days: int = 0  # 0: what happens is not recorded
+    journal: Path | None = None  # of erasures; no backup of the database takes it with it
     accesses: Accesses = field(init=False)
+    events: Events = field(init=False)
+    _unwatch: Stop = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "accesses", Accesses(self.database))
+        object.__setattr__(self, "events", Events(self.database, self.keep_events_days))
+        stop = gauges.watch(self.meter, self.database, self.clock)
+        object.__setattr__(self, "_unwatch", stop)
 
     def read(
         self,
@@ -78,46 +92,61 @@ class Store:
     ) -> T:
         """Resolve and write in one transaction; the writer acts with all their identities."""
 
-        def attempt(connection: Connection, *, first: bool) -> T:
+        def attempt(connection: Connection, *, first: bool) -> tuple[Writing, T]:
             at, dialect = self.clock(), self.database.dialect
             rev, secret, erased = spaces.enter(connection, dialect, space, at)
             if first and not self.requests.is_registered(space, asking, rev):
                 raise _Unregistered
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
-            return work(
-                Writing(
-                    connection=connection,
-                    dialect=dialect,
-                    audiences=self.audiences,
-                    request=request,
-                    secret=secret,
-                    erased=erased,
-                    actor=request.subject or "nobody",
-                    thread=thread,
-                    at=at,
-                    vectors=vectors,
-                )
+            w = Writing(
+                connection=connection,
+                dialect=dialect,
+                audiences=self.audiences,
+                request=request,
+                secret=secret,
+                erased=erased,
+                actor=request.subject or "nobody",
+                thread=thread,
+                at=at,
+                vectors=vectors,
             )
+            return w, work(w)
 
         try:
-            return self.database.write(lambda connection: attempt(connection, first=True))
+            w, done = self.database.write(lambda connection: attempt(connection, first=True))
         except _Unregistered:
             # Somebody new, or somewhere new: that is noted in a transaction of its own, because
             # it waits for the writes that rely on who is whom.
             self.requests.register(self.database, space, asking, self.clock())
-            return self.database.write(lambda connection: attempt(connection, first=False))
+            w, done = self.database.write(lambda connection: attempt(connection, first=False))
+        self.told(space, w.at, w.happened)
+        return done
 
     def act(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
         """A write by somebody who is nobody's requester: an operator, or the system itself."""
-        return self.database.write(
-            lambda connection: work(self._unasked(connection, space, actor, changing=False))
-        )
+        return self._done(space, actor, work, changing=False)
 
     def change(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
         """A change of people, links or chats: it waits for the writes that rely on them."""
-        return self.database.write(
-            lambda connection: work(self._unasked(connection, space, actor, changing=True))
-        )
+        return self._done(space, actor, work, changing=True)
+
+    def told(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
+        """What has happened, and is committed if it was a write."""
+        if not happened:
+            return
+        self.events.note(space, at, happened)
+        if self.meter.on:
+            for one in happened:
+                self.meter.count(EVENT_COUNT, node=one.node, op=one.op, status=one.status)
+
+    def _done(self, space: str, actor: str, work: Callable[[Writing], T], *, changing: bool) -> T:
+        def attempt(connection: Connection) -> tuple[Writing, T]:
+            w = self._unasked(connection, space, actor, changing=changing)
+            return w, work(w)
+
+        w, done = self.database.write(attempt)
+        self.told(space, w.at, w.happened)
+        return done
 
     def _unasked(
         self, connection: Connection, space: str, actor: str, *, changing: bool
@@ -140,7 +169,9 @@ class Store:
         )
 
     def close(self) -> None:
+        self._unwatch()
         try:
             self.accesses.close()
+            self.events.close()
         finally:
             self.database.close()

@@ -27,7 +27,7 @@ _C, _M = change_log.c, memories.c
 _HEARD = COLUMNS.index(_M.heard)
 _PAGE_COUNT = 500
 _PAGES_MAX_COUNT = 20
-_REMOVALS = ("deleted", "superseded")
+_REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 
 
 @lru_cache(maxsize=256)

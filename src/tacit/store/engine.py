@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -57,6 +57,12 @@ class Database:
         self._kept: list[Connection] = []
         self._writes = itertools.count(1)
         self._analysis: threading.Thread | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is, if it is a file."""
+        name = self.engine.url.database
+        return Path(name) if self.dialect.one_writer and not self._single and name else None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -197,16 +203,28 @@ def _translated(dialect: Dialect) -> Iterator[None]:
         raise StoreBusy("all database connections are in use; try again") from error
 
 
-def open_database(url: str, options: Options) -> Database:
-    """`sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
+def parsed_url(url: str) -> URL:
     if "://" not in url:
         url = f"sqlite:///{Path(url).expanduser()}"
     try:
-        parsed = make_url(url)
+        return make_url(url)
     except ArgumentError:
         raise StoreUnavailable(
             "the database URL cannot be read; use sqlite:///path or postgresql://user@host/name"
         ) from None
+
+
+def file_of(url: str) -> Path | None:
+    """The file that a URL means, whether or not it is there."""
+    parsed = parsed_url(url)
+    named = parsed.database not in (None, "", ":memory:")
+    sqlite_file = parsed.get_backend_name() == "sqlite" and named
+    return Path(parsed.database or "") if sqlite_file else None
+
+
+def open_database(url: str, options: Options) -> Database:
+    """`sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
+    parsed = parsed_url(url)
     backend = parsed.get_backend_name()
     try:
         if backend == "sqlite":

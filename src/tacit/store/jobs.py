@@ -1,11 +1,14 @@
-"""Work that was accepted and is not done, in the order of its thread.
+"""Turns that were accepted and are not learned, in the order of their thread.
 
 Whoever works takes a lease, so that two seldom do the same; that nothing is done twice does not
 depend on it: a job is removed, by its holder alone, in the transaction that writes what came of it.
+
+The same table holds the tasks that come round (`schedule.py`): by their kind they are left out.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +24,7 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    literal_column,
     not_,
     or_,
     select,
@@ -28,11 +32,14 @@ from sqlalchemy import (
     update,
 )
 
+from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.store import dialect, rendered
 from tacit.store.tables import jobs
 
+LEARN = "learn"  # the kind of a turn's job
 _J, _EARLIER = jobs.c, jobs.alias("earlier")
+_TURN = _J.kind == literal_column(f"'{LEARN}'")  # in the text: it leads the index of what is due
 _ONE = and_(
     _J.space_id == bindparam("b_space"),
     _J.thread == bindparam("b_thread"),
@@ -58,7 +65,7 @@ _NOT_EARLY = timedelta()
 _NAMES = ("space", "thread", "seq", "kind", "owner", "payload", "attempts")
 _DUE = (
     select(*_FIELDS)
-    .where(_J.parked.is_(False), _ITS_TIME, _FREE, _FIRST_IN_THREAD)
+    .where(_TURN, _J.parked.is_(False), _ITS_TIME, _FREE, _FIRST_IN_THREAD)
     .order_by(_J.due_at, _J.seq)
     .limit(bindparam("most"))
 )
@@ -82,6 +89,11 @@ _ADD = text(
 
 class Lost(Exception):
     """The job is not ours any more: somebody else does it, or it was erased."""
+
+
+def thread_of(task: str) -> str:
+    """Of a task that comes round. No identifier can begin so: no conversation is named like it."""
+    return f"\x1f{task}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,15 +158,14 @@ def due(
 
 
 def any_waiting(connection: Connection) -> bool:
-    return (
-        connection.execute(select(_J.seq).where(_J.parked.is_(False)).limit(1)).first() is not None
-    )
+    one = select(_J.seq).where(_TURN, _J.parked.is_(False)).limit(1)
+    return connection.execute(one).first() is not None
 
 
 def leased(connection: Connection, now: datetime) -> bool:
     """Whether somebody is at anything."""
-    held = select(_J.seq).where(_J.parked.is_(False), _J.leased_until > to_micros(now)).limit(1)
-    return connection.execute(held).first() is not None
+    held = (_TURN, _J.parked.is_(False), _J.leased_until > to_micros(now))
+    return connection.execute(select(_J.seq).where(*held).limit(1)).first() is not None
 
 
 def first_of(connection: Connection, space: str, thread: str, now: datetime) -> Job | None:
@@ -214,7 +225,7 @@ def put_off(
 
 def unpark(connection: Connection, space: str, now: datetime) -> int:
     """Try again what was given up."""
-    again = update(jobs).where(_J.space_id == space, _J.parked.is_(True))
+    again = update(jobs).where(_J.space_id == space, _TURN, _J.parked.is_(True))
     values = {"parked": False, "attempts": 0, "due_at": to_micros(now)}
     threads = connection.execute(again.values(**values).returning(_J.thread)).scalars().all()
     for thread in dict.fromkeys(threads):
@@ -224,9 +235,10 @@ def unpark(connection: Connection, space: str, now: datetime) -> int:
 
 def queue(connection: Connection, space: str) -> Queue:
     parked = func.sum(case((_J.parked, 1), else_=0))
-    totals = select(func.count(), parked, func.min(_J.created_at)).where(_J.space_id == space)
+    turns = (_J.space_id == space, _TURN)
+    totals = select(func.count(), parked, func.min(_J.created_at)).where(*turns)
     count, kept, oldest = connection.execute(totals).one()
-    problems = select(_J.problem).where(_J.space_id == space, _J.problem.is_not(None)).distinct()
+    problems = select(_J.problem).where(*turns, _J.problem.is_not(None)).distinct()
     return Queue(
         waiting=count - (kept or 0),
         parked=kept or 0,
@@ -243,10 +255,23 @@ def drop(
     To be called before what they own is erased: what is being learned at this moment is waited for
     here, and then found there.
     """
-    theirs = delete(jobs).where(_J.space_id == space, _J.owner.in_(sorted(owners)))
+    theirs = delete(jobs).where(_J.space_id == space, _TURN, _J.owner.in_(sorted(owners)))
     if thread is not None:
         theirs = theirs.where(_J.thread == thread)
+    else:
+        _begin_anew(connection, space, owners)
     return connection.execute(theirs).rowcount
+
+
+def _begin_anew(connection: Connection, space: str, owners: Collection[str]) -> None:
+    """A task that has stopped at one of these people is not to name them any longer."""
+    threads = [thread_of(task) for task in limits.JOBS_EVERY_HOURS]
+    tasks = select(_J.thread, _J.payload).where(_J.space_id == space, _J.thread.in_(threads))
+    for task, payload in connection.execute(tasks).all():
+        cursor = str(json.loads(payload).get("cursor") or "")
+        if any(owner in cursor for owner in owners):
+            one = update(jobs).where(_J.space_id == space, _J.thread == task)
+            connection.execute(one.values(payload="{}", worker=None, leased_until=None))
 
 
 def _job(row: Row[*tuple[Any, ...]]) -> Job:

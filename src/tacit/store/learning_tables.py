@@ -8,15 +8,17 @@ from tacit.store.columns import flag, metadata, of_memory, time, words
 
 # What was accepted and is not done. A row goes in the transaction that writes what came of it, so
 # that nothing is done twice and nothing is lost. Threads keep their order: `seq` only grows.
+# A task that comes round has one row in each space, in a thread of its own, and it stays: the
+# transaction that ends a run sets when it is due again.
 jobs = Table(
     "jobs",
     metadata,
     words("space_id"),
     words("thread"),
     Column("seq", BigInteger, nullable=False),
-    words("kind"),
-    words("owner"),  # whose it is: gone with whatever of theirs is erased
-    words("payload"),  # JSON
+    words("kind"),  # learn, or the name of a task
+    words("owner"),  # whose it is: gone with whatever of theirs is erased; a task is nobody's
+    words("payload"),  # JSON: the turn, or how far a task has come
     Column("attempts", Integer, nullable=False),
     time("due_at"),
     time("leased_until", null=True),  # somebody is at it, unless they died
@@ -25,7 +27,7 @@ jobs = Table(
     flag("parked"),  # tried often enough: waits for an operator, and holds nobody up
     time("created_at"),
     PrimaryKeyConstraint("space_id", "thread", "seq"),
-    Index("ix_jobs_due", "parked", "due_at"),
+    Index("ix_jobs_due", "kind", "parked", "due_at"),
     Index("ix_jobs_owner", "space_id", "owner"),
 )
 

@@ -20,13 +20,13 @@ _LOOKING = 0  # instead of the time at which a space was complete
 _M, _V, _E, _S = memories.c, vectors.c, embedded.c, all_spaces.c
 _WANTED = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # By the whole key of a vector: anything less might be looked up by the space alone.
-_HOME = func.coalesce(
+HOME = func.coalesce(
     partitions.person("") + _M.owner,
     partitions.room("") + func.coalesce(_M.learned_in, literal_column("''")),
 )
 _OF_MODEL = and_(
     _V.space_id == _M.space_id,
-    _V.home == _HOME,
+    _V.home == HOME,
     _V.memory_id == _M.id,
     _V.model == bindparam("model"),
 )
@@ -45,6 +45,11 @@ def spaces(connection: Connection, model: str) -> list[str]:
     done = select(_E.space_id).where(_E.model == model, _E.done_at > _LOOKING)
     rows = connection.execute(select(_S.space_id).where(_S.space_id.not_in(done)))
     return list(rows.scalars())
+
+
+def is_complete(connection: Connection, space: str, model: str) -> bool:
+    done = (_E.space_id == space, _E.model == model, _E.done_at > _LOOKING)
+    return connection.execute(select(_E.space_id).where(*done)).first() is not None
 
 
 _PAGE = (

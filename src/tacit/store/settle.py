@@ -19,7 +19,7 @@ from tacit.store.tables import memories, memory_people, memory_versions
 
 _M = memories.c
 _V = memory_versions.c
-_KEYED = (
+KEYED = (
     select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.shadowed)
     .join(
         memory_versions,
@@ -35,7 +35,7 @@ def settle_key(
     """One person wrote a key. With one identity there is nothing it could shadow."""
     if len(owners) > 1:
         found = connection.execute(
-            _KEYED.where(
+            KEYED.where(
                 _M.space_id == space, _M.owner.in_(owners), _M.category == category, _M.key == key
             )
         )
@@ -52,7 +52,7 @@ def settle_people(
             continue
         person = identities.now(identity)
         seen |= person
-        rows = connection.execute(_KEYED.where(_M.space_id == space, _M.owner.in_(person))).all()
+        rows = connection.execute(KEYED.where(_M.space_id == space, _M.owner.in_(person))).all()
         slots: dict[tuple[str, str], list[Any]] = {}
         for row in rows:
             slots.setdefault((row.category, row.key), []).append(row)
@@ -66,7 +66,7 @@ def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
     covers older ones: to forget a thing is not to bring back what was there before it."""
     if not rows:
         return
-    winner = max(rows, key=_strength)
+    winner = max(rows, key=strength)
     for row in rows:
         shadowed = row.owner != winner.owner
         if row.shadowed != shadowed:
@@ -79,7 +79,7 @@ def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
             )
 
 
-def _strength(row: Any) -> tuple[bool, int, str]:
+def strength(row: Any) -> tuple[bool, int, str]:
     """By when it was last worded: to pin or forget a value does not make it a newer one."""
     return row.owner.startswith(f"{ACCOUNT}:"), row.worded_at, row.id
 

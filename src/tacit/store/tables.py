@@ -47,6 +47,14 @@ from tacit.store.recall_tables import (
     relations,
     vectors,
 )
+from tacit.store.upkeep_tables import (
+    erasures,
+    events,
+    job_runs,
+    pair_checks,
+    reflections,
+    sweeps,
+)
 
 __all__ = [
     "ROWS",
@@ -58,8 +66,11 @@ __all__ = [
     "declined",
     "derived_from",
     "embedded",
+    "erasures",
+    "events",
     "history",
     "identity_links",
+    "job_runs",
     "jobs",
     "language_usage",
     "learned",
@@ -68,13 +79,16 @@ __all__ = [
     "memory_people",
     "memory_versions",
     "metadata",
+    "pair_checks",
     "partitions",
     "people",
     "person_names",
     "proposals",
+    "reflections",
     "relations",
     "spaces",
     "subjects",
+    "sweeps",
     "thread_revisions",
     "tombstones",
     "vectors",
@@ -196,6 +210,25 @@ memories = Table(
         sqlite_where=text("purge_at IS NOT NULL"),
         postgresql_where=text("purge_at IS NOT NULL"),
     ),
+)
+
+# What is past its time, memories and turns apart; and what may fade, of which there is little.
+Index(
+    "ix_memories_expires_at",
+    memories.c.space_id,
+    memories.c.is_turn,
+    memories.c.expires_at,
+    memories.c.id,
+    sqlite_where=text("expires_at IS NOT NULL AND state = 'active'"),
+    postgresql_where=text("expires_at IS NOT NULL AND state = 'active'"),
+)
+Index(
+    "ix_memories_fading",
+    memories.c.space_id,
+    memories.c.updated_at,
+    memories.c.id,
+    sqlite_where=text("importance < 3 AND state = 'active'"),
+    postgresql_where=text("importance < 3 AND state = 'active'"),
 )
 
 # A replaced memory points at what replaced it; to erase that, the pointer has to be found.

@@ -16,10 +16,11 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import Event
 from tacit.store import audiences as listeners
-from tacit.store import doors, meanings, partitions, rendered, steps
+from tacit.store import doors, happening, meanings, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
+from tacit.store.happening import Happened
 from tacit.store.ids import digest, memory_id
 from tacit.store.people import forget_unmentioned
 from tacit.store.rendered import Step
@@ -86,6 +87,7 @@ class Writing:
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
     edges: list[Edge] = field(default_factory=list)  # with which they were added
     issued: set[str] = field(default_factory=set)  # ids that this write has used
+    happened: list[Happened] = field(default_factory=list)  # to be recorded once it is committed
 
     @property
     def space(self) -> str:
@@ -135,6 +137,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
         ],
     )
     w.added.append(row)
+    happening.did(w, memory, event, w.vectors.alike.likeness if w.vectors.alike else None)
 
 
 def add_turn(w: Writing, turn: Memory) -> None:
@@ -154,6 +157,7 @@ def add_turn(w: Writing, turn: Memory) -> None:
             *_vector(w, turn),
         ],
     )
+    happening.recorded(w, turn)
 
 
 def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> None:
@@ -171,6 +175,7 @@ def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> 
             *_shown(w, memory, "updated"),
         ],
     )
+    happening.did(w, memory, Event.UPDATE)
 
 
 def change(
@@ -208,6 +213,7 @@ def note(
     told = [] if shown is None else _shown(w, memory, shown)
     what = steps.event(memory, event, w.actor, w.at, _detail(w, detail))
     rendered.run(w.connection, [what, *told])
+    happening.did(w, memory, event)
 
 
 def _detail(w: Writing, detail: dict[str, str] | None) -> dict[str, str] | None:
@@ -255,6 +261,7 @@ def bury(w: Writing, ids: Sequence[str]) -> None:
     w.dialect.insert_missing(w.connection, tombstones, rows)
     for thread in sorted((threads | {w.thread}) - {""}):
         next_revision(w, thread)  # whoever keeps a block of it builds that anew
+    happening.erased(w, ids)
 
 
 def _stamp(w: Writing, memory: Memory, heard: str | None, *, before: bool) -> int:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.disclosure.change import Act, may_change
+from tacit.disclosure.decide import decide
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity.resolve import Asking
 from tacit.model import draft, text
@@ -24,12 +25,13 @@ from tacit.model.words import Visibility
 from tacit.prompt.styles import Style
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import at_hand, neighbours
-from tacit.store import deltas, listing, reads, relations, writes
+from tacit.store import deltas, happening, listing, reads, relations, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
 from tacit.store.listing import Filter
 from tacit.store.reads import Found
 from tacit.store.writes import NO_VECTORS, Alike, Behind, Vectors, Writing
+from tacit.telemetry import measures
 from tacit.views.mind import Mind
 
 T = TypeVar("T")
@@ -53,6 +55,7 @@ class Policy:
     conversation_gap: timedelta = timedelta(hours=1)
     recalled_only: Mapping[str, int] = field(default_factory=dict)  # category → at most so many
     allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
+    restorable_days: int = limits.RESTORABLE_DAYS
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ class Access:
             done = work(w)
             if vectors.alike is None:
                 w.edges[:] = relations.find(w, done.id, near, new=done.created)
+                happening.likened(w, done.id, near)
             written[:] = [w]
             return done
 
@@ -165,11 +169,21 @@ class Access:
         """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
         good = text.memory_id(id)
         memory = writes.held(w, good) if good is not None else None
-        if memory is None or may_change(act, w.request, memory, to) is None:
+        if memory is None:
+            raise NotFound
+        if may_change(act, w.request, memory, to) is None:
+            self._refused(w.request, memory)
             raise NotFound
         if not self._may_use(memory) or (memory.is_turn and act is not Act.ERASE):
             raise NotFound  # what was said is not changed, it goes or it stays
         return memory
+
+    def _refused(self, request: Request, memory: Memory) -> None:
+        """Which rule it was is counted, for operators alone."""
+        if self._store.meter.on:
+            decision = decide(request, memory)
+            rule = measures.UNCHANGEABLE if decision.allowed else decision.rule
+            self._store.meter.count(measures.REFUSAL_COUNT, rule=rule)
 
     def _may_use(self, memory: Memory) -> bool:
         allowed = self._allowed(self._agent)

@@ -202,5 +202,14 @@ class DisabledView:
     def people(self) -> List[Person]:
         return []
 
-    def export(self) -> Iterator[str]:
+    def export(
+        self,
+        *,
+        format: Literal["jsonl", "markdown"] = "jsonl",  # noqa: A002 (its public name)
+        everything: bool = False,
+        turns: bool = False,
+    ) -> Iterator[str]:
+        return iter(())
+
+    def history_export(self) -> Iterator[str]:
         return iter(())

@@ -8,13 +8,18 @@ from threading import Lock
 
 from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
+from tacit.jobs.keepers import AT_OPENING, Keepers
+from tacit.jobs.rounds import Rounds
+from tacit.jobs.tasks import tasks
+from tacit.jobs.worker import Workers
 from tacit.learn.path import Learning, Path
-from tacit.learn.worker import Workers
+from tacit.lifecycle.policy import Upkeep
+from tacit.lifecycle.progress import Work
 from tacit.model.results import Embedding
 from tacit.prompt.keep import Blocks
 from tacit.recall.indexing import Indexing
 from tacit.recall.recollection import Recollection
-from tacit.store import jobs
+from tacit.store import jobs, schedule
 from tacit.store.core import Store
 
 
@@ -24,11 +29,14 @@ class Mind:
     embedder: Embedder | None
     learning: Learning | None = None  # None: nothing is learned from conversations
     learners: int = 0  # threads of this process that do so
+    upkeep: Upkeep = field(default_factory=Upkeep)
     recollection: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)
     path: Path | None = field(init=False)
+    tasks: dict[str, Work] = field(init=False)
     _workers: list[Workers] = field(init=False, default_factory=list)
+    _keepers: Keepers = field(init=False)
     _starting: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -39,6 +47,9 @@ class Mind:
         object.__setattr__(self, "indexing", indexing)
         path = Path(self.store, recollection, self.learning) if self.learning is not None else None
         object.__setattr__(self, "path", path)
+        parts = (self.store, recollection, self.embedder, self.learning, self.upkeep)
+        object.__setattr__(self, "tasks", tasks(*parts))
+        object.__setattr__(self, "_keepers", Keepers(self.rounds))
         if indexing is not None:
             indexing.wake()
         if path is not None and self._left_over():
@@ -77,12 +88,33 @@ class Mind:
         with self.store.database.read() as connection:
             return jobs.any_waiting(connection)
 
+    def rounds(self) -> Rounds:
+        """A hand for the tasks that come round."""
+        return Rounds(self.store, self.tasks, self.upkeep.every)
+
+    def keep_working(self) -> None:
+        """On what others hand over, and on what comes round, until this is closed."""
+        self.accepted()
+        self._keepers.keep(max(1, self.learners))
+
+    def tidy_up(self, space: str) -> None:
+        """A memory was opened: what is overdue is caught up on in the background, where this
+        process has threads for such things at all."""
+        known = [one for one in AT_OPENING if one in self.tasks and one in self.upkeep.every]
+        if not self.upkeep.on_open or not self.learners or not known:
+            return
+        with self.store.database.read() as connection:
+            overdue = schedule.overdue(connection, space, known, self.store.clock())
+        if overdue:
+            self._keepers.tidy(space)
+
     def close(self) -> None:
         try:
             if self.learning is not None and self.learning.model is not None:
                 self.learning.model.close()  # whoever waits for an answer need not
             for workers in self._workers:
                 workers.close()
+            self._keepers.close()
             if self.indexing is not None:
                 self.indexing.close()
         finally:

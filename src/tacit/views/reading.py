@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from tacit import limits, transfer
+from tacit import limits
 from tacit.disclosure.decide import PLAIN_WORDS, SHADOWED, decide
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity.resolve import Asking, parse
@@ -22,6 +21,7 @@ from tacit.model.words import ChatKind, Event, Kind, State
 from tacit.store import counts, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
+from tacit.telemetry.measures import REFUSAL_COUNT
 from tacit.views.access import Access, owns
 
 List = builtins.list
@@ -143,7 +143,10 @@ class ViewReads(Access):
                 decision = replace(decision, rule=unnamed if plain.allowed else plain.rule)
             return _explained(decision)
 
-        return self._read(work)
+        told = self._read(work)
+        if not told.allowed:
+            self._store.meter.count(REFUSAL_COUNT, rule=told.rule)
+        return told
 
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
@@ -157,25 +160,6 @@ class ViewReads(Access):
     def people(self) -> List[Person]:
         """The people you have named, and those who are here."""
         return self._read(people.known_to)
-
-    def export(self) -> Iterator[str]:
-        """Your memories as JSON lines, with their versions. In a private chat only."""
-        cursor = None
-        while True:
-            page = self._page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
-            for memory in page:
-                yield self._line(memory)
-            cursor = page.cursor
-            if cursor is None:
-                return
-
-    def _line(self, memory: Memory) -> str:
-        def work(connection: Connection, request: Request) -> str:
-            own = request.managing()
-            wordings = reads.versions(connection, self._store.audiences, own, memory)
-            return transfer.to_line(memory, wordings)
-
-        return self._read(work)
 
     def _elsewhere(self, chat: Chat | None, asked_by: Requester | None) -> Asking | None:
         if chat is None:

@@ -10,9 +10,10 @@ from typing import Any, Literal, Unpack
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, StoreError
 from tacit.model import question as questions
 from tacit.model import text
+from tacit.model.happening import Node, Op, Status
 from tacit.model.memory import Memory
 from tacit.model.question import Narrowing, Question
 from tacit.model.request import Request
@@ -24,11 +25,14 @@ from tacit.prompt.lines import Line, line_of
 from tacit.prompt.styles import Style
 from tacit.recall.answer import Answer
 from tacit.store import candidates, snapshots
+from tacit.store.happening import Happened
 from tacit.views.access import Access
 
 List = builtins.list
 _FILTERS = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
 _MOMENTS = ("updated_after", "updated_before", "as_of")
+_SEARCH = Happened(Node.CONTEXT, Op.SEARCH)
+_FAILED_SEARCH = Happened(Node.CONTEXT, Op.SEARCH, Status.ERROR)
 
 
 class ViewRecall(Access):
@@ -137,7 +141,15 @@ class ViewRecall(Access):
         return replace(question, only=allowed)
 
     def _recalled(self, question: Question) -> List[Recalled]:
-        return self._recollection.recall(self._read, question, self._as_recalled)
+        at = self._store.clock()
+        try:
+            found = self._recollection.recall(self._read, question, self._as_recalled)
+        except StoreError:
+            self._store.told(self._space, at, [_FAILED_SEARCH])
+            raise
+        best = max([one.similarity for one in found], default=None)
+        self._store.told(self._space, at, [_SEARCH._replace(likeness=best)])
+        return found
 
     def _as_recalled(self, connection: Connection, request: Request, one: Answer) -> Recalled:
         return Recalled(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tacit.views.exporting import ViewExport
 from tacit.views.learning import ViewLearning
-from tacit.views.reading import ViewReads
 from tacit.views.recalling import ViewRecall
+from tacit.views.telling import ViewTelling
 from tacit.views.writing import ViewWrites
 
 
-class View(ViewReads, ViewRecall, ViewWrites, ViewLearning):
+class View(ViewExport, ViewTelling, ViewRecall, ViewWrites, ViewLearning):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 
     enabled = True

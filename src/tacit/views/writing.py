@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Unpack
 
-from tacit import limits, transfer
+from tacit import limits
 from tacit.disclosure.change import Act, may_change
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learn import record as recording
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
+from tacit.lifecycle.tombstones import Noted
 from tacit.model import message, text
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import Memory
@@ -23,6 +24,7 @@ from tacit.model.words import CATEGORY_OF_KIND, Event, Kind, Visibility
 from tacit.store import listing, partitions, people, reads, relations, steps, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
+from tacit.transfer import lines as transfer
 from tacit.views.access import Access, owns
 
 
@@ -136,7 +138,8 @@ class ViewWrites(Access):
 
     def forget(self, id: str) -> None:
         """Out of mind, restorable for 30 days."""
-        self._write(lambda w: forgetting.forget(w, self._held(w, id, Act.FORGET)))
+        days = self._policy.restorable_days
+        self._write(lambda w: forgetting.forget(w, self._held(w, id, Act.FORGET), days))
 
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
@@ -164,19 +167,18 @@ class ViewWrites(Access):
         """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
         that is yours."""
         also = text.flag("turns", turns)
-        count = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE), turns=also))
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
+        done = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE), turns=also))
+        return erasing.finish(self._store, done)
 
     def wipe(self) -> Erased:
         """Erase everything of yours. In a private chat only."""
 
-        def work(w: Writing) -> int:
+        def work(w: Writing) -> Noted:
             if not w.request.private:
                 raise InvalidInput("wipe", "works in a private chat only")
-            return erasing.erase_owned(w, w.request.mine)
+            return erasing.wipe(w, w.request.mine)
 
-        count = self._write(work)
-        return Erased(count=count, complete=erasing.scrub(self._store.database))
+        return erasing.finish(self._store, self._write(work))
 
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
@@ -235,7 +237,7 @@ class ViewWrites(Access):
                 for memory, _ in found:
                     held = writes.held(w, memory.id)
                     if held is not None:
-                        forgetting.forget(w, held)
+                        forgetting.forget(w, held, self._policy.restorable_days)
                 count += len(found)
             return count
 

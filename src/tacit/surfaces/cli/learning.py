@@ -156,18 +156,21 @@ def waiting(session: Session) -> Answer:
 
 
 def work(session: Session) -> Answer:
-    """Until somebody says stop; what is being learned then is finished."""
-    learned = None
+    """Until somebody says stop; what is being done then is finished."""
+    learned, ran = None, None
     if session.args.once:
-        learned = session.memory.catch_up()
+        learned, ran = session.memory.catch_up(), session.memory.run_due_jobs()
     else:
         with _until_stopped() as stopped:
-            session.memory.keep_learning()
+            session.memory.keep_working()
             stopped.wait()
     found = session.memory.waiting()
     told = [] if learned is None else [f"learned  {count(learned, 'turn')}"]
+    if ran:
+        told.append(f"ran      {count(ran, 'task')}")
     return Answer(
-        document={"learned": learned, **documents.waiting(found)}, lines=[*told, *_queue(found)]
+        document={"learned": learned, "ran": ran, **documents.waiting(found)},
+        lines=[*told, *_queue(found)],
     )
 
 

@@ -26,7 +26,9 @@ def waiting(parser: ArgumentParser) -> None:
 
 
 def work(parser: ArgumentParser) -> None:
-    parser.add_argument("--once", action="store_true", help="learn what waits, and end")
+    parser.add_argument(
+        "--once", action="store_true", help="learn what waits, run what is due, and end"
+    )
 
 
 def quarantine(parser: ArgumentParser) -> None:

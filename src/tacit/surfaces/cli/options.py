@@ -97,20 +97,6 @@ def forget(parser: ArgumentParser) -> None:
     )
 
 
-def erase(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", nargs="?", help="the memory's 8 characters")
-    parser.add_argument(
-        "--subject", metavar="KEY", help="as an operator: everything that belongs to a person"
-    )
-    parser.add_argument(
-        "--whole-space", action="store_true", help="as an operator: everything in the space"
-    )
-    parser.add_argument(
-        "--turns", action="store_true", help="also what it was learned from, word for word"
-    )
-    yes(parser)
-
-
 def yes(parser: ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask; needed off a terminal")
 
@@ -169,10 +155,6 @@ def merge(parser: ArgumentParser) -> None:
 
 def unmerge(parser: ArgumentParser) -> None:
     parser.add_argument("person", metavar="PERSON", help="person:...")
-
-
-def export(parser: ArgumentParser) -> None:
-    parser.add_argument("--output", metavar="FILE", help="a new file that only you can read")
 
 
 def import_(parser: ArgumentParser) -> None:

@@ -59,8 +59,19 @@ class Session:
         if getattr(self.args, "migrate", False):
             settings = replace(settings, db=replace(settings.db, automigrate=True))
         settings = replace(settings, learn=replace(settings.learn, workers=self._workers))
+        if self.args.command == "metrics":  # whatever is set: that is what was asked for
+            settings = replace(settings, metrics=replace(settings.metrics, exporter="prometheus"))
         opened = self._resources.enter_context(open_memory(self.args.db, settings=settings))
+        if self.args.command == "work" and settings.metrics.exporter == "prometheus":
+            self._serve(settings.metrics.port)
         return opened if self.args.space is None else opened.space(self.args.space)
+
+    def _serve(self, port: int) -> None:
+        """Who learns for a long time can be scraped meanwhile, unless the port is 0."""
+        if port:
+            from tacit.surfaces.metrics import serving
+
+            self._resources.enter_context(serving(port))
 
     @property
     def _workers(self) -> int:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.errors import InvalidInput
 from tacit.model.results import Embedding
 from tacit.surfaces.cli import documents, files, tables
-from tacit.surfaces.cli.answers import Answer, Stream
+from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Progress
 from tacit.surfaces.cli.exits import BadUsage, Exit
 from tacit.surfaces.cli.session import Session
@@ -73,38 +69,6 @@ def _standing(one: Link) -> str:
     if one.ended_at is not None:
         return "ended"
     return "holds" if one.holds else "waits for --verify"
-
-
-def export(session: Session) -> Answer | Stream:
-    args = session.args
-    lines = session.own("export").export()
-    if args.output is None:
-        return Stream(lines=lines)
-    count = _save(Path(args.output), lines)
-    return Answer(
-        document={"exported": count, "file": args.output},
-        lines=[f"exported  {count} to {args.output}"],
-    )
-
-
-def _save(path: Path, lines: Iterable[str]) -> int:
-    """To a new file that only its owner can read: all of it, or no file."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InvalidInput("--output", "that file exists; name another, or remove it") from None
-    except ValueError:
-        raise InvalidInput("--output", "is no file name") from None
-    count = 0
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return count
 
 
 def import_(session: Session) -> Answer:

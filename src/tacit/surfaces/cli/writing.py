@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tacit.model.results import Erased, Remembered
+from tacit.model.results import Remembered
 from tacit.surfaces.cli import documents, files, turns
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage
@@ -88,7 +88,7 @@ def relate(session: Session) -> Answer:
 
 def forget(session: Session) -> Answer:
     args = session.args
-    _one_way(args, "forget", "id", "category", "subject")
+    one_way(args, "forget", "id", "category", "subject")
     if args.key is not None and args.category is None:
         raise BadUsage("forget: --key needs --category")
     if args.id is not None:
@@ -110,38 +110,6 @@ def restore(session: Session) -> Answer:
     args = session.args
     session.view.restore(args.id)
     return _done(args.id, "restored")
-
-
-def erase(session: Session) -> Answer:
-    args = session.args
-    _one_way(args, "erase", "id", "subject", "whole_space")
-    if args.turns and args.id is None:
-        raise BadUsage("erase: --turns goes with an ID; everything else takes the turns along")
-    if args.subject is not None:
-        session.confirm(f"erase everything that belongs to {args.subject}")
-        return _erased(session.memory.erase_subject(args.subject))
-    if args.whole_space:
-        session.confirm("erase the whole space, everybody's memories in it")
-        return _erased(session.memory.erase_space())
-    view = session.view
-    also = " and what it was learned from" if args.turns else ""
-    session.confirm(f"erase {args.id}{also} for good")
-    return _erased(view.erase(args.id, turns=args.turns))
-
-
-def wipe(session: Session) -> Answer:
-    view = session.view
-    session.confirm(f"erase every memory of {session.requester.key}")
-    return _erased(view.wipe())
-
-
-def _erased(erased: Erased) -> Answer:
-    later = "other readers still hold the old bytes of the file: run `tacit maintain` later"
-    return Answer(
-        document={"done": "erased", "count": erased.count, "complete": erased.complete},
-        lines=[f"erased  {_memories(erased.count)}"],
-        notes=() if erased.complete else (later,),
-    )
 
 
 def visibility(session: Session) -> Answer:
@@ -182,7 +150,7 @@ def _memories(count: int) -> str:
     return "1 memory" if count == 1 else f"{count} memories"
 
 
-def _one_way(args: Namespace, command: str, *ways: str) -> None:
+def one_way(args: Namespace, command: str, *ways: str) -> None:
     """Exactly one of the ways to say what is meant."""
     if sum(getattr(args, way) not in (None, False) for way in ways) != 1:
         spelled = ("ID" if way == "id" else "--" + way.replace("_", "-") for way in ways)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit import limits
 from tacit.errors import StoreError
+from tacit.jobs.worker import Runner
 from tacit.learn.path import Path
-from tacit.learn.worker import Runner
 from tacit.store import jobs, pokes
 
 if TYPE_CHECKING:

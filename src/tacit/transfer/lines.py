@@ -29,6 +29,7 @@ _FIELDS = (
     "confidence", "pinned", "tags", "agent", "run", "role",
 )  # fmt: skip
 _TIMES = ("observed_at", "expires_at")
+_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "turn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Line:
     state: State
 
 
-def to_line(memory: Memory, versions: Iterable[Version]) -> str:
+def to_plain(memory: Memory, versions: Iterable[Version]) -> dict[str, Any]:
     plain: dict[str, Any] = {"id": memory.id, "content": memory.content, "state": memory.state}
     for name in _FIELDS:
         plain[name] = getattr(memory, name)
@@ -53,7 +54,7 @@ def to_line(memory: Memory, versions: Iterable[Version]) -> str:
         {"version": v.number, "content": v.content, "created_at": v.created_at.isoformat()}
         for v in versions
     ]
-    return json.dumps(plain, ensure_ascii=False, sort_keys=True)
+    return plain
 
 
 def take_in(lines: object, categories: Collection[str], take: Callable[[Line], bool]) -> Imported:
@@ -65,17 +66,20 @@ def take_in(lines: object, categories: Collection[str], take: Callable[[Line], b
         if isinstance(raw, str) and not raw.strip():
             continue
         try:
-            new = take(parse(raw, categories))
+            line = parse(raw, categories)
+            new = None if line is None else take(line)
         except StoreError:
             raise
         except TacitError as error:
             refused.append(f"line {number}: {error}")
             continue
-        created, skipped = created + new, skipped + (not new)
+        if new is not None:
+            created, skipped = created + new, skipped + (not new)
     return Imported(created=created, skipped=skipped, refused=tuple(refused))
 
 
-def parse(raw: object, categories: Collection[str]) -> Line:
+def parse(raw: object, categories: Collection[str]) -> Line | None:
+    """None for a part of an export that is no memory of one's own: it is not to be taken in."""
     if not isinstance(raw, str):
         raise InvalidInput("line", "expected text")
     if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
@@ -86,6 +90,8 @@ def parse(raw: object, categories: Collection[str]) -> Line:
         raise InvalidInput("line", "is not JSON") from None
     if not isinstance(plain, dict):
         raise InvalidInput("line", "is not a JSON object")
+    if plain.get("type") in _NOT_TAKEN_IN:
+        return None
     fields = {name: plain.get(name) for name in ("content", "about", "withheld_from", *_FIELDS)}
     for name in _TIMES:
         fields[name] = _moment(name, plain.get(name))

@@ -16,7 +16,8 @@ from datetime import timedelta
 from typing import Protocol
 
 from tacit import limits
-from tacit.errors import LanguageOverBudget, LanguageUnavailable, StoreError
+from tacit.errors import StoreError
+from tacit.jobs.again import again
 from tacit.learn.keep import Kept
 from tacit.learn.path import Path, Trace
 from tacit.learn.turn import unpacked
@@ -118,15 +119,9 @@ class Runner:
         return timedelta(seconds=self.path.learning.debounce_seconds if early else 0)
 
     def _later(self, job: Job, failed: Exception) -> None:
-        """A day without budget is nobody's failure: it is not counted as an attempt."""
-        spent = isinstance(failed, LanguageOverBudget)
-        wait = limits.LEARN_RETRY_MAX_SECONDS
-        if not spent:
-            wait = min(wait, limits.LEARN_RETRY_FIRST_SECONDS * 2**job.attempts)
-        if isinstance(failed, LanguageUnavailable) and failed.retry_after_seconds is not None:
-            wait = max(wait, min(failed.retry_after_seconds, limits.LEARN_RETRY_MAX_SECONDS))
-        due = self.path.store.clock() + timedelta(seconds=wait)
-        given_up = not spent and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
+        next_time = again(failed, job.attempts)
+        due = self.path.store.clock() + next_time.wait
+        given_up = next_time.counted and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
         self.path.store.database.write(
             lambda connection: jobs.put_off(
                 connection,
@@ -135,7 +130,7 @@ class Runner:
                 due,
                 type(failed).__name__,
                 parked=given_up,
-                counted=not spent,
+                counted=next_time.counted,
             )
         )
 
@@ -169,7 +164,7 @@ class Workers:
 def _crew(path: Path, count: int) -> Crew:
     if path.store.database.dialect.has_pokes:
         if pokes.installed() is not None:
-            from tacit.learn.poked import Poked
+            from tacit.jobs.poked import Poked
 
             return Poked(path, count)
         _log.info("procrastinate is not installed: workers look for work every now and then")

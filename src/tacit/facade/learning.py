@@ -1,0 +1,46 @@
+"""What waits to be learned, and who learns it."""
+
+from __future__ import annotations
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.facade.opened import Opened
+from tacit.jobs.worker import Runner
+from tacit.model import text
+from tacit.model.results import Waiting
+from tacit.store import jobs
+
+
+class MemoryLearning(Opened):
+    def catch_up(self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS) -> int:
+        """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
+        the background. Says how many turns were learned here."""
+        most = text.whole("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        return Runner(self._mind.path).catch_up(most)
+
+    def keep_learning(self) -> None:
+        """Learn what other processes hand over, too, until this is closed. Otherwise a process
+        begins when it hands over something itself, or finds something left."""
+        if self._mind.path is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        self._mind.accepted()
+
+    def waiting(self) -> Waiting:
+        """What was accepted in this space and is not learned yet."""
+        with self._store.database.read() as connection:
+            queue = jobs.queue(connection, self._space)
+        return Waiting(
+            turns=queue.waiting,
+            parked=queue.parked,
+            oldest=queue.oldest,
+            problems=queue.problems,
+        )
+
+    def retry_learning(self) -> int:
+        """Try again what was given up; says how many turns that are."""
+        now = self._store.clock()
+        count = self._store.database.write(lambda c: jobs.unpark(c, self._space, now))
+        self._mind.accepted()
+        return count

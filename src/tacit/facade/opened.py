@@ -1,0 +1,30 @@
+"""What every part of an open memory works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from tacit.model import text
+from tacit.store.writes import Writing
+from tacit.views.access import Policy
+from tacit.views.mind import Mind
+
+T = TypeVar("T")
+
+
+class Opened:
+    """One space of an open database."""
+
+    def __init__(
+        self, mind: Mind, policy: Policy, *, space: str = "default", enabled: bool = True
+    ) -> None:
+        self._mind = mind
+        self._store = mind.store
+        self._policy = policy
+        self._space = text.space(space)
+        self._enabled = enabled
+
+    def _write(self, work: Callable[[Writing], T]) -> T:
+        """A change of people, links or chats."""
+        return self._store.change(self._space, "system", work)

@@ -1,0 +1,71 @@
+"""Erasing as an operator: a person, everything about a person, a space; and doing it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tacit.errors import InvalidInput
+from tacit.facade.opened import Opened
+from tacit.identity import keys
+from tacit.lifecycle import certificate, erase_person, journal, replay
+from tacit.lifecycle import erase as erasing
+from tacit.lifecycle.tombstones import Noted
+from tacit.model.results import Erased
+from tacit.store import identities
+from tacit.store.writes import Writing
+
+
+class MemoryRemoving(Opened):
+    def erase_subject(self, subject: str) -> Erased:
+        """Everything that belongs to a person, under the identities they have now: what they said,
+        the names they go by, and where they were."""
+        return self._erase_people(keys.subject(subject), erase_person.erase_person)
+
+    def erase_about(self, person: str) -> Erased:
+        """Everything that is about a person, whoever owns it. An operator's act: a person erases
+        what they may hear about themselves, and is not told of anything else."""
+        who = keys.identity(person, "person")
+        if who is None:
+            raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
+        return self._erase_people(who, erase_person.erase_about)
+
+    def erase_space(self) -> Erased:
+        """The whole space, for good."""
+        store, space = self._store, self._space
+        done = store.database.write(lambda c: erasing.erase_space(c, store, space))
+        store.events.drop(space)
+        if done is None:
+            return Erased(count=0, complete=erasing.scrub(store.database))
+        return erasing.finish(store, done)
+
+    def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
+        """Do again, in all spaces of a restored database, what a journal of erasures tells: its
+        lines, or where it is. What was done here before is left alone; a line that is not as it
+        was signed is refused, and nothing is done."""
+        if not isinstance(lines, str | Path):
+            return replay.replay(self._store, lines)
+        try:
+            return replay.replay(self._store, journal.lines(Path(lines)))
+        except (OSError, ValueError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise InvalidInput("lines", "that file cannot be read; name a journal") from None
+
+    def verify_certificate(self, text: str) -> bool:
+        """Whether this space, or one that was erased from this database, issued it as it is."""
+        with self._store.database.read() as connection:
+            return certificate.verify(connection, self._space, text)
+
+    def _erase_people(self, who: str, how: Callable[[Writing, frozenset[str]], Noted]) -> Erased:
+        named: list[frozenset[str]] = []
+
+        def work(w: Writing) -> Noted:
+            now = identities.around(w.connection, w.space, [who]).now(who)
+            named[:] = [now]
+            return how(w, now)
+
+        done = self._store.change(self._space, "system", work)
+        if how is erase_person.erase_person:
+            self._store.events.drop(self._space, (), owners=named[0])
+        return erasing.finish(self._store, done)

@@ -1,0 +1,20 @@
+"""Backups of a memory that is in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.facade.opened import Opened
+from tacit.lifecycle.backup import backup
+from tacit.model import text
+from tacit.model.upkeep import Backup
+
+
+class MemorySaving(Opened):
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
+        """A copy of a SQLite database, made while others read and write, and checked. What is in
+        use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it
+        in place of a database, and erases again what was erased since."""
+        again = text.flag("overwrite", overwrite)
+        self._store.accesses.flush()
+        return backup(self._store.database, path, overwrite=again)

@@ -1,0 +1,101 @@
+"""What is tidied up: merged, thought about, summed up. It happens in the background as well."""
+
+from __future__ import annotations
+
+from tacit import limits
+from tacit.facade.opened import Opened
+from tacit.language.budget import Allowance
+from tacit.language.port import LanguageModel
+from tacit.lifecycle import merge, progress
+from tacit.lifecycle.consolidate import consolidating
+from tacit.lifecycle.reflect import reflecting
+from tacit.lifecycle.summarise import summarising
+from tacit.model import text
+from tacit.model.upkeep import Consolidated, Reflected, Summarised
+
+_NO_MODEL = "no language model is set: choose one with language.provider"
+_OFF = "it is switched off: set {} to true"
+
+
+class MemoryTidying(Opened):
+    def consolidate(self) -> Consolidated:
+        """Merge what people have twice: the same words, the same slot, and with a language model
+        what says the same in other words. Only what reaches the same people is merged, nothing is
+        lost, and `undo_consolidation` takes it back."""
+        model, allowance = self._language()
+        upkeep = self._mind.upkeep
+        self._store.accesses.flush()
+        work = consolidating(self._store, self._mind.recollection, upkeep, model, allowance)
+        counts = progress.run(work, self._space).counts
+        skipped = "" if upkeep.consolidate_enabled else _OFF.format("consolidate.enabled")
+        if not skipped and model is None:
+            skipped = _NO_MODEL
+        return Consolidated(
+            run=str(counts["run"]),
+            merged=counts.get("merged", 0),
+            certain=counts.get("certain", 0),
+            pairs=counts.get("pairs", 0),
+            asked=counts.get("asked", 0),
+            left=counts.get("left", 0),
+            skipped=skipped,
+        )
+
+    def undo_consolidation(self, run: str) -> int:
+        """Everything that a run merged stands again as it was, unless somebody changed it since, or
+        forgot what it was merged into. Says how many memories that are."""
+        name = text.identifier("run", run, limits.LABEL_MAX_CHARS)
+        with self._store.database.read() as connection:
+            merged = merge.merged_in(connection, self._space, name)
+        return sum(
+            self._store.act(
+                self._space,
+                "system",
+                lambda w, kept=kept: merge.undo(w, name, kept, merged[kept]),  # type: ignore[misc]
+            )
+            for kept in merge.outermost_first(merged)
+        )
+
+    def reflect(self) -> Reflected:
+        """Think about people, each at most once a day: insights from what they said in private."""
+        model, allowance = self._language()
+        upkeep = self._mind.upkeep
+        self._store.accesses.flush()
+        counts = progress.run(reflecting(self._store, upkeep, model, allowance), self._space).counts
+        if counts.get("insights"):
+            self._mind.mind_the_gap()
+        return Reflected(
+            people=counts.get("people", 0),
+            insights=counts.get("insights", 0),
+            refused=counts.get("refused", 0),
+            left=counts.get("left", 0),
+            skipped=_skipped(model, "reflect.enabled", on=upkeep.reflect_enabled),
+        )
+
+    def summarise(self) -> Summarised:
+        """Sum up the private conversations that have ended, where turns are kept."""
+        model, allowance = self._language()
+        upkeep = self._mind.upkeep
+        counts = progress.run(
+            summarising(self._store, upkeep, model, allowance), self._space
+        ).counts
+        if counts.get("summaries"):
+            self._mind.mind_the_gap()
+        return Summarised(
+            sessions=counts.get("sessions", 0),
+            summaries=counts.get("summaries", 0),
+            refused=counts.get("refused", 0),
+            left=counts.get("left", 0),
+            skipped=_skipped(model, "reflect.summaries", on=upkeep.reflect_summaries),
+        )
+
+    def _language(self) -> tuple[LanguageModel | None, Allowance]:
+        learning = self._mind.learning
+        if learning is None:
+            return None, Allowance()
+        return learning.model, learning.allowance
+
+
+def _skipped(model: LanguageModel | None, setting: str, *, on: bool) -> str:
+    if not on:
+        return _OFF.format(setting)
+    return _NO_MODEL if model is None else ""

@@ -1,0 +1,44 @@
+"""Acts on a whole space: forget, count, maintain, make vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tacit.facade.opened import Opened
+from tacit.identity import keys
+from tacit.lifecycle import forget as forgetting
+from tacit.lifecycle.maintain import maintain
+from tacit.model.results import Embedding, Maintained, Stats
+from tacit.store import counts, identities
+from tacit.store.writes import Writing
+
+
+class MemoryWhole(Opened):
+    def forget_subject(self, subject: str) -> int:
+        """Forget everything that belongs to a person; restorable for 30 days."""
+        who = keys.subject(subject)
+
+        def work(w: Writing) -> int:
+            now = identities.around(w.connection, w.space, [who]).now(who)
+            return forgetting.forget_owned(w, now, self._policy.restorable_days)
+
+        return self._store.act(self._space, "system", work)
+
+    def stats(self) -> Stats:
+        """Counts of the whole space, for its operator."""
+        with self._store.database.read() as connection:
+            return counts.of_space(connection, self._space, self._store.clock())
+
+    def maintain(self) -> Maintained:
+        """Check, analyse and compact the database."""
+        self._store.accesses.flush()
+        return maintain(self._store.database)
+
+    def embedding(self) -> Embedding:
+        """Which model makes the vectors, and how far it has come."""
+        return self._mind.embedding(self._space)
+
+    def reembed(self, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Make every vector that is missing, now; otherwise it happens in the background. Says how
+        many were made, and `progress` hears of it on the way."""
+        return self._mind.reembed(progress)

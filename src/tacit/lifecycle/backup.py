@@ -1,0 +1,201 @@
+"""Backup and restore of SQLite files, and checks of any copy: none is trusted before it is read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, func, select
+
+from tacit.errors import InvalidInput, SchemaMismatch, StoreBusy, StoreUnavailable
+from tacit.lifecycle.journal import sync_folder
+from tacit.lifecycle.maintain import check as check_promises
+from tacit.model.upkeep import Backup
+from tacit.store import migrate
+from tacit.store.engine import Database
+from tacit.store.tables import metadata
+
+_ASIDE = ".before-restore"
+_BUSY_SECONDS = 5.0
+_COUNTS = tuple(sorted(metadata.tables))
+
+
+def backup(database: Database, path: object, *, overwrite: bool) -> Backup:
+    """In one snapshot, whoever writes meanwhile; under its name only once it was checked."""
+    target = _target(path)
+    if not database.dialect.one_writer:
+        raise InvalidInput(
+            "backup", "PostgreSQL has tools of its own, pg_dump among them: see docs/backup.md"
+        )
+    if database.file is not None and _is_of(target, database.file):
+        raise InvalidInput("path", "is the database itself; name another file")
+    if target.exists() and not overwrite:
+        raise InvalidInput("path", "that file exists; name another, or say that it may go")
+    with _part(target) as part:
+        with _source(database) as source, closing(sqlite3.connect(part)) as copy:
+            source.execute("BEGIN")
+            before = _counts(source)
+            source.backup(copy)  # what it sees is what was counted
+            source.execute("ROLLBACK")
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, whatever the original has
+        schema, counts = check_file(part)
+        if counts != before:
+            raise StoreUnavailable("the copy is not what was copied; try another disk")
+        _place(part, target)
+    return Backup(path=str(target), schema=schema, counts=counts, size_bytes=target.stat().st_size)
+
+
+def check_file(path: Path) -> tuple[str, dict[str, int]]:
+    """A SQLite copy: whether it is whole, which schema it has, and how much is in it."""
+    if not path.is_file():
+        raise InvalidInput("path", "there is no such backup")
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as copy:
+            found = [row[0] for row in copy.execute("PRAGMA integrity_check(1)")]
+            orphans = copy.execute("PRAGMA foreign_key_check").fetchone()
+            if found != ["ok"] or orphans is not None:
+                raise StoreUnavailable("the copy is damaged; use another one")
+            schema = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+            return str(schema[0]), _counts(copy)
+    except sqlite3.DatabaseError:
+        raise StoreUnavailable("the copy is no database of Tacit's; use another one") from None
+
+
+def check_database(database: Database, name: str) -> Backup:
+    """A database that was restored by other means, on whichever server."""
+    migrate.require_current(database)
+    with database.alone() as connection:
+        problems = database.dialect.check(connection) + check_promises(connection)
+        counts = {name: _count(connection, name) for name in _COUNTS}
+    return Backup(path=name, schema=migrate.HEAD, counts=counts, problems=tuple(problems))
+
+
+def put_in_place(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
+    """The copy takes the database's place, whose files are kept aside. Who opens it next erases
+    again what the journal beside it tells."""
+    schema, counts = check_file(copy)
+    if schema > migrate.HEAD:
+        raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
+    if _is_of(copy, database):
+        raise InvalidInput("path", "is the database itself; name a backup")
+    database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _part(database) as part:
+        part.write_bytes(b"")
+        _copy_bytes(copy, part)
+        aside = None
+        if database.exists():
+            _require_alone(database)
+            aside = _move_aside(database)
+        _place(part, database)
+    return aside, counts
+
+
+def _require_alone(database: Path) -> None:
+    """Leaving the write-ahead log needs the file for oneself: whoever has it open is noticed."""
+    try:
+        with closing(sqlite3.connect(database, timeout=0.2, isolation_level=None)) as present:
+            present.execute("PRAGMA journal_mode = DELETE").fetchone()
+            present.execute("BEGIN EXCLUSIVE")
+            present.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error) or "busy" in str(error):
+            raise StoreBusy(
+                "another process has the database open: end it, and restore again"
+            ) from None
+    except sqlite3.DatabaseError:
+        pass  # a damaged file: that is what backups are for
+
+
+def _move_aside(database: Path) -> Path:
+    aside = database.with_name(f"{database.name}{_ASIDE}-{secrets.token_hex(4)}")
+    try:
+        os.link(database, aside)  # the database is there at every moment
+    except OSError:
+        database.rename(aside)
+    for ending in ("-wal", "-shm", "-journal"):
+        beside = database.with_name(database.name + ending)
+        if beside.exists():
+            beside.rename(aside.with_name(aside.name + ending))
+    return aside
+
+
+def _target(path: object) -> Path:
+    if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
+        raise InvalidInput("path", "is no file name")
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise InvalidInput("path", "name a file in a folder that is there")
+    return target
+
+
+def _is_of(path: Path, database: Path) -> bool:
+    names = {database.name + ending for ending in ("", "-wal", "-shm", "-journal")}
+    return path.name in names and path.parent.resolve() == database.parent.resolve()
+
+
+@contextmanager
+def _part(target: Path) -> Iterator[Path]:
+    """A file beside it that only its owner reads; gone if it did not get its name."""
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise StoreUnavailable(
+            f"no file can be written there ({error.strerror}); choose another path"
+        ) from None
+    try:
+        yield part
+    except sqlite3.Error as error:
+        raise StoreUnavailable(
+            f"the copy failed with {type(error).__name__}: is there room on the disk?"
+        ) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _place(part: Path, target: Path) -> None:
+    with part.open("rb+") as file:
+        os.fsync(file.fileno())
+    part.replace(target)
+    sync_folder(target.parent)
+
+
+def _copy_bytes(source: Path, target: Path) -> None:
+    with source.open("rb") as reading, target.open("rb+") as writing:
+        while some := reading.read(1 << 20):
+            writing.write(some)
+
+
+@contextmanager
+def _source(database: Database) -> Iterator[sqlite3.Connection]:
+    """A connection of its own: nobody in this process waits for a copy."""
+    if database.file is not None:
+        own = sqlite3.connect(database.file, timeout=_BUSY_SECONDS, isolation_level=None)
+        with closing(own):
+            yield own
+        return
+    with database.alone() as connection:  # in memory there is one alone
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        yield driver
+
+
+def _counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Of the tables that are there: an older copy has fewer."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    there = {name for (name,) in rows}
+    return {
+        name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
+        for name in _COUNTS
+        if name in there
+    }
+
+
+def _count(connection: Connection, name: str) -> int:
+    return connection.execute(select(func.count()).select_from(metadata.tables[name])).scalar_one()

@@ -1,0 +1,145 @@
+"""A memory that nobody said: written by the system from what a person said in private, for that
+person alone. It is checked before it is kept, and nothing is ever concluded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.language.budget import Allowance, Budget
+from tacit.learn.reading.tongue import Tongue
+from tacit.learn.verify import well_formed
+from tacit.lifecycle.progress import Progress
+from tacit.model.memory import Memory, Source
+from tacit.model.terms import terms
+from tacit.model.text import folded
+from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.screening import secrets
+from tacit.screening.instructions import suspicious
+from tacit.store import pairs, writes
+from tacit.store.core import Store
+from tacit.store.usage import DatabaseLedger
+from tacit.store.writes import Writing
+
+ACTOR = "system"
+# It is about a person, and never about whoever writes it.
+_THE_MACHINE = frozenset(
+    {"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Whose conclusion it is, and the private chat of theirs that it belongs to."""
+
+    owner: str
+    chat: str
+    channel: str | None
+    thread: str | None
+
+
+def refused(content: str, material: str, speaker: str, tongue: Tongue) -> str | None:
+    """Why a sentence that a model made of the material is not kept; None where it is."""
+    found = well_formed(content, material, speaker, tongue)
+    if found is not None:
+        return found
+    if suspicious(content) or secrets.screen(content):
+        return "it is an instruction or a secret"
+    if _THE_MACHINE & set(terms(content)):
+        return "it is about the assistant"
+    return None
+
+
+def touches_on(content: str, tongue: Tongue) -> Sensitivity:
+    """How sensitive its words are, by the lexicon: personal at the least."""
+    floors = [one.sensitivity for one in tongue.lexicon if one.match.search(content)]
+    return max([Sensitivity.PERSONAL, *floors], key=lambda one: one.rank)
+
+
+def names_others(connection: Connection, space: str, owner: str, content: str) -> bool:
+    """Whether a word of it is somebody else's name, as far as names are known to the owner."""
+    single = [folded(word) for word in terms(content)]
+    words = {*single, *map(" ".join, pairwise(single))}
+    return pairs.any_called(connection, space, owner, sorted(words))
+
+
+def concluded(
+    w: Writing,
+    place: Place,
+    content: str,
+    *,
+    kind: Kind,
+    category: str,
+    sensitivity: Sensitivity,
+    importance: int,
+    expires_at: datetime | None,
+    tags: Sequence[str] = (),
+    observed_at: datetime | None = None,
+    run: str | None = None,
+) -> Memory:
+    """Its owner alone hears it, in private: that is what inferred means to the rules."""
+    return Memory(
+        id=writes.fresh_id(w),
+        space=w.space,
+        owner=place.owner,
+        speaker=None,
+        subjects=frozenset(),
+        learned_in=place.chat,
+        learned_kind=ChatKind.PRIVATE,
+        heard_by=frozenset(),
+        confidential=False,
+        kind=kind,
+        category=category,
+        key=None,
+        slot=None,
+        content=content,
+        version=1,
+        visibility=Visibility.PRIVATE_ONLY,
+        sensitivity=sensitivity,
+        portable=False,
+        withheld_from=frozenset(),
+        withheld_unknown=False,
+        inferred=True,
+        trust=Trust.INFERRED,
+        importance=importance,
+        confidence=None,
+        pinned=False,
+        tags=tuple(tags),
+        source=Source(channel=place.channel, chat=place.chat, message=None),
+        thread=place.thread,
+        agent=None,
+        run=run,
+        role=None,
+        created_at=w.at,
+        updated_at=w.at,
+        observed_at=observed_at or w.at,
+        expires_at=expires_at,
+        last_accessed_at=None,
+        access_count=0,
+        state=State.ACTIVE,
+        purge_at=None,
+        superseded_by=None,
+        shadowed=False,
+    )
+
+
+def budget_of(store: Store, space: str, allowance: Allowance) -> Budget:
+    return Budget(
+        space=space,
+        day=store.clock().date(),
+        allowance=allowance,
+        ledger=DatabaseLedger(store.database),
+    )
+
+
+def still_asking(before: Progress) -> bool:
+    """A model that is down is not asked for every person anew; nor one that nobody pays. One that
+    answers more often than not is."""
+    failures, answers = (before.counts.get(one, 0) for one in ("unanswered", "answered"))
+    down = failures >= limits.LANGUAGE_FAILURES_MAX_COUNT and failures > answers
+    return not down and not before.counts.get("over_budget", 0)

@@ -1,0 +1,59 @@
+"""What a check of the doctor consists of: it finds cases, explains them, and can mend some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.store.core import Store
+from tacit.store.writes import Writing
+
+ACTOR = "doctor"  # stands in the history of what it mends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patient:
+    """One space, and what is known of how it should be."""
+
+    store: Store
+    space: str
+    model: str | None = None  # the one whose vectors there should be
+    embed: Callable[[], object] | None = None  # makes vectors that are missing, now
+    wake: Callable[[], None] = lambda: None  # there is something to do for who works
+
+
+class Case(NamedTuple):
+    """One thing that is wrong."""
+
+    what: tuple[str, ...]  # names it to whoever mends it
+    id: str | None = None  # the memory that it is about, if it is about one
+    repairable: bool = True
+
+
+Find = Callable[[Connection, Patient], Iterable[Case]]
+# How many of them are well now. It looks again at each before it changes anything.
+Mend = Callable[[Writing, Sequence[Case]], int]
+
+
+def each(mend: Callable[[Writing, Case], bool]) -> Mend:
+    """One after the other."""
+    return lambda w, cases: sum([mend(w, case) for case in cases])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Finds what is wrong by looking once, in one snapshot. Mends in small transactions, each of
+    which leaves everything better, so that it may be stopped at any moment."""
+
+    name: str
+    says: str  # for people, behind a count: what is wrong
+    mends: str  # and what repair does about it, or who can
+    find: Find
+    mend: Mend | None = None
+    at_once: int = limits.DOCTOR_MENDED_AT_ONCE_COUNT  # in one transaction
+    settles: bool = False  # changes who is who, or who heard: waits for the writes that rely on it
+    after: Callable[[Patient], object] | None = None  # once some were mended

@@ -1,0 +1,108 @@
+"""What is settled before the disclosure rules and kept in columns, beside what it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from tacit.disclosure.shape import WITHHELD
+from tacit.lifecycle.doctor.check import Case, Check, Patient, each
+from tacit.store import ailments, partitions, spaces
+from tacit.store.identities import around
+from tacit.store.settle import KEYED, settle_people, strength
+from tacit.store.tables import chats, memories, memory_people
+from tacit.store.writes import Writing
+
+_M, _P = memories.c, memory_people.c
+
+
+def _shadowed(connection: Connection, patient: Patient) -> Iterator[Case]:
+    """The values of each key that one person has, under all of their identities."""
+    identities = ailments.everybody(connection, patient.space)
+    values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
+    owned = KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
+    for row in connection.execute(owned):
+        person = identities.now(row.owner)
+        if len(person) > 1 or row.shadowed:
+            values.setdefault((person, row.category, row.key), []).append(row)
+    for rows in values.values():
+        winner = max(rows, key=strength)
+        for row in rows:
+            if bool(row.shadowed) != (row.owner != winner.owner):
+                yield Case((row.owner,), row.id)
+
+
+def _settle(w: Writing, cases: Sequence[Case]) -> int:
+    """Each person once, whatever was found of theirs."""
+    who = {one for case in cases for one in case.what}
+    spaces.touch(w.connection, w.space)
+    found = around(w.connection, w.space, who)
+    settle_people(w.connection, w.space, found, {i for one in who for i in found.now(one)})
+    return len(cases)
+
+
+SHADOWED = Check(
+    name="shadowed-keys",
+    says="values of a key count as current, or do not, against what the person's identities say",
+    mends="settles again which value counts",
+    find=_shadowed,
+    mend=_settle,
+    settles=True,
+)
+
+_KEPT_FROM = (
+    select(_P.memory_id, _P.person, _M.withheld_unknown)
+    .join(memories, (_M.space_id == _P.space_id) & (_M.id == _P.memory_id))
+    .where(_P.role == WITHHELD)
+)
+
+
+def _unknown(connection: Connection, patient: Patient) -> Iterator[Case]:
+    identities = ailments.everybody(connection, patient.space)
+    people: dict[str, list[str]] = {}
+    flag: dict[str, bool] = {}
+    for row in connection.execute(_KEPT_FROM.where(_P.space_id == patient.space)):
+        people.setdefault(row.memory_id, []).append(row.person)
+        flag[row.memory_id] = bool(row.withheld_unknown)
+    for id, who in people.items():
+        if flag[id] == all(identities.known(one) for one in who):
+            yield Case(tuple(who), id)
+
+
+UNKNOWN = Check(
+    name="withheld-unknown",
+    says="memories are withheld from somebody, and it is noted wrongly whether we know them",
+    mends="settles it again from the links that hold",
+    find=_unknown,
+    mend=_settle,
+    settles=True,
+)
+
+
+def _confidential(connection: Connection, patient: Patient) -> Iterator[Case]:
+    for row in ailments.rows(connection, ailments.UNLIKE_THEIR_CHAT, patient.space):
+        yield Case((row.id,), row.id, repairable=bool(row.confidential))
+
+
+def _keep_in(w: Writing, case: Case) -> bool:
+    """Only ever stricter: that a chat is confidential no more is for `set_confidential` to say."""
+    (id,) = case.what
+    chat = (chats.c.space_id == _M.space_id) & (chats.c.id == _M.learned_in)
+    strict = select(chats.c.id).where(chat, chats.c.confidential.is_(True)).exists()
+    one = update(memories).where(_M.space_id == w.space, _M.id == id, strict)
+    if w.connection.execute(one.values(confidential=True)).rowcount:
+        partitions.restamp(w.connection, w.space, [id])
+    return True
+
+
+CONFIDENTIAL = Check(
+    name="confidential",
+    says="memories and the chat they come from disagree on whether it is confidential",
+    mends="makes memories of a confidential chat confidential; the other way round, say anew "
+    "whether the chat is",
+    find=_confidential,
+    mend=each(_keep_in),
+    settles=True,
+)

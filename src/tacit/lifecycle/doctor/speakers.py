@@ -1,0 +1,74 @@
+"""What people said of themselves in private, without a note that it was they who said it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from tacit.identity.links import Identities
+from tacit.lifecycle.doctor.check import Case, Check, Patient, each
+from tacit.model.message import Role
+from tacit.model.words import Event
+from tacit.store import ailments, writes
+from tacit.store.identities import around
+from tacit.store.rows import unpacked
+from tacit.store.tables import memories, memory_versions
+from tacit.store.writes import Writing
+
+_M, _V = memories.c, memory_versions.c
+_WORDED = select(_V.memory_id, _V.speaker, _V.actor).join(
+    memories,
+    (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version),
+)
+
+
+def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
+    rows = ailments.rows(connection, ailments.UNSPOKEN, patient.space)
+    identities = ailments.everybody(connection, patient.space) if rows else Identities()
+    for row in rows:
+        if unpacked(row.subjects) - identities.now(row.owner):
+            continue  # of somebody else, too
+        of = (_V.space_id == patient.space, _V.memory_id == row.id)
+        worded = connection.execute(_WORDED.where(*of)).first()
+        who = _said_by(row.owner, row.role, worded, identities)
+        yield Case((row.id,), row.id, repairable=who is not None)
+
+
+def _said_by(owner: str, role: str | None, worded: Any, identities: Identities) -> str | None:
+    """Its current wording has a speaker, or was written by the owner as a person's own word."""
+    if worded is None:
+        return None
+    mine = identities.now(owner)
+    if worded.speaker is not None:
+        return str(worded.speaker) if worded.speaker in mine else None
+    own = role in (None, Role.USER.value) and worded.actor in mine
+    return str(worded.actor) if own else None
+
+
+def _mend(w: Writing, case: Case) -> bool:
+    memory = writes.held(w, case.what[0])
+    if memory is None or memory.speaker is not None or memory.owner is None:
+        return True
+    of = (_V.space_id == w.space, _V.memory_id == memory.id)
+    worded = w.connection.execute(_WORDED.where(*of)).first()
+    who = _said_by(memory.owner, memory.role, worded, around(w.connection, w.space, [memory.owner]))
+    if who is None:
+        return False
+    spoken = replace(memory, speaker=who)
+    writes.change(w, spoken, Event.UPDATE, None, {"fields": "speaker"})
+    now = update(memory_versions).where(*of, _V.version == memory.version)
+    w.connection.execute(now.values(speaker=who))
+    return True
+
+
+SPEAKERS = Check(
+    name="speakers",
+    says="memories of somebody about themselves do not say who said it",
+    mends="sets the speaker where its wording tells it; otherwise correct the memory in its "
+    "owner's private chat",
+    find=_find,
+    mend=each(_mend),
+)

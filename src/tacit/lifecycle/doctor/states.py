@@ -1,0 +1,152 @@
+"""States that do not fit: keys with two values, dates of purging, answers, work given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import Connection, and_, select
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.learn import remember as remembering
+from tacit.lifecycle.doctor.check import Case, Check, Patient, each
+from tacit.model.words import Event, State
+from tacit.store import ailments, jobs, proposals, writes
+from tacit.store.tables import jobs as jobs_table
+from tacit.store.tables import memories, memory_versions
+from tacit.store.writes import Writing
+
+_M, _V = memories.c, memory_versions.c
+_STANDING = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
+_WORDED = (
+    select(_M.id)
+    .outerjoin(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(_M.state == State.ACTIVE.value)
+    .order_by(_V.created_at.desc(), _M.id.desc())
+)
+
+
+def _keys(connection: Connection, patient: Patient) -> Iterator[Case]:
+    """Every active value of a key but the newest, with the newest."""
+    for row in ailments.rows(connection, ailments.CROWDED_KEYS, patient.space):
+        holder = _M.owner == row.owner if row.owner else _M.learned_in == row.holder
+        whose = holder if row.owner else and_(_M.owner.is_(None), holder)
+        of = (_M.space_id == patient.space, whose, _M.category == row.category, _M.key == row.key)
+        newest, *older = connection.execute(_WORDED.where(*of)).scalars()
+        yield from (Case((id, newest), id) for id in older)
+
+
+def _give_way(w: Writing, case: Case) -> bool:
+    old, new = (writes.held(w, id) for id in case.what)
+    if old is not None and new is not None and new.state is State.ACTIVE:
+        remembering.give_way(w, old, new.id)
+    return True
+
+
+KEYS = Check(
+    name="keys",
+    says="memories are older values of a key that has a newer one",
+    mends="lets them give way to the newest",
+    find=_keys,
+    mend=each(_give_way),
+)
+
+
+def _misdated(connection: Connection, patient: Patient) -> Iterator[Case]:
+    for row in ailments.rows(connection, ailments.MISDATED, patient.space):
+        yield Case((row.id,), row.id)
+
+
+def _date(w: Writing, case: Case) -> bool:
+    memory = writes.held(w, case.what[0])
+    if memory is None:
+        return True
+    later = w.at + timedelta(days=limits.RESTORABLE_DAYS)
+    purge_at = None if memory.state in _STANDING else memory.purge_at or later
+    if purge_at != memory.purge_at:
+        dated = replace(memory, purge_at=purge_at)
+        writes.change(w, dated, Event.UPDATE, None, {"fields": "purge_at"})
+    return True
+
+
+PURGE_DATES = Check(
+    name="purge-dates",
+    says="memories are forgotten without a day on which they go, or stand and have one",
+    mends=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
+    find=_misdated,
+    mend=each(_date),
+)
+
+
+def _overdue(connection: Connection, patient: Patient) -> Iterator[Case]:
+    late = patient.store.clock() - timedelta(days=limits.PURGE_OVERDUE_DAYS)
+    of = (_M.space_id == patient.space, _M.purge_at <= to_micros(late))
+    for id in connection.execute(select(_M.id).where(*of)).scalars():
+        yield Case((id,), id)
+
+
+OVERDUE = Check(
+    name="overdue-purges",
+    says=f"memories should have gone more than {limits.PURGE_OVERDUE_DAYS} days ago",
+    mends="is not for the doctor, because nothing purged comes back: run `tacit purge`, which also "
+    "looks at whether the clock leapt",
+    find=_overdue,
+)
+
+_ASKED, _ANSWERED = "asked", "answered"
+
+
+def _proposals(connection: Connection, patient: Patient) -> Iterator[Case]:
+    for row in ailments.rows(connection, ailments.UNASKED, patient.space):
+        yield Case((_ASKED, row.id), row.id)
+    for row in ailments.rows(connection, ailments.ANSWERED, patient.space):
+        yield Case((_ANSWERED, row.memory_id), row.memory_id)
+
+
+def _resolve(w: Writing, case: Case) -> bool:
+    """As `forget` does: kept and restored, it would have got past whoever was to be asked."""
+    kind, id = case.what
+    memory = writes.held(w, id)
+    if memory is None:
+        return True
+    if kind == _ANSWERED and memory.state is not State.PENDING:
+        proposals.settle(w, id)
+    elif kind == _ASKED and memory.state is State.PENDING:
+        writes.bury(w, [id])
+    return True
+
+
+PROPOSALS = Check(
+    name="proposals",
+    says="memories wait for a yes that nobody is asked for, or were answered and still ask",
+    mends="removes what nobody was asked for, and the question that was answered",
+    find=_proposals,
+    mend=each(_resolve),
+)
+
+
+def _parked(connection: Connection, patient: Patient) -> Iterator[Case]:
+    j = jobs_table.c
+    of = (j.space_id == patient.space, j.kind == jobs.LEARN, j.parked.is_(True))
+    given_up = select(j.thread, j.seq).where(*of)
+    return (Case((thread, str(seq))) for thread, seq in connection.execute(given_up))
+
+
+def _retry(w: Writing, cases: Sequence[Case]) -> int:
+    jobs.unpark(w.connection, w.space, w.at)
+    return len(cases)
+
+
+PARKED = Check(
+    name="parked-jobs",
+    says="turns could not be learned after many tries, and were given up",
+    mends="lets them be tried again",
+    find=_parked,
+    mend=_retry,
+    after=lambda patient: patient.wake(),
+)

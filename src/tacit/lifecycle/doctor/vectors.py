@@ -1,0 +1,71 @@
+"""Vectors that are missing, and vectors that lie where nobody looks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import Connection, delete, select
+
+from tacit.lifecycle.doctor.check import Case, Check, Patient, each
+from tacit.store import missing, partitions
+from tacit.store.tables import embedded, memories, vectors
+from tacit.store.writes import Writing
+
+_PAGE_COUNT = 500
+_M, _V, _E = memories.c, vectors.c, embedded.c
+_PLACED = (
+    select(_V.home, _V.memory_id, _M.owner, _M.learned_in)
+    .join(memories, (_M.space_id == _V.space_id) & (_M.id == _V.memory_id))
+    .where(_V.home != missing.HOME)
+)
+
+
+def _stray(connection: Connection, patient: Patient) -> Iterator[Case]:
+    found = connection.execute(_PLACED.where(_V.space_id == patient.space))
+    return (Case((row.home, row.memory_id), row.memory_id) for row in found)
+
+
+def _remove(w: Writing, case: Case) -> bool:
+    home, id = case.what
+    of = (_V.space_id == w.space, _V.home == home, _V.memory_id == id)
+    if w.connection.execute(_PLACED.where(*of)).first() is not None:
+        w.connection.execute(delete(vectors).where(*of))
+        w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+        partitions.restamp(w.connection, w.space, [id])
+    return True
+
+
+STRAY = Check(
+    name="stray-vectors",
+    says="vectors lie with somebody who does not have the memory",
+    mends="removes them; what then has no vector gets one",
+    find=_stray,
+    mend=each(_remove),
+    after=lambda patient: patient.embed() if patient.embed else None,
+)
+
+
+def _unembedded(connection: Connection, patient: Patient) -> Iterator[Case]:
+    after = ""
+    while patient.model is not None:
+        some = missing.page(connection, patient.space, patient.model, after, _PAGE_COUNT)
+        yield from (Case((one.id,), one.id) for one in some)
+        if len(some) < _PAGE_COUNT:
+            return
+        after = some[-1].id
+
+
+def _unmark(w: Writing, cases: Sequence[Case]) -> int:
+    """The space is not complete: whoever makes vectors looks through it again."""
+    w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+    return len(cases)
+
+
+MISSING = Check(
+    name="missing-vectors",
+    says="memories have no vector of the current model, so that only their words find them",
+    mends="makes the vectors now",
+    find=_unembedded,
+    mend=_unmark,
+    after=lambda patient: patient.embed() if patient.embed else None,
+)

@@ -1,0 +1,110 @@
+"""The clock of sweeps. What ages goes by it, so that a clock that leapt would age everything at
+once: then sweeps wait, until it is right again or somebody vouches for it.
+
+A gap since the last sweep that is longer than a week is a leap, whoever's fault it is, and so is a
+clock that went back. While it lasts we go on counting what the right time would be.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.store.tables import memories, spaces, sweeps
+from tacit.store.writes import Writing
+
+WAITS = "waits for the clock"
+_S, _M = sweeps.c, memories.c
+_MICROS = timedelta(microseconds=1)
+_AHEAD = timedelta(days=limits.CLOCK_LEAP_DAYS) // _MICROS
+_BEHIND = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROS
+_LAST = select(_S.seen_at, _S.leapt_from, _S.leapt_to, _S.purged_until).where(
+    _S.space_id == bindparam("space")
+)
+_MADE = select(spaces.c.created_at).where(spaces.c.space_id == bindparam("space"))
+
+
+def is_steady(w: Writing) -> bool:
+    """Note what the clock says. False: it leapt, and nothing may age by it."""
+    now, last = to_micros(w.at), _last(w)
+    if last.leapt_from is None:
+        if _goes_on(last.seen_at, now):
+            _note(w, seen_at=max(last.seen_at, now))
+            return True
+        _note(w, seen_at=now, leapt_from=last.seen_at, leapt_to=now)
+        return False
+    if _goes_on(last.leapt_from, now):  # it came back by itself
+        _settle(w, last)
+        return True
+    went = now - last.seen_at
+    passed = went if _goes_on(last.seen_at, now) else 0  # or it leapt once more
+    _note(
+        w,
+        seen_at=now,
+        leapt_from=last.leapt_from + max(0, passed),
+        leapt_to=min(last.leapt_to, now),
+    )
+    return False
+
+
+def vouch(w: Writing) -> None:
+    """Somebody looked: what the clock says now is right, whatever it said before."""
+    last = _last(w)
+    _settle(w, last)
+    now = to_micros(w.at)
+    if last.purged_until is not None and last.purged_until > now:
+        _note(w, purged_until=now)
+
+
+def purged_until(w: Writing) -> int:
+    """Nothing that was due by then is left; before the first purge: since the space was made."""
+    last = _last(w)
+    made: int = w.connection.execute(_MADE, {"space": w.space}).scalar_one()
+    return made if last.purged_until is None else int(last.purged_until)
+
+
+def note_purged(w: Writing) -> None:
+    """Everything that was due is gone."""
+    _note(w, purged_until=to_micros(w.at))
+
+
+def _goes_on(before: int, now: int) -> bool:
+    return before - _BEHIND <= now <= before + _AHEAD
+
+
+def _settle(w: Writing, last: Any) -> None:
+    """The clock is right from here on. Where it had gone back, what was forgotten meanwhile is
+    dated too early: all that may have been gets its whole time again."""
+    if last.leapt_from is not None and last.leapt_to < last.leapt_from:
+        whole = to_micros(w.at + timedelta(days=limits.RESTORABLE_DAYS))
+        w.connection.execute(
+            update(memories)
+            .where(
+                _M.space_id == w.space,
+                _M.purge_at.is_not(None),
+                _M.purge_at < whole,
+                _M.updated_at >= last.leapt_to - _AHEAD,
+            )
+            .values(purge_at=whole)
+        )
+    _note(w, seen_at=to_micros(w.at), leapt_from=None, leapt_to=None)
+
+
+def _last(w: Writing) -> Any:
+    """The last sweep; before the first one, the moment at which the space was made: in one that is
+    newer than the gap allowed nothing can be purged early, and of an older one nobody knows."""
+    found = w.connection.execute(w.dialect.lock_memory(_LAST), {"space": w.space}).first()
+    if found is None:
+        made = w.connection.execute(_MADE, {"space": w.space}).scalar_one()
+        row = {"space_id": w.space, "seen_at": made}
+        w.dialect.insert_missing(w.connection, sweeps, [row])
+        found = w.connection.execute(w.dialect.lock_memory(_LAST), {"space": w.space}).one()
+    return found
+
+
+def _note(w: Writing, **values: int | None) -> None:
+    w.connection.execute(update(sweeps).where(_S.space_id == w.space).values(**values))

@@ -1,0 +1,155 @@
+"""Commands that remove for good, and the certificates of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.model.results import Erased
+from tacit.surfaces.cli import options
+from tacit.surfaces.cli.answers import Answer
+from tacit.surfaces.cli.exits import BadUsage, Exit
+from tacit.surfaces.cli.session import Session, count
+from tacit.surfaces.cli.writing import one_way
+
+_LATER = "other readers still hold the old bytes of the file: run `tacit maintain` later"
+_MOST_BYTES = 1_000_000
+
+
+def erase_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("id", metavar="ID", nargs="?", help="the memory's 8 characters")
+    add("--subject", metavar="KEY", help="as an operator: everything that belongs to a person")
+    add(
+        "--about",
+        metavar="PERSON",
+        help="as an operator: everything about a person, whoever owns it",
+    )
+    add("--source", metavar="SOURCE", help="as an operator: what was learned from it, for good")
+    add("--whole-space", action="store_true", help="as an operator: everything in the space")
+    add("--turns", action="store_true", help="also what it was learned from, word for word")
+    certificate_option(parser)
+    options.yes(parser)
+
+
+def wipe_options(parser: ArgumentParser) -> None:
+    certificate_option(parser)
+    options.yes(parser)
+
+
+def certificate_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="a new file for a signed word on what was removed"
+    )
+
+
+def certificate_options(parser: ArgumentParser) -> None:
+    parser.add_argument("what", choices=["verify"], metavar="verify")
+    parser.add_argument("file", metavar="FILE", help="a certificate, as `erase` wrote it")
+
+
+def erase(session: Session) -> Answer:
+    args = session.args
+    one_way(args, "erase", "id", "subject", "about", "source", "whole_space")
+    if args.turns and args.id is None:
+        raise BadUsage("erase: --turns goes with an ID; everything else takes the turns along")
+    if args.id is not None:
+        view = session.view
+        also = " and what it was learned from" if args.turns else ""
+        session.confirm(f"erase {args.id}{also} for good")
+        with _certificate(args.certificate) as write:
+            return write(view.erase(args.id, turns=args.turns))
+    session.confirm(_meant(session))
+    with _certificate(args.certificate) as write:
+        memory = session.memory
+        if args.subject is not None:
+            return write(memory.erase_subject(args.subject))
+        if args.about is not None:
+            return write(memory.erase_about(args.about))
+        if args.source is not None:
+            return write(memory.operator(session.actor).erase_source(args.source))
+        return write(memory.erase_space())
+
+
+def _meant(session: Session) -> str:
+    args = session.args
+    if args.subject is not None:
+        return f"erase everything that belongs to {args.subject}"
+    if args.about is not None:
+        return f"erase everything about {args.about}, whoever owns it"
+    if args.source is not None:
+        return f"erase everything that was learned from {args.source}"
+    return "erase the whole space, everybody's memories in it"
+
+
+def wipe(session: Session) -> Answer:
+    view = session.view
+    session.confirm(f"erase every memory of {session.requester.key}")
+    with _certificate(session.args.certificate) as write:
+        return write(view.wipe())
+
+
+def certificate(session: Session) -> Answer:
+    path = Path(session.args.file)
+    if "\0" in session.args.file:
+        raise InvalidInput("file", "is no file name")
+    with path.open("rb") as file:
+        text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    good = session.memory.verify_certificate(text)
+    told = "genuine: this memory issued it as it stands" if good else "not genuine"
+    return Answer(
+        document={"genuine": good},
+        lines=[told],
+        exit=Exit.OK if good else Exit.ABSENT,
+    )
+
+
+class _Write:
+    """What was erased as an answer, with its certificate in the file that is kept for it."""
+
+    def __init__(self, handle: int | None) -> None:
+        self._handle = handle
+
+    def __call__(self, erased: Erased) -> Answer:
+        issued = None if erased.certificate is None else erased.certificate.to_json()
+        if self._handle is not None and issued is not None:
+            os.write(self._handle, (issued + "\n").encode())
+        document: dict[str, Any] = {
+            "done": "erased",
+            "count": erased.count,
+            "complete": erased.complete,
+            "certificate": None if issued is None else json.loads(issued),
+        }
+        return Answer(
+            document=document,
+            lines=[f"erased  {count(erased.count, 'memory', 'memories')}"],
+            notes=() if erased.complete else (_LATER,),
+        )
+
+
+@contextmanager
+def _certificate(name: str | None) -> Iterator[_Write]:
+    """The file is there before anything is gone, and goes if nothing does."""
+    if name is None:
+        yield _Write(None)
+        return
+    path = Path(name)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InvalidInput("--certificate", "that file exists; name another") from None
+    except ValueError:
+        raise InvalidInput("--certificate", "is no file name") from None
+    try:
+        yield _Write(handle)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(handle)

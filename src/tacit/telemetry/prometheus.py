@@ -1,0 +1,87 @@
+"""Measures for Prometheus, through its own client library."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+from tacit.telemetry.measures import MEASURES, SECONDS, Measure
+from tacit.telemetry.port import Read, Stop
+from tacit.telemetry.watching import Watches
+
+_GAUGES = tuple(one for one in MEASURES if one.kind == "gauge")
+
+
+class PrometheusMeter:
+    """One for each registry: names there are taken once."""
+
+    on = True
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._watches = Watches()
+        self._counters = {
+            one: Counter(_name(one), one.says, tuple(one.labels), registry=registry)
+            for one in MEASURES
+            if one.kind == "counter"
+        }
+        self._histograms = {
+            one: Histogram(
+                _name(one), one.says, tuple(one.labels), registry=registry, buckets=SECONDS
+            )
+            for one in MEASURES
+            if one.kind == "histogram"
+        }
+        registry.register(_Gauges(self._watches))
+
+    def count(self, what: Measure, amount: float = 1, **words: str) -> None:
+        counter = self._counters[what]
+        (counter.labels(**what.checked(words)) if what.labels else counter).inc(amount)
+
+    def observe(self, what: Measure, value: float, **words: str) -> None:
+        histogram = self._histograms[what]
+        (histogram.labels(**what.checked(words)) if what.labels else histogram).observe(value)
+
+    def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
+        return self._watches.add(what, whose, read)
+
+    def text(self) -> str:
+        """As a scrape would get it."""
+        return generate_latest(self._registry).decode()
+
+
+class _Gauges:
+    """Read when somebody scrapes."""
+
+    def __init__(self, watches: Watches) -> None:
+        self._watches = watches
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        for one in _GAUGES:
+            yield GaugeMetricFamily(_name(one), one.says, labels=tuple(one.labels))
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for one, family in zip(_GAUGES, self.describe(), strict=True):
+            for words, value in sorted(self._watches.values(one).items()):
+                family.add_metric(words, value)
+            yield family
+
+
+def _name(what: Measure) -> str:
+    return f"tacit_{what.name}"
+
+
+_METERS: WeakKeyDictionary[CollectorRegistry, PrometheusMeter] = WeakKeyDictionary()
+_MAKING = Lock()
+
+
+def meter_of(registry: CollectorRegistry) -> PrometheusMeter:
+    """That of a registry, whoever opened a memory first."""
+    with _MAKING:
+        if registry not in _METERS:
+            _METERS[registry] = PrometheusMeter(registry)
+        return _METERS[registry]

@@ -1,0 +1,61 @@
+"""A view whose every word is counted and timed. Where nothing is measured, nobody makes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.telemetry.port import Meter
+from tacit.telemetry.timing import timed
+from tacit.views.view import View
+
+
+class MeasuredView(View):
+    """Answers as a view does. What a word does by way of another one counts once: the work is that
+    of a plain view."""
+
+    def _plain(self) -> View:
+        return View(self._mind, self._asking, self._space, self._thread, self._policy, self._agent)
+
+
+def _measured(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def ask(self: MeasuredView, *args: Any, **named: Any) -> Any:
+        with timed(self._store.meter, name):
+            return method(self._plain(), *args, **named)
+
+    return ask
+
+
+def _measured_lines(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """From the first line to the last, with what the reader does between them."""
+
+    @wraps(method)
+    def ask(self: MeasuredView, *args: Any, **named: Any) -> Iterator[Any]:
+        meter = self._store.meter
+        try:
+            lines = method(self._plain(), *args, **named)
+        except TacitError:
+            with timed(meter, name):
+                raise
+        return _lines(meter, name, lines)
+
+    return ask
+
+
+def _lines(meter: Meter, name: str, lines: Iterator[Any]) -> Iterator[Any]:
+    with timed(meter, name):
+        yield from lines
+
+
+def _gives_lines(method: Callable[..., Any]) -> bool:
+    return str(method.__annotations__.get("return", "")).startswith("Iterator")
+
+
+for _name, _method in inspect.getmembers(View, inspect.isfunction):
+    if not _name.startswith("_"):
+        _made = _measured_lines if _gives_lines(_method) else _measured
+        setattr(MeasuredView, _name, _made(_name, _method))

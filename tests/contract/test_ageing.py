@@ -1,0 +1,266 @@
+"""What time does to memories: they expire, fade and give way, and each of it is told once."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.model.upkeep import Swept
+from tacit.settings import (
+    LearnSettings,
+    LifecycleSettings,
+    MemorySettings,
+    SessionsSettings,
+    Settings,
+)
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private, said
+from tests.contract.rows import rows
+
+SAID: Any = {"visibility": "room", "sensitivity": "public"}
+BY_HAND = Settings(learn=LearnSettings(workers=0))  # nothing sweeps behind a test's back
+
+
+@pytest.fixture
+def memory(database_url: str, opened: Open) -> Memory:
+    return opened(database_url, settings=BY_HAND)
+
+
+def days(memory: Memory, clock: SetClock, count: int) -> list[Swept]:
+    """Day by day, swept on each."""
+    done = []
+    for _ in range(count):
+        clock.forward(days=1)
+        done.append(memory.expire())
+    return done
+
+
+def state(memory: Memory, id: str) -> str:
+    (found,) = rows(memory, "SELECT state FROM memories WHERE id = :id", id=id)
+    return str(found[0])
+
+
+def test_what_has_expired_is_not_said_before_any_sweep(memory: Memory, clock: SetClock) -> None:
+    alice = private(memory, ALICE)
+    id = kept(alice, "Alice is in the kitchen", kind="context")
+    clock.forward(days=8)
+    assert list(alice.recall("kitchen")) == []
+    assert said(alice.list()) == []
+    assert state(memory, id) == "active"
+
+
+def test_the_sweep_turns_what_has_lapsed_into_expired_and_says_so_once(
+    memory: Memory, clock: SetClock
+) -> None:
+    alice = private(memory, ALICE)
+    id = kept(alice, "Alice is in the kitchen", kind="context")
+    since = alice.block().revision
+    assert [one.expired for one in days(memory, clock, 8)] == [0] * 6 + [1, 0]
+    assert state(memory, id) == "expired"
+    (change,) = alice.delta(since).changes
+    assert (change.event, change.memory_id, change.content) == ("expired", id, None)
+    assert alice.delta(change.revision).changes == ()
+    assert "expired" in alice.fresh("anything").text
+    (event,) = [one for one in alice.history(id) if one.event == "TTL"]
+    assert event.actor == "system"
+
+
+def test_an_expired_memory_can_be_restored_until_it_is_purged(
+    memory: Memory, clock: SetClock
+) -> None:
+    alice = private(memory, ALICE)
+    id = kept(alice, "Alice is in the kitchen", kind="context")
+    days(memory, clock, 8 + 20)
+    alice.restore(id)
+    assert said(alice.list()) == ["Alice is in the kitchen"]
+    assert sum(one.expired for one in days(memory, clock, 8)) == 1  # it has its seven days again
+
+
+def test_a_pinned_memory_neither_fades_nor_gives_way_but_expires_when_somebody_said_so(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    capped = replace(BY_HAND, lifecycle=LifecycleSettings(max_entries=1))
+    memory = opened(database_url, settings=capped)
+    alice = private(memory, ALICE)
+    until = clock.now + timedelta(days=70)
+    stays = kept(alice, "Alice was born in Porto", importance=1, pinned=True)
+    goes = kept(alice, "The offer ends", importance=1, pinned=True, expires_at=until)
+    done = days(memory, clock, 71)
+    assert [
+        sum(getattr(one, what) for one in done) for what in ("expired", "faded", "evicted")
+    ] == [1, 0, 0]
+    assert [state(memory, id) for id in (stays, goes)] == ["active", "expired"]
+
+
+def test_what_nobody_used_for_sixty_days_fades_if_it_matters_little(
+    memory: Memory, clock: SetClock
+) -> None:
+    alice = private(memory, ALICE)
+    little = kept(alice, "Alice once had a blue pen", importance=2)
+    usual = kept(alice, "Alice likes tea")
+    since = alice.delta(0).revision
+    assert sum(one.faded for one in days(memory, clock, 60)) == 0
+    assert [one.faded for one in days(memory, clock, 2)] == [1, 0]
+    assert [state(memory, id) for id in (little, usual)] == ["forgotten", "active"]
+    (change,) = alice.delta(since).changes
+    assert (change.event, change.memory_id, change.content) == ("soft_deleted", little, None)
+    alice.restore(little)
+    assert sum(one.faded for one in days(memory, clock, 60)) == 0  # to restore is to use
+
+
+@pytest.mark.parametrize("use", ["recall", "query", "fresh", "show"])
+def test_to_use_a_memory_keeps_it_from_fading(memory: Memory, clock: SetClock, use: str) -> None:
+    alice = private(memory, ALICE)
+    id = kept(alice, "Alice once had a blue pen", importance=1)
+    days(memory, clock, 50)
+    if use == "show":
+        alice.show(id)
+    else:
+        getattr(alice, use)("the blue pen")
+    assert sum(one.faded for one in days(memory, clock, 60)) == 0
+    assert sum(one.faded for one in days(memory, clock, 1)) == 1
+
+
+def test_to_be_listed_or_to_stand_in_a_block_is_no_use(memory: Memory, clock: SetClock) -> None:
+    alice = private(memory, ALICE)
+    kept(alice, "Alice once had a blue pen", importance=1)
+    for _ in range(60):
+        assert "blue pen" in alice.block().text
+        assert len(alice.list()) == 1
+        days(memory, clock, 1)
+    assert sum(one.faded for one in days(memory, clock, 1)) == 1
+
+
+def test_the_threshold_of_fading_is_a_setting(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    chosen = LifecycleSettings(fade_after_days=5, fade_below_importance=5)
+    memory = opened(database_url, settings=replace(BY_HAND, lifecycle=chosen))
+    alice = private(memory, ALICE)
+    four = [kept(alice, f"Alice has {n} cups", importance=4) for n in range(3)]
+    five = kept(alice, "Alice is allergic to nuts", importance=5)
+    assert [one.faded for one in days(memory, clock, 6)] == [0] * 5 + [3]
+    assert [state(memory, id) for id in [*four, five]] == ["forgotten"] * 3 + ["active"]
+
+
+def test_beyond_the_cap_what_is_used_least_gives_way(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(
+        database_url, settings=replace(BY_HAND, lifecycle=LifecycleSettings(max_entries=3))
+    )
+    alice, bob = private(memory, ALICE), private(memory, BOB)
+    alice.put("profile", "timezone", "Europe/Lisbon")
+    ids = {word: kept(alice, f"Alice has a {word}") for word in ("cat", "dog", "cup", "hat")}
+    others = [kept(bob, f"Bob has {n} keys") for n in range(3)]
+    for _ in range(3):
+        alice.recall("cat", top_k=1)
+    alice.recall("dog", top_k=1)
+    assert sum(one.evicted for one in days(memory, clock, 6)) == 0  # too young
+    clock.forward(days=1)
+    assert memory.expire().evicted == 2
+    left = {word for word, id in ids.items() if state(memory, id) == "active"}
+    assert left == {"cat", "dog"}  # the value of a key goes last
+    assert alice.get("profile", "timezone") is not None
+    assert [state(memory, id) for id in others] == ["active"] * 3
+    assert memory.expire().evicted == 0
+
+
+def test_turns_and_proposals_go_when_their_time_is_up(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    kept_turns = MemorySettings(sessions=SessionsSettings(keep=True, retention_days=3))
+    memory = opened(database_url, settings=replace(BY_HAND, memory=kept_turns))
+    alice = private(memory, ALICE)
+    alice.record([tacit.Message("user", "We talked about the harbour")])
+    done = days(memory, clock, 4)
+    assert [one.turns for one in done] == [0, 0, 1, 0]
+    assert rows(memory, "SELECT count(*) FROM memories") == [(0,)]
+    assert rows(memory, "SELECT count(*) FROM tombstones WHERE NOT scrubbed") == [(0,)]
+
+
+def test_old_changes_are_let_go_of_and_new_ones_stay(memory: Memory, clock: SetClock) -> None:
+    alice = private(memory, ALICE)
+    kept(alice, "Alice likes tea")
+    alice.block()
+    days(memory, clock, 60)
+    newer = kept(alice, "Alice likes cake")
+    cleared = sum(one.cleared for one in days(memory, clock, 40))
+    assert cleared == 2  # the change, and when a block was taken
+    assert [one.memory_id for one in alice.delta(0).changes] == [newer]
+
+
+def test_another_process_hears_of_the_sweep_at_once(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    one, other = (opened(shared_url, settings=BY_HAND) for _ in range(2))
+    for n in range(3):
+        kept(private(one, ALICE), f"Alice saw {n} apples", importance=1)
+    days(one, clock, 60)
+    warm = private(other, ALICE)
+    assert len(warm.list()) == 3
+    assert warm.block().text.count("apples") == 3
+    assert days(one, clock, 1)[0].faded == 3
+    assert list(warm.recall("apples")) == []
+    assert "apples" not in warm.block().text
+    warm.restore(rows(other, "SELECT id FROM memories")[0][0])
+    assert len(private(one, ALICE).recall("apples")) == 1
+
+
+def observed(memory: Memory) -> list[object]:
+    view = group(memory, BOB, here=(ALICE, BOB, CAROL))
+    told = view.delta(0)
+    return [
+        [(one.event, one.memory_id, one.content, one.category) for one in told.changes],
+        view.block().text,
+        [one.memory.content for one in view.recall("tea")],
+        said(view.list()),
+    ]
+
+
+@pytest.mark.parametrize("hidden", [0, 5])
+def test_a_room_hears_nothing_of_what_was_swept_behind_its_back(
+    memory: Memory, clock: SetClock, hidden: int
+) -> None:
+    room = group(memory, ALICE, here=(ALICE, BOB, CAROL))
+    open_one = kept(room, "Tea is at five", kind="context", **SAID)
+    for n in range(hidden):
+        kept(room, f"Alice hides {n} tea bags", kind="context")  # for herself alone
+        kept(room, f"Alice dropped {n} tea bags", importance=1)
+    before = observed(memory)
+    days(memory, clock, 61)
+    assert before[0] == [("created", open_one, "Tea is at five", "context")]
+    assert observed(memory) == [
+        [("expired", open_one, None, None)],
+        group(memory, CAROL, here=(ALICE, BOB, CAROL)).block().text,
+        [],
+        [],
+    ]
+
+
+def test_revisions_of_a_sweep_do_not_count_what_is_hidden(memory: Memory, clock: SetClock) -> None:
+    room = group(memory, ALICE, here=(ALICE, BOB))
+    kept(room, "Tea is at five", kind="context", **SAID)
+    for n in range(9):
+        kept(room, f"Alice hides {n} tea bags", kind="context")
+    days(memory, clock, 7)
+    (thread,) = rows(memory, "SELECT rev FROM thread_revisions")
+    now = clock.now.timestamp() * 1_000_000
+    assert thread[0] == now  # as if one thing had happened
+    told = group(memory, BOB, here=(ALICE, BOB)).delta(0)
+    assert now - 100_000 < told.revision <= now
+
+
+def test_the_store_is_as_sound_after_a_sweep_as_before(memory: Memory, clock: SetClock) -> None:
+    alice, room = private(memory, ALICE), group(memory, BOB, here=(ALICE, BOB))
+    for n in range(10):
+        kept(alice, f"Alice saw {n} boats", kind="context", about=["Tom"], withheld_from=["Sarah"])
+        kept(room, f"Bob saw {n} boats", importance=1, **SAID)
+        kept(room, f"The room saw {n} boats", importance=1, for_room=True)
+    done = days(memory, clock, 61)
+    assert sum(one.expired for one in done) == 10
+    assert sum(one.faded for one in done) == 20
+    assert memory.maintain().problems == ()

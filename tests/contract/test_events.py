@@ -1,0 +1,374 @@
+"""What happened, in counts: recorded off the path, and erased with what it is about."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit import Message
+from tacit.errors import StoreBusy
+from tacit.memory import Memory
+from tacit.model.happening import EventCounts, Node, Op, Status
+from tacit.settings import EventsSettings, LearnSettings, Settings
+from tacit.settings.records import MemorySettings, SessionsSettings
+from tacit.store import events
+from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.embedders import Table
+from tests.contract.lessons import BY_HAND, told
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
+from tests.contract.rows import rows
+
+ROWS = "SELECT node, op, status, memory_id FROM events ORDER BY id"
+
+
+def counted(memory: Memory, **which: Any) -> dict[tuple[str, str, str], int]:
+    return {(one.node, one.op, one.status): one.count for one in memory.events(**which)}
+
+
+def written(memory: Memory) -> list[tuple[Any, ...]]:
+    memory._store.events.flush()
+    return rows(memory, ROWS)
+
+
+def test_what_people_do_is_counted_by_where_what_and_how(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "one")
+    other = kept(view, "two")
+    view.update(id, "three")
+    view.relate(id, other)
+    view.forget(id)
+    view.restore(id)
+    view.recall("three")
+    view.fresh("three")
+    assert counted(memory) == {
+        ("context", "search", "ok"): 2,
+        ("hotpath", "create", "ok"): 2,
+        ("hotpath", "update", "ok"): 1,
+        ("hotpath", "link", "ok"): 1,
+        ("hotpath", "delete", "ok"): 1,
+        ("hotpath", "restore", "ok"): 1,
+    }
+    assert {one.day for one in memory.events()} == {clock.now.date()}
+
+
+def test_what_is_learned_is_classified_or_skipped(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=BY_HAND)
+    told(memory, private(memory, ALICE), "I live in Lisbon", "hm, well, whatever")
+    assert counted(memory) == {
+        ("hotpath", "classify", "ok"): 1,
+        ("hotpath", "classify", "skipped"): 1,
+        ("hotpath", "create", "ok"): 1,
+    }
+
+
+def test_what_was_said_word_for_word_is_episodic(database_url: str, opened: Open) -> None:
+    keep = MemorySettings(sessions=SessionsSettings(keep=True))
+    memory = opened(database_url, settings=Settings(memory=keep))
+    private(memory, ALICE).record([Message("user", "Hello"), Message("assistant", "Hi")])
+    assert counted(memory) == {("episodic", "create", "ok"): 2}
+
+
+def test_what_nobody_asked_for_is_a_workers(memory: Memory) -> None:
+    id = kept(private(memory, ALICE), "one")
+    memory.forget_subject(ALICE.key)
+    memory.operator("root").restore(id)
+    found = counted(memory)
+    assert found["worker", "delete", "ok"] == 1
+    assert found["hotpath", "restore", "ok"] == 1
+
+
+def test_the_likeness_is_that_of_the_nearest(database_url: str, opened: Open) -> None:
+    table = Table({"tea": (1, 0, 0, 0), "chai": (0.8, 0.6, 0, 0), "car": (0, 0, 1, 0)})
+    memory = opened(database_url, embedder=table)
+    view = private(memory, ALICE)
+    first = kept(view, "I like tea")
+    view.recall("anything")  # from here on, what she has is at hand
+    second, third = kept(view, "I like chai"), kept(view, "I drive a car")
+    view.update(second, "We like chai")
+    memory._store.events.flush()
+    statement = "SELECT memory_id, op, likeness FROM events WHERE memory_id IS NOT NULL ORDER BY id"
+    found = [
+        (id, op, likeness and round(likeness, 2)) for id, op, likeness in rows(memory, statement)
+    ]
+    assert found == [
+        (first, "create", None),
+        (second, "create", 0.8),
+        (third, "create", None),
+        (second, "update", 0.8),
+    ]
+
+
+def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(
+    database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=BY_HAND)
+    view = private(memory, ALICE)
+    id = kept(view, "one")
+    with pytest.raises(tacit.Conflict):
+        view.update(id, "two", if_version=7)
+    with pytest.raises(tacit.NotFound):
+        private(memory, BOB).forget(id)
+    assert view.trace("I live in Lisbon")
+    assert counted(memory) == {("hotpath", "create", "ok"): 1}
+
+
+def test_nothing_is_written_before_there_is_a_batch_or_an_end(
+    shared_url: str, opened: Open
+) -> None:
+    memory, other = opened(shared_url), opened(shared_url)
+    kept(private(memory, ALICE), "one")
+    assert rows(other, ROWS) == []
+    memory.close()
+    assert [op for _, op, *_ in rows(other, ROWS)] == ["create"]
+
+
+def test_a_batch_is_written_by_a_thread_of_its_own(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url)
+    view = private(memory, ALICE)
+    for number in range(events._BATCH_COUNT):
+        view.remember(f"fact {number}")
+    writer = memory._store.events._writer
+    assert writer is not None
+    writer.join()
+    assert len(rows(memory, ROWS)) == events._BATCH_COUNT
+
+
+def test_a_database_that_cannot_be_written_to_costs_events_and_nothing_else(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = private(memory, ALICE)
+    kept(view, "one")
+
+    def refuse(_: object) -> None:
+        raise StoreBusy("held")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory._store.database, "write", refuse)
+        memory._store.events.flush()
+        assert [one.memory.content for one in view.recall("one")] == ["one"]
+    assert counted(memory) == {("context", "search", "ok"): 1}
+
+
+def erased_by_view(memory: Memory, view: View, id: str) -> None:
+    view.erase(id)
+
+
+def erased_by_operator(memory: Memory, view: View, id: str) -> None:
+    memory.operator("root").erase(id)
+
+
+def erased_with_the_person(memory: Memory, view: View, id: str) -> None:
+    memory.erase_subject(ALICE.key)
+
+
+def erased_with_everything(memory: Memory, view: View, id: str) -> None:
+    view.wipe()
+
+
+@pytest.mark.parametrize("flushed", [True, False], ids=["written", "in the batch"])
+@pytest.mark.parametrize(
+    "erase",
+    [erased_by_view, erased_by_operator, erased_with_the_person, erased_with_everything],
+)
+def test_what_is_erased_takes_its_events_along(memory: Memory, erase: Any, flushed: bool) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "one")
+    view.update(id, "two")
+    stays = kept(private(memory, BOB), "three")
+    if flushed:
+        memory._store.events.flush()
+    erase(memory, view, id)
+    assert [id for *_, id in written(memory) if id is not None] == [stays]
+    named = rows(memory, "SELECT count(*) FROM events WHERE owner = 'ext:telegram:1001'")
+    assert named == [(0,)]
+    assert sum(n for (_, op, _), n in counted(memory).items() if op == "erase") == 1
+
+
+def test_events_of_an_erased_memory_in_another_process_are_not_written_after_it(
+    shared_url: str, opened: Open
+) -> None:
+    memory, other = opened(shared_url), opened(shared_url)
+    id, stays = kept(private(other, ALICE), "one"), kept(private(other, ALICE), "two")
+    private(memory, ALICE).erase(id)
+    assert [id for *_, id in written(other) if id is not None] == [stays]
+
+
+def test_an_erased_space_has_no_events_left_and_gets_none(shared_url: str, opened: Open) -> None:
+    memory, other = opened(shared_url), opened(shared_url)
+    kept(private(memory.space("away"), ALICE), "one")
+    private(other.space("away"), ALICE).recall("one")
+    memory.space("away").erase_space()
+    for one in (memory, other):
+        one._store.events.flush()
+    assert rows(memory, "SELECT count(*) FROM events WHERE space_id = 'away'") == [(0,)]
+
+
+def test_events_can_be_dropped_by_memory_and_by_person(memory: Memory) -> None:
+    ids = [kept(private(memory, who), "one") for who in (ALICE, BOB, CAROL)]
+    store = memory._store
+    store.events.flush()
+    gone = store.database.write(lambda c: events.drop(c, "default", ids[:1], ["ext:telegram:2002"]))
+    assert gone == 2
+    assert [id for *_, id in written(memory)] == ids[2:]
+    again = kept(private(memory, BOB), "two")
+    store.events.drop("default", (), ["ext:telegram:2002"])
+    assert again not in [id for *_, id in written(memory)]
+
+
+def test_events_are_kept_for_as_many_days_as_the_settings_say(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(shared_url, settings=Settings(events=EventsSettings(keep_days=10)))
+    view = private(memory, ALICE)
+    memory.joined("telegram:-100", ALICE.key)  # where nobody ever wrote, there is no space yet
+    view.recall("one")
+    memory._store.events.flush()
+    clock.forward(days=10)
+    kept(view, "two")
+    assert set(counted(memory)) == {("context", "search", "ok"), ("hotpath", "create", "ok")}
+    clock.forward(seconds=1)
+    kept(view, "three")
+    assert set(counted(memory)) == {("hotpath", "create", "ok")}
+
+
+def test_with_zero_days_none_are_kept_and_older_ones_go(shared_url: str, opened: Open) -> None:
+    before = opened(shared_url)
+    private(before, ALICE).recall(kept(private(before, ALICE), "one"))
+    before.close()
+    assert len(rows(opened(shared_url), ROWS)) == 2
+    memory = opened(shared_url, settings=Settings(events=EventsSettings(keep_days=0)))
+    kept(private(memory, ALICE), "two")
+    assert counted(memory) == {}
+    assert rows(memory, ROWS) == []
+
+
+def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    first = clock.now
+    for _ in range(3):
+        kept(view, "one")
+        view.recall("one")
+        clock.forward(days=1)
+    everything = list(memory.events())
+    assert [one.day for one in everything] == [
+        (first + timedelta(days=day)).date() for day in (2, 2, 1, 1, 0, 0)
+    ]
+    found: list[EventCounts] = []
+    page = memory.events(limit=1)
+    while True:
+        found += page
+        if page.cursor is None:
+            break
+        page = memory.events(limit=1, cursor=page.cursor)
+    assert found == everything
+    assert counted(memory, node="context") == {("context", "search", "ok"): 1}
+    assert [one.op for one in memory.events(op=Op.CREATE)] == [Op.CREATE] * 3
+    assert len(memory.events(since=first + timedelta(days=1))) == 4
+    assert {one.node for one in everything} == {Node.CONTEXT, Node.HOTPATH}
+    assert {one.status for one in everything} == {Status.OK}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"node": "elsewhere"}, {"op": "think"}, {"since": "yesterday"}, {"limit": 0}, {"cursor": "x"},
+     {"cursor": "MCBhIGIgYw"}],
+    ids=repr,
+)  # fmt: skip
+def test_a_question_that_cannot_be_understood_is_refused(memory: Memory, wrong: Any) -> None:
+    with pytest.raises(tacit.InvalidInput):
+        memory.events(**wrong)
+
+
+def test_nothing_that_crosses_spaces_is_counted(memory: Memory) -> None:
+    kept(private(memory, ALICE), "one")
+    assert counted(memory.space("other")) == {}
+
+
+def test_a_search_that_fails_is_an_error(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = private(memory, ALICE)
+    with monkeypatch.context() as patched:
+
+        def refuse(*_: object) -> None:
+            raise StoreBusy("held")
+
+        patched.setattr(memory._mind.recollection, "recall", refuse)
+        with pytest.raises(StoreBusy):
+            view.recall("one")
+    kept(view, "one")
+    assert counted(memory)["context", "search", "error"] == 1
+
+
+# What a person may take with them
+
+
+def test_the_history_of_everything_is_told_as_far_as_it_may_be_heard(memory: Memory) -> None:
+    own, bob = private(memory, ALICE), private(memory, BOB)
+    mine = kept(own, "one")
+    own.update(mine, "two")
+    own.forget(mine)
+    room = group(memory, ALICE)
+    shared = kept(room, "We meet at nine", visibility="room", sensitivity="public")
+    hidden = kept(bob, "Bob's own")
+    lines = [json.loads(line) for line in own.history_export()]
+    told_of = {id: [e["event"] for e in lines if e["memory_id"] == id] for id in (mine, shared)}
+    assert told_of == {mine: ["ADD", "UPDATE", "DELETE"], shared: ["ADD"]}
+    assert len(lines) == 4
+    assert {one["content"] for one in lines} == {"one", "two", "We meet at nine"}
+    theirs = [json.loads(line) for line in bob.history_export()]
+    assert {one["memory_id"] for one in theirs} == {shared, hidden}
+    in_group = [json.loads(line)["memory_id"] for line in room.history_export()]
+    assert in_group == [shared]
+    assert list(private(memory, CAROL).history_export()) == []
+
+
+def test_an_exported_history_is_that_of_each_memory(memory: Memory) -> None:
+    own, later = private(memory, ALICE), group(memory, CAROL, here=(ALICE, BOB, CAROL))
+    id = kept(group(memory, ALICE), "The code is 1", visibility="room", sensitivity="public")
+    group(memory, ALICE, here=(ALICE, BOB, CAROL)).update(id, "The code is 2")
+    own.pin(id)
+    for view in (own, later, private(memory, BOB)):
+        lines = [json.loads(line) for line in view.history_export()]
+        told_one_by_one = [
+            (e.event, e.version, e.content, e.detail, e.actor, e.at.isoformat())
+            for e in view.history(id)
+        ]
+        assert [
+            (one["event"], one["version"], one["content"], one["detail"], one["actor"], one["at"])
+            for one in lines
+        ] == told_one_by_one
+
+
+def test_an_agent_exports_the_history_of_its_own_categories_alone(
+    database_url: str, opened: Open
+) -> None:
+    settings = Settings(allowlists={"planner": ("goal",)}, learn=LearnSettings(workers=0))
+    memory = opened(database_url, settings=settings)
+    view = private(memory, ALICE)
+    kept(view, "a fact")
+    goal = kept(view, "a goal", category="goal")
+    agent = memory.view(ALICE, tacit.Chat.private(ALICE.key), agent="planner")
+    assert [json.loads(line)["memory_id"] for line in agent.history_export()] == [goal]
+
+
+def test_what_is_hidden_changes_nothing_that_a_view_tells(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    """Bob's answers are the same bytes with and without what Alice keeps from him."""
+    memory = opened(database_url)
+    with_it, without = memory.space("with"), memory.space("without")
+    answers = []
+    for space in (with_it, without):
+        bob = private(space, BOB)
+        kept(bob, "Bob's own")
+        if space is with_it:
+            alice = private(space, ALICE)
+            id = kept(alice, "Bob is fired", about=[BOB.key])
+            alice.update(id, "Bob is fired tomorrow")
+            alice.recall("Bob")
+        lines = [json.loads(line) for line in bob.history_export()]
+        answers.append([{**line, "memory_id": ""} for line in lines])
+    assert answers[0] == answers[1]
+    assert not hasattr(private(memory, BOB), "events")

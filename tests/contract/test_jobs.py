@@ -1,0 +1,626 @@
+"""What comes round: in every space at its time, by one at a time, to its end, whoever dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+import tacit
+from tacit import limits
+from tacit.errors import EmbeddingFailed
+from tacit.jobs.rounds import Rounds
+from tacit.lifecycle.progress import Work
+from tacit.memory import Memory
+from tacit.settings import EverySettings, JobsSettings, LearnSettings, Settings
+from tacit.store import schedule
+from tacit.store.tables import job_runs
+from tacit.store.tables import jobs as queue
+from tests.contract.chores import TASK, ticked, ticking
+from tests.contract.conftest import Open
+from tests.contract.embedders import Table
+from tests.contract.processes import elsewhere
+from tests.contract.rooms import ALICE, BOB, SetClock, kept, private
+
+PATIENCE_SECONDS = 60.0
+ROOT = Path(__file__).resolve().parents[2]
+ALONE = EverySettings(expire=None, purge=None, consolidate=None, reflect=None, reembed=None)
+DAY = timedelta(days=1)
+
+
+def settings(*, workers: int = 0, on_open: bool = False, every: EverySettings = ALONE) -> Settings:
+    """Nothing comes round but the task of the tests."""
+    return Settings(
+        learn=LearnSettings(workers=workers), jobs=JobsSettings(every=every, on_open=on_open)
+    )
+
+
+def working(opened: Open, url: str, task: Callable[[Memory], Work], **options: object) -> Memory:
+    memory = opened(url, settings=settings(**options))  # type: ignore[arg-type]
+    memory._mind.tasks[TASK] = task(memory)
+    return memory
+
+
+def inhabited(memory: Memory, *names: str) -> Memory:
+    for name in names or ("default",):
+        kept(private(memory.space(name), ALICE), "Sarah likes tea")
+    return memory
+
+
+def status(memory: Memory, task: str = TASK) -> tacit.JobStatus:
+    return next(one for one in memory.jobs() if one.task == task)
+
+
+def problems(memory: Memory) -> list[str | None]:
+    with memory._store.database.read() as connection:
+        runs = select(job_runs.c.problem).order_by(job_runs.c.task, job_runs.c.seq)
+        return list(connection.execute(runs).scalars())
+
+
+def cursor(memory: Memory) -> str:
+    with memory._store.database.read() as connection:
+        found: str = connection.execute(select(queue.c.payload)).scalar_one()
+    return found
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        assert time.monotonic() < deadline, "nobody did it"
+        time.sleep(0.01)
+
+
+class Stumbling:
+    """Fails when it comes to a thing, as often as it is told to."""
+
+    def __init__(self, at: int, times: int, error: Exception) -> None:
+        self._at, self._left, self._error = at, times, error
+
+    def __call__(self, _: str, number: int) -> None:
+        if number == self._at and self._left:
+            self._left -= 1
+            raise self._error
+
+
+# When
+
+
+def test_each_space_has_its_own_part_of_the_period(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    names = [f"space-{number}" for number in range(12)]
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1)), *names)
+    assert memory.run_due_jobs() == 0
+    due = [status(memory.space(name)).due_at for name in names]
+    waits = sorted((at - clock.now) / DAY for at in due if at is not None)
+    assert len(set(waits)) == 12
+    assert waits[0] >= 0
+    assert waits[-1] < 1
+    assert waits[-1] - waits[0] > 0.5
+    assert due[3] == clock.now + schedule.share("space-3", TASK) * DAY
+
+
+def test_a_task_runs_when_it_is_due_and_comes_round_again(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=3)))
+    assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
+    assert memory.run_due_jobs() == 0
+    planned = status(memory).due_at
+    assert planned is not None
+    clock.now = planned
+    assert status(memory).state == "waiting"
+    assert memory.run_due_jobs() == 1
+    ran = tacit.JobRun(started_at=planned, finished_at=planned, counts={"ticked": 3}, problem=None)
+    assert status(memory) == tacit.JobStatus(
+        task=TASK, state="idle", due_at=planned + DAY, last=ran
+    )
+    clock.forward(seconds=DAY.total_seconds() - 1)
+    assert memory.run_due_jobs() == 0
+    clock.forward(seconds=1)
+    assert memory.run_due_jobs() == 1
+    assert ticked(memory) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("how", ["a shorter period", "a clock set back"])
+def test_what_is_due_too_far_away_is_brought_in(
+    how: str, shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, shared_url, partial(ticking, length=1)))
+    memory.run_job(TASK)
+    every, hour = ALONE, timedelta(hours=1)
+    if how == "a shorter period":
+        every = EverySettings(expire=None, purge=None, consolidate=None, reflect=None,
+                              reembed=None, summarise=hour)  # fmt: skip
+    else:
+        clock.forward(days=-365)
+    later = working(opened, shared_url, partial(ticking, length=1), every=every)
+    clock.forward(seconds=1)
+    later.run_due_jobs()
+    due = status(later).due_at
+    assert due is not None
+    assert due <= clock.now + (hour if every is not ALONE else DAY)
+
+
+def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+    memory.run_due_jobs()
+    hold(memory, clock)
+    clock.forward(days=-365)
+    assert memory.run_job(TASK).last is not None
+
+
+def test_a_task_that_is_off_comes_round_only_when_it_is_asked_for(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    off = EverySettings(expire=None, purge=None, consolidate=None, reflect=None, reembed=None,
+                        summarise=None)  # fmt: skip
+    memory = inhabited(working(opened, database_url, partial(ticking, length=2), every=off))
+    clock.forward(days=400)
+    assert memory.run_due_jobs() == 0
+    assert status(memory).state == "off"
+    done = memory.run_job(TASK)
+    assert (done.state, done.due_at) == ("off", None)
+    assert done.last is not None
+    assert ticked(memory) == [1, 1]
+    clock.forward(days=400)
+    assert memory.run_due_jobs() == 0
+
+
+def test_only_what_exists_and_has_something_to_work_with_runs(memory: Memory) -> None:
+    for bad in ("", "sweep", "expire; purge", "\x1fexpire", None, 3):
+        with pytest.raises(tacit.InvalidInput) as refused:
+            memory.run_job(bad)  # type: ignore[arg-type]
+        assert refused.value.field == "task"
+    with pytest.raises(tacit.InvalidInput, match=r"nothing to work with; docs/jobs\.md"):
+        memory.run_job("reembed")  # there is no embedder
+    assert status(memory, "reembed").state == "off"
+
+
+# One at a time
+
+
+def hold(memory: Memory, clock: SetClock, *, early: bool = True) -> None:
+    """Somebody takes the task of the default space, and dies."""
+    taken = memory._store.database.write(
+        lambda c: schedule.claim(c, "default", TASK, "dead", clock.now, early=early)
+    )
+    assert taken is not None
+
+
+def test_however_many_hands_there_are_a_task_is_run_by_one(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    names = [f"space-{number}" for number in range(3)]
+    at_it: list[str] = []
+    together: list[str] = []
+
+    def hear(space: str, _: int) -> None:
+        if space in at_it:
+            together.append(space)
+        at_it.append(space)
+        time.sleep(0.002)  # so that others have a chance to get in between
+        at_it.remove(space)
+
+    both = [working(opened, shared_url, partial(ticking, length=10, hear=hear)) for _ in range(2)]
+    inhabited(both[0], *names).run_due_jobs()
+    clock.forward(days=1)
+    ended: list[int] = []
+    hands = [
+        threading.Thread(target=lambda m=memory: ended.append(m._mind.rounds().drain()))
+        for memory in both * 3
+    ]
+    for hand in hands:
+        hand.start()
+    for hand in hands:
+        hand.join()
+    assert sum(ended) == len(names)
+    assert together == []
+    assert [ticked(both[0], name) for name in names] == [[1] * 10] * len(names)
+
+
+_DRAIN = """
+from tests.contract.chores import TASK, ticking
+memory._mind.tasks[TASK] = ticking(memory, 20)
+print(memory.run_due_jobs())
+"""
+
+
+def test_processes_share_the_work(shared_url: str, opened: Open, clock: SetClock) -> None:
+    names = [f"space-{number}" for number in range(4)]
+    memory = inhabited(working(opened, shared_url, partial(ticking, length=20)), *names)
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    printed: list[str] = []
+    there = [
+        threading.Thread(target=lambda: printed.append(elsewhere(shared_url, clock, _DRAIN)))
+        for _ in range(3)
+    ]
+    for one in there:
+        one.start()
+    for one in there:
+        one.join()
+    assert [ticked(memory, name) for name in names] == [[1] * 20] * 4
+    runs = [status(memory.space(name)).last for name in names]
+    assert [run.counts for run in runs if run is not None] == [{"ticked": 20}] * 4
+    assert sum(map(int, printed)) >= 4  # other tasks come round there, too
+
+
+def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetClock) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=2)))
+    memory.run_due_jobs()
+    hold(memory, clock)
+    assert status(memory).state == "running"
+    with pytest.raises(tacit.Conflict, match="somebody else"):
+        memory.run_job(TASK)
+    clock.forward(seconds=limits.JOBS_LEASE_SECONDS)
+    assert memory.run_job(TASK).state == "idle"
+    assert ticked(memory) == [1, 1]
+
+
+def test_what_somebody_else_has_just_done_is_not_done_again(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    hand = memory._mind.rounds()
+    assert hand._due(None) == [("default", TASK)]
+    memory.run_due_jobs()
+    assert hand._claim("default", TASK, early=False) is None
+
+
+# Whoever dies
+
+
+def test_whose_lease_is_lost_writes_nothing(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=4)))
+    other = Rounds(memory._store, {TASK: ticking(memory, 4)}, memory._mind.upkeep.every)
+
+    def hear(_: str, number: int) -> None:
+        if number == 2:  # it took too long: somebody else takes over, and comes to the end
+            clock.forward(seconds=limits.JOBS_LEASE_SECONDS + 1)
+            other.run("default", TASK)
+
+    memory._mind.tasks[TASK] = ticking(memory, 4, hear)
+    with pytest.raises(tacit.Conflict, match="taken over"):
+        memory.run_job(TASK)
+    assert ticked(memory) == [1, 1, 1, 1]
+    assert problems(memory) == [None]
+
+
+def test_what_was_interrupted_goes_on_from_where_it_was(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=5)))
+    stopping = iter([False, False, False, True, True, True])
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    assert memory._mind.rounds().drain(stop=lambda: next(stopping, True)) == 0
+    found = status(memory)
+    assert (found.state, found.last) == ("waiting", None)
+    assert 0 < found.counts["ticked"] < 5
+    began = clock.now
+    clock.forward(seconds=5)
+    assert memory.run_due_jobs() == 1  # at once: it was let go of
+    assert ticked(memory) == [1] * 5
+    last = status(memory).last
+    assert last is not None
+    assert (last.counts, last.started_at) == ({"ticked": 5}, began)
+
+
+_TICK_AND_WAIT = """
+import sys, time
+from datetime import datetime
+import tacit
+from tests.contract.chores import TASK, ticking
+from tests.contract.rooms import SetClock
+
+url, at, stop = sys.argv[1:]
+clock = SetClock()
+clock.now = datetime.fromisoformat(at)
+
+def hear(_, number):
+    print(number, flush=True)
+    if number == int(stop):
+        time.sleep(600)
+
+memory = tacit.open(url, clock=clock, embedder=None)
+memory._mind.tasks[TASK] = ticking(memory, 6, hear)
+memory.run_job(TASK)
+"""
+
+
+@pytest.mark.parametrize("stop", [0, 1, 5])
+def test_after_a_kill_somebody_else_goes_on(
+    stop: int, shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(working(opened, shared_url, partial(ticking, length=6)))
+    command = [sys.executable, "-c", _TICK_AND_WAIT, shared_url, clock.now.isoformat(), str(stop)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as worker:
+        assert worker.stdout is not None
+        heard = [int(worker.stdout.readline()) for _ in range(stop + 1)]
+        worker.send_signal(signal.SIGKILL)
+    assert heard == list(range(stop + 1))
+    assert status(memory).state == "running"
+    assert ticked(memory) == [1] * stop
+    clock.forward(days=1)
+    assert memory.run_due_jobs() == 1
+    assert ticked(memory) == [1] * 6
+    assert problems(memory) == [None]
+
+
+# What goes wrong
+
+
+def test_a_failure_is_told_by_its_kind_and_tried_again(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    stumbling = Stumbling(2, 1, ValueError("what Alice said"))
+    memory = inhabited(working(opened, database_url, partial(ticking, length=4, hear=stumbling)))
+    with pytest.raises(ValueError, match="Alice"):
+        memory.run_job(TASK)
+    found = status(memory)
+    wait = timedelta(seconds=limits.LEARN_RETRY_FIRST_SECONDS)
+    assert (found.state, found.due_at, found.attempts) == ("failed", clock.now + wait, 1)
+    assert found.last is not None
+    assert (found.last.problem, found.last.counts) == ("ValueError", {"ticked": 2})
+    assert memory.run_due_jobs() == 0
+    clock.now += wait
+    assert memory.run_due_jobs() == 1
+    assert ticked(memory) == [1] * 4
+    found = status(memory)
+    assert (found.state, found.attempts) == ("idle", 0)
+    assert found.last is not None
+    assert (found.last.problem, found.last.counts) == (None, {"ticked": 4})
+    assert problems(memory) == ["ValueError", None]
+
+
+def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    stumbling = Stumbling(1, 30, ValueError())
+    memory = inhabited(working(opened, database_url, partial(ticking, length=2, hear=stumbling)))
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    for attempt in range(30):
+        assert memory.run_due_jobs() == 0, attempt
+        assert status(memory).attempts == attempt + 1
+        clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS)
+    assert memory.run_due_jobs() == 1
+    assert ticked(memory) == [1 + 30 // limits.JOBS_RESUMES_MAX_COUNT, 1]
+    assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEPT_COUNT - 1) + [None]
+
+
+def test_a_day_without_budget_is_nobodys_failure(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    stumbling = Stumbling(0, 1, tacit.LanguageOverBudget("spent"))
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
+    with pytest.raises(tacit.LanguageOverBudget):
+        memory.run_job(TASK)
+    found = status(memory)
+    assert (found.state, found.attempts) == ("failed", 0)
+    assert found.due_at == clock.now + timedelta(seconds=limits.LEARN_RETRY_MAX_SECONDS)
+
+
+def test_a_task_that_the_database_refuses_has_failed(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    stumbling = Stumbling(0, 1, tacit.StoreUnavailable("no such column"))
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    assert memory.run_due_jobs() == 0
+    assert problems(memory) == ["StoreUnavailable"]
+
+
+def test_one_bad_task_holds_up_no_other(database_url: str, opened: Open, clock: SetClock) -> None:
+    def hear(space: str, _: int) -> None:
+        if space == "bad":
+            raise ZeroDivisionError
+
+    memory = working(opened, database_url, partial(ticking, length=2, hear=hear))
+    inhabited(memory, "bad", "good", "other").run_due_jobs()
+    clock.forward(days=1)
+    assert memory.run_due_jobs() == 2
+    assert [status(memory.space(name)).state for name in ("bad", "good", "other")] == [
+        "failed", "idle", "idle",
+    ]  # fmt: skip
+
+
+def test_how_far_it_is_can_be_seen_meanwhile(database_url: str, opened: Open) -> None:
+    seen: list[tacit.JobStatus] = []
+    memory = inhabited(opened(database_url, settings=settings()))
+    memory._mind.tasks[TASK] = ticking(memory, 3, lambda _, __: seen.append(status(memory)))
+    memory.run_job(TASK)
+    assert [one.state for one in seen] == ["running"] * 3
+    assert [dict(one.counts) for one in seen] == [{}, {"ticked": 1}, {"ticked": 2}]
+
+
+# Beside everything else
+
+
+def test_what_comes_round_is_nothing_that_waits_to_be_learned(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    first = inhabited(working(opened, shared_url, partial(ticking, length=1)))
+    first.run_due_jobs()
+    clock.forward(days=2)
+    waiting = first.waiting()
+    assert (waiting.turns, waiting.parked, waiting.oldest) == (0, 0, None)
+    assert (first.catch_up(), first.retry_learning()) == (0, 0)
+    before = {one.name for one in threading.enumerate()}
+    opened(shared_url, settings=settings(workers=2))
+    assert {one.name for one in threading.enumerate()} - before == set()
+    private(first, ALICE).wipe()
+    first.erase_subject(ALICE.key)
+    assert status(first).state == "waiting"
+    private(first, ALICE).learn([tacit.Message("user", "Remember that box 7 holds item 77")])
+    hold(first, clock)
+    assert first.catch_up() == 1
+    assert first.waiting().turns == 0
+
+
+def test_a_space_that_is_erased_takes_its_tasks_along(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = inhabited(opened(database_url, settings=settings()))
+
+    def hear(_: str, number: int) -> None:
+        if number == 1:
+            memory.erase_space()
+
+    memory._mind.tasks[TASK] = ticking(memory, 3, hear)
+    memory.run_due_jobs()
+    clock.forward(days=1)
+    assert memory.run_due_jobs() == 0
+    assert (memory.spaces(), ticked(memory), memory.run_due_jobs()) == ([], [], 0)
+    assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
+
+
+def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(
+    database_url: str, opened: Open
+) -> None:
+    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+    kept(private(memory, BOB), "Bob likes tea")
+    for who, left in ((BOB, True), (ALICE, False)):
+        memory.run_due_jobs()
+        stopped = '{"started_at": 1, "cursor": "ext:telegram:1001", "counts": {}}'
+        stop = update(queue).values(payload=stopped)
+        memory._store.database.write(lambda c: c.execute(stop))  # noqa: B023 - at once
+        memory.erase_subject(who.key)
+        assert ("1001" in cursor(memory)) is left
+
+
+# In the background
+
+
+def test_whoever_keeps_working_runs_what_is_due(
+    database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.02)
+    memory = inhabited(working(opened, database_url, partial(ticking, length=3), workers=1))
+    memory.keep_working()
+    memory.keep_working()
+    until(lambda: status(memory).due_at is not None)
+    assert ticked(memory) == []
+    clock.forward(days=1)
+    until(lambda: status(memory).last is not None)
+    assert ticked(memory) == [1] * 3
+    private(memory, BOB).learn([tacit.Message("user", "Remember that box 7 holds item 77")])
+    until(lambda: memory.waiting().turns == 0)
+
+
+def test_whoever_closes_lets_others_go_on(
+    shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.02)
+    begun, closing = threading.Event(), threading.Event()
+
+    def hear(_: str, number: int) -> None:
+        if number == 1:
+            begun.set()
+            closing.wait(PATIENCE_SECONDS)
+
+    other = inhabited(working(opened, shared_url, partial(ticking, length=3)))
+    other.run_due_jobs()
+    clock.forward(days=1)
+    memory = working(opened, shared_url, partial(ticking, length=3, hear=hear), workers=1)
+    memory.keep_working()
+    assert begun.wait(PATIENCE_SECONDS)
+    memory._mind._keepers._stopping.set()
+    closing.set()
+    memory.close()
+    assert [one.name for one in threading.enumerate() if one.name.startswith("tacit-jobs")] == []
+    assert (status(other).state, ticked(other)) == ("waiting", [1, 1])
+    assert other.run_due_jobs() == 1
+    assert ticked(other) == [1] * 3
+
+
+def _threads() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("tacit-jobs")]
+
+
+def test_opening_a_memory_catches_up_on_what_is_overdue(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    idle = opened(shared_url, settings=settings())
+    view = private(idle, ALICE)
+    id = kept(view, "The parcel comes", expires_at=clock.now + timedelta(hours=1))
+    kept(private(idle.space("other"), ALICE), "Sarah likes tea")
+    clock.forward(seconds=7_200)
+    for quiet in (settings(on_open=True), settings(workers=1, every=EverySettings())):
+        opened(shared_url, settings=quiet)  # no thread for it, or told not to
+        assert _threads() == []
+    eager = settings(workers=1, on_open=True, every=EverySettings())
+    memory = opened(shared_url, settings=eager)
+    until(lambda: all(status(memory, task).last is not None for task in ("expire", "purge")))
+    assert view.show(id).state == "expired"
+    assert status(memory.space("other"), "expire").last is None  # it has its own time
+    assert status(memory, "consolidate").last is None
+    memory.close()
+    opened(shared_url, settings=eager)  # nothing is overdue
+    assert _threads() == []
+    clock.forward(seconds=3_600)
+    memory = opened(shared_url, settings=eager)
+    until(lambda: status(memory.space("other"), "expire").last is not None)
+
+
+def test_opening_never_waits_for_what_is_overdue(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    idle = inhabited(opened(shared_url, settings=settings()))
+    clock.forward(days=1)
+    with idle._store.database.read() as connection:  # the first is asked for before any thread is
+        assert schedule.overdue(connection, "default", ["expire", "purge"], clock.now)
+        assert not schedule.overdue(connection, "nowhere", ["expire", "purge"], clock.now)
+    eager = settings(workers=1, on_open=True, every=EverySettings())
+    opened(shared_url, settings=eager).close()  # at once: what was begun is gone on with
+    assert _threads() == []
+    memory = opened(shared_url, settings=eager)
+    until(lambda: status(memory, "expire").last is not None)
+
+
+# Vectors
+
+
+def test_missing_vectors_are_made_some_at_a_time(
+    shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "EMBEDDED_AT_ONCE_COUNT", 2)
+    without = opened(shared_url, settings=settings())
+    view = private(without, ALICE)
+    for number in range(5):
+        kept(view, f"Box {number} is blue")
+    without.close()
+    embedder = Table({})
+    embedder.down = True
+    memory = opened(shared_url, settings=settings(), embedder=embedder)
+    until(lambda: memory._mind.has_gap)  # it tried by itself, in vain
+    with pytest.raises(EmbeddingFailed):
+        memory.run_job("reembed")
+    assert status(memory, "reembed").state == "off"  # by the settings of this test
+    embedder.down = False
+    clock.forward(days=1)
+    done = memory.run_job("reembed")
+    assert done.last is not None
+    assert (done.last.problem, done.last.counts) == (None, {"embedded": 5})
+    assert memory.embedding().complete
+    again = memory.run_job("reembed").last
+    assert again is not None
+    assert again.counts == {"embedded": 0}

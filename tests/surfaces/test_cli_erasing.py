@@ -1,0 +1,91 @@
+"""Erasures with a certificate, backups and restores, on the command line."""
+
+import json
+import stat
+from pathlib import Path
+
+from tacit.surfaces.cli.exits import Exit
+from tests.surfaces.conftest import Tacit
+
+ALICE = ("--as", "telegram:1001", "--name", "Alice")
+
+
+def remembered(tacit: Tacit, text: str, *more: str) -> str:
+    id: str = tacit("remember", text, *more, "--json").json["id"]
+    return id
+
+
+def test_a_certificate_is_written_and_verified(on_file: Tacit) -> None:
+    id = remembered(on_file, "tea", *ALICE)
+    assert on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE).code == Exit.OK
+    assert stat.S_IMODE(Path("done.json").stat().st_mode) == 0o600
+    assert json.loads(Path("done.json").read_text())["complete"] is True
+    assert on_file("certificate", "verify", "done.json").code == Exit.OK
+    Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
+    ran = on_file("certificate", "verify", "forged.json")
+    assert (ran.code, ran.out) == (Exit.ABSENT, "not genuine\n")
+    Path("text").write_text("hello")
+    assert on_file("certificate", "verify", "text").code == Exit.USAGE
+
+
+def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
+    absent = on_file("erase", "AAAAAAAA", "--certificate", "no.json", "--yes", *ALICE)
+    assert absent.code == Exit.ABSENT
+    assert not Path("no.json").exists()
+    id = remembered(on_file, "tea", *ALICE)
+    Path("taken").write_text("precious")
+    taken = on_file("erase", id, "--certificate", "taken", "--yes", *ALICE)
+    assert taken.code == Exit.USAGE
+    assert Path("taken").read_text() == "precious"
+    assert on_file("show", id, *ALICE).code == Exit.OK
+
+
+def test_an_operator_erases_what_is_about_somebody_and_from_somewhere(on_file: Tacit) -> None:
+    remembered(on_file, "Bob is dull", "--about", "telegram:2002", *ALICE)
+    assert on_file("erase", "--about", "telegram:2002", "--yes").out == "erased  1 memory\n"
+    on_file("learn", "My cat is called Tom", *ALICE)
+    assert on_file("erase", "--source", "telegram:1001", "--yes").out == "erased  1 memory\n"
+    assert on_file("list", *ALICE, "--json").json["memories"] == []
+    for wrong in (("--about", "Bob"), ("--source", "nonsense"), ("--about", "a", "--source", "b")):
+        assert on_file("erase", *wrong, "--yes").code == Exit.USAGE
+    assert on_file("erase", "--about", "telegram:2002").code == Exit.USAGE  # nobody can be asked
+
+
+def test_a_backup_restored_brings_back_what_was_not_erased_since(on_file: Tacit) -> None:
+    id = remembered(on_file, "erased later", *ALICE)
+    remembered(on_file, "stays", *ALICE)
+    assert on_file("backup", "copy").code == Exit.OK
+    assert on_file("backup", "copy").code == Exit.USAGE
+    assert on_file("backup", "copy", "--overwrite").code == Exit.OK
+    assert on_file("backup", "--verify", "copy", "--json").json["healthy"] is True
+    on_file("erase", id, "--yes", *ALICE)
+    remembered(on_file, "newer", *ALICE)
+    done = on_file("restore", "--from", "copy", "--yes", "--json").json
+    assert done["erasures"] == 1
+    assert Path(done["aside"]).exists()
+    found = on_file("list", *ALICE, "--json").json["memories"]
+    assert [one["content"] for one in found] == ["stays"]
+
+
+def test_what_a_backup_cannot_be_made_of_is_refused(on_file: Tacit) -> None:
+    Path("text").write_text("hello")
+    for wrong in ((), ("a", "--verify", "b"), ("a", "--journal", "b"), ("no/folder/copy",)):
+        assert on_file("backup", *wrong).code == Exit.USAGE, wrong
+    assert on_file("backup", "--verify", "text").code == Exit.STORE
+    assert on_file("restore", "--from", "text", "--yes").code == Exit.STORE
+    assert on_file("restore", "--from", "absent", "--yes").code == Exit.USAGE
+    assert on_file("restore", "--from", "text").code == Exit.USAGE  # nobody can be asked
+    assert on_file("restore").code == Exit.USAGE
+    assert on_file("restore", "AAAAAAAA", "--from", "text").code == Exit.USAGE
+
+
+def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
+    remembered(on_file, "I *really* like tea", *ALICE)
+    told = on_file("export", "--format", "markdown", *ALICE).out
+    assert told.startswith("# What Tacit remembers of you\n")
+    assert "I \\*really\\* like tea" in told
+    assert on_file("export", "--format", "markdown", "--json", *ALICE).code == Exit.USAGE
+    assert on_file("export", "--format", "markdown", "--output", "me.md", *ALICE).code == Exit.OK
+    assert Path("me.md").read_text() == told
+    lines = on_file("export", "--everything", *ALICE).out.splitlines()
+    assert {json.loads(line)["type"] for line in lines} >= {"person", "chat", "memory"}
