@@ -1,9 +1,10 @@
 """What is learnt with a real, small language model: `make test-model`.
 
 Of 40 messages of the labelled set (20 to keep, 20 not, by a seeded shuffle): how many labelled
-facts are extracted, by the model alone and together with the rules; how many strays; how many of
-the model's facts pass the format validator at the first try, after slips were mended here, and
-after it was told what was wrong; and what that took.
+facts are extracted, by the model alone and together with the rules; how many strays; and what that
+took. Then of the facts that the model claims: how many the message says, which are those that may
+become memories; and of these, how many have the form that is kept as the model first gave them,
+after slips were mended here, and after it was told what was wrong. Below 95% it fails.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tacit.language.budget import Allowance, Usage
 from tacit.learn.classify import classify
 from tacit.learn.extract import merged
 from tacit.learn.facts import Statement
-from tacit.learn.reader import Read, Reader
+from tacit.learn.reader import Claim, Passed, Read, Reader
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import guess, tongue
 from tacit.learn.turn import Turn
@@ -39,7 +40,7 @@ from tacit.model.words import ChatKind
 
 SEED = 4
 EACH_COUNT = 20
-PASSED_MIN_SHARE = 0.95  # of the model's facts, at the first try or after repair
+PASSED_MIN_SHARE = 0.95  # of what may become a memory, at the first try or after repair
 TIMEOUT_SECONDS = 600.0
 OUTPUT_TOKENS = 400
 
@@ -86,6 +87,7 @@ def main() -> int:
     spare = max(1, (os.cpu_count() or 2) - 1)
     parser.add_argument("--threads", type=int, default=spare)
     parser.add_argument("--each", type=int, default=EACH_COUNT, help="messages of each sort")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the shuffle: another sample")
     parser.add_argument("--show", action="store_true", help="print what was read")
     asked = parser.parse_args()
     print(f"{MODELS[asked.model].says}, {2 * asked.each} messages", flush=True)
@@ -99,7 +101,7 @@ def main() -> int:
             max_output_tokens=OUTPUT_TOKENS,
         )
         try:
-            return _run(model, sample(asked.each), show=asked.show)
+            return _run(model, sample(asked.each, asked.seed), show=asked.show)
         finally:
             model.close()
 
@@ -135,7 +137,10 @@ def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
         _count(tallies, message, read)
         if show:
             said = [one.content for one in read.statements]
-            print(f"    {message.text!r}\n    {said} refused {list(read.refused)}")
+            print(f"    {message.text!r}\n    {said}")
+            for one in read.claims:
+                how = one.passed or "not kept" if one.said else "not said"
+                print(f"    {how}: {one.content!r} {one.refused or ''}")
         spent = time.monotonic() - began
         print(f"{number:>3} of {len(chosen)}, {spent / number:.1f} s a message", flush=True)
     for tally in tallies:
@@ -143,10 +148,9 @@ def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
     usage, n = ledger.usage, len(chosen)
     print(f"answers     {n - failed} of {n}, {spent / n:.1f} s a message", end=", ")
     print(f"{usage.tokens_in / n:.0f} tokens in and {usage.tokens_out / n:.0f} out")
-    kept = [read for read, one in zip(reads, chosen, strict=True) if one.keep]
-    _passed("to keep", kept)
-    _passed("every", reads)
-    return 0
+    claims = [claim for read in reads for claim in read.claims]
+    kept = {one.content for read in reads for one in read.statements}
+    return 0 if _passed(claims, kept) else 1
 
 
 def _read(reader: Reader, message: Message) -> Read:
@@ -185,18 +189,26 @@ def _count(tallies: list[Tally], message: Message, read: Read) -> None:
     both.add(message, [classify(one, own, SAID_AT) for one in merge])
 
 
-def _passed(name: str, reads: list[Read]) -> None:
-    """How many facts are of the right form; the others are refused, and none of them is kept."""
-    claimed = sum(one.claimed for one in reads)
-    at_once = sum(one.at_once for one in reads)
-    mended = at_once + sum(one.mended for one in reads)
-    repaired = mended + sum(one.repaired for one in reads)
+def _passed(claims: Sequence[Claim], kept: set[str]) -> bool:
+    """What the message does not say is no memory, however well it is put: it is counted apart."""
+    said = [one for one in claims if one.said]
+    unsaid = [one for one in claims if not one.said]
     print(
-        f"validator   {name}: of {claimed} facts {_share(at_once, claimed)} pass at once", end=", "
+        f"claims      {len(claims)} facts in first answers: {_share(len(said), len(claims))}",
+        end="",
     )
-    print(f"{_share(mended, claimed)} with slips mended, {_share(repaired, claimed)} after repair")
-    if repaired < PASSED_MIN_SHARE * claimed:
-        print(f"            {claimed - repaired} more were refused for good")
+    print(f" are said by the message; {len(unsaid)} are not, and", end=" ")
+    print(f"{sum(one.content in kept for one in unsaid)} of these were kept")
+    steps = [sum(one.passed is step for one in said) for step in Passed]
+    at_once, mended, repaired = steps[0], sum(steps[:2]), sum(steps)
+    for of, whole in (("that the message says", len(said)), ("claimed at all", len(claims))):
+        print(f"validator   of {whole} facts {of}: {_share(at_once, whole)} pass at once", end=", ")
+        print(f"{_share(mended, whole)} with slips mended here", end=", ")
+        print(f"{_share(repaired, whole)} after repair")
+    asked = len(said) - mended
+    print(f"repair      of {asked} facts that were said and of the wrong form, {steps[2]} were put")
+    print("            right by the model when it was told; the others are not kept")
+    return bool(said) and repaired >= PASSED_MIN_SHARE * len(said)
 
 
 def _share(part: int, whole: int) -> str:

@@ -14,15 +14,14 @@ from tests.contract.rooms import ALICE, BOB, SetClock, group, private
 from tests.contract.rows import rows
 from tests.contract.scripted import (
     GARDEN,
-    GOOD,
     HEDGEHOGS,
     RADIOS,
     by_model,
     fact,
     facts,
 )
-from tests.language.endpoint import Endpoint, Reply, serving
-from tests.language.replies import refuses
+from tests.language.endpoint import Endpoint, Reply, Step, serving
+from tests.language.replies import refuses, says
 
 SAID = "the garden has become a home for eleven hedgehogs"
 QUOTING = 'my landlord keeps writing "I have moved into a lighthouse near Brest" on the door'
@@ -96,7 +95,8 @@ def test_a_lie_is_refused_and_the_turn_is_done(
     assert rows(learning, "SELECT id FROM memories") == []
     assert view.proposals() == []
     assert learning.waiting().turns == 0
-    assert endpoint.count <= 2  # asked once, and told once what was wrong
+    # Asked once, told once what was wrong, and once that this was no answer to that.
+    assert endpoint.count <= 3
 
 
 def test_a_model_cannot_name_who_may_hear_it(endpoint: Endpoint, learning: Memory) -> None:
@@ -153,7 +153,7 @@ def test_whatever_the_fields_hold_the_turn_is_done(
     told(learning, view, HEDGEHOGS)
     assert learning.waiting().turns == 0
     assert set(contents(view)) <= {GARDEN["content"]}
-    assert endpoint.count <= 2
+    assert endpoint.count <= 3
 
 
 def test_slips_of_form_are_put_right_without_asking(
@@ -168,23 +168,72 @@ def test_slips_of_form_are_put_right_without_asking(
     assert contents(view) == ["Alice found eleven hedgehogs on 27 February 2026"]
 
 
+HERS = {**GARDEN, "content": "Her garden has become a home for eleven hedgehogs"}
+
+
+def reworded(content: str) -> Step:
+    return says({"content": content})
+
+
 def test_what_was_refused_for_its_form_goes_back_once_with_the_reason(
     endpoint: Endpoint, learning: Memory
 ) -> None:
-    wrong = {**GARDEN, "content": "Her garden has become a home for eleven hedgehogs"}
-    endpoint.script = [facts(wrong), GOOD]
+    endpoint.script = [facts(HERS), reworded(GARDEN["content"])]
     view = private(learning, ALICE)
     told(learning, view, HEDGEHOGS)
     assert contents(view) == [GARDEN["content"]]
     assert endpoint.count == 2
     again = endpoint.seen[1].said
-    assert "pronoun" in again
-    assert "Her garden has become" in again
+    assert "(sentence) ___ garden has become a home for eleven hedgehogs" in again
+    assert HEDGEHOGS in again
 
 
-def test_what_is_repaired_is_checked_again(endpoint: Endpoint, learning: Memory) -> None:
-    wrong = {**GARDEN, "content": "Her garden has become a home for eleven hedgehogs"}
-    endpoint.script = [facts(wrong), facts(fact("Alice owes Bob a lot of money", SAID))]
+def test_what_is_wrong_is_told_where_no_gap_shows_it(endpoint: Endpoint, learning: Memory) -> None:
+    asked = {**GARDEN, "content": f"{GARDEN['content']}?"}
+    endpoint.script = [facts(asked), reworded(GARDEN["content"])]
+    view = private(learning, ALICE)
+    told(learning, view, HEDGEHOGS)
+    assert contents(view) == [GARDEN["content"]]
+    assert "(wrong) the content is a question" in endpoint.seen[1].said
+
+
+def test_each_that_was_refused_for_its_form_goes_back_alone(
+    endpoint: Endpoint, learning: Memory
+) -> None:
+    message = f"{HEDGEHOGS}, and the shed has eleven doors"
+    doors = fact("It has eleven doors", "the shed has eleven doors")
+    shed = "Alice's shed has eleven doors"
+    endpoint.script = [facts(HERS, doors), reworded(GARDEN["content"]), reworded(shed)]
+    view = private(learning, ALICE)
+    told(learning, view, message)
+    assert contents(view) == [GARDEN["content"], shed]
+    assert endpoint.count == 3
+    assert "___ has eleven doors" not in endpoint.seen[1].said
+    assert "___ garden" not in endpoint.seen[2].said
+
+
+def test_what_the_message_does_not_say_is_not_asked_for_again(
+    endpoint: Endpoint, learning: Memory
+) -> None:
+    endpoint.always = facts(fact("She owes Bob a lot of money", SAID))
+    told(learning, private(learning, ALICE), HEDGEHOGS)
+    assert endpoint.count == 1
+    assert rows(learning, "SELECT id FROM memories") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Alice owes Bob a lot of money",
+        "It has become a home for eleven hedgehogs",
+        "Alice has become a home for eleven hedgehogs",
+        "Eleven hedgehogs",
+    ],
+)
+def test_what_is_repaired_is_checked_again(
+    endpoint: Endpoint, learning: Memory, content: str
+) -> None:
+    endpoint.script = [facts(HERS), reworded(content)]
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert endpoint.count == 2
     assert rows(learning, "SELECT id FROM memories") == []
@@ -193,10 +242,10 @@ def test_what_is_repaired_is_checked_again(endpoint: Endpoint, learning: Memory)
 def test_a_repair_that_fails_costs_only_what_was_wrong(
     endpoint: Endpoint, learning: Memory
 ) -> None:
-    wrong = {**GARDEN, "content": "Her garden is funny"}
     for trouble in (refuses(500), Reply(body=b"{", cuts=True)):
-        endpoint.script = [facts(GARDEN, wrong), trouble]
+        endpoint.script = [facts(GARDEN, HERS), trouble]
         told(learning, private(learning, ALICE), HEDGEHOGS)
+        assert endpoint.script == []
         assert contents(private(learning, ALICE)) == [GARDEN["content"]]
         assert learning.waiting().turns == 0
 

@@ -1,72 +1,17 @@
 """What of a model's claims a message bears out, and how it goes with what the rules read."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from tacit.identity.resolve import Asking
-from tacit.learn.claim_wording import Fact
-from tacit.learn.claims import Judge, Refused, stated
+from tacit.learn.claims import stated
 from tacit.learn.extract import merged
 from tacit.learn.facts import Statement
 from tacit.learn.reader import Read
 from tacit.learn.reading import rules
-from tacit.learn.reading.tongue import Tongue, guess, tongue
-from tacit.learn.turn import Turn
-from tacit.model.message import Role
-from tacit.model.words import ChatKind, Kind, Sensitivity
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)  # a Sunday
-
-
-def turn(text: str) -> Turn:
-    asking = Asking(
-        subject="ext:x:1",
-        chat="x:1",
-        kind=ChatKind.PRIVATE,
-        participants=frozenset({"ext:x:1"}),
-        complete=True,
-        names=(("ext:x:1", "name", "Alice"),),
-    )
-    return Turn(
-        text=text,
-        role=Role.USER,
-        said_at=NOON,
-        message=None,
-        agent=None,
-        asking=asking,
-        present=frozenset({"ext:x:1"}),
-        confidential=False,
-    )
-
-
-def claim(content: str, quote: str, **more: Any) -> Fact:
-    usual: dict[str, Any] = {
-        "about_speaker": True,
-        "about": [],
-        "kind": "knowledge",
-        "sensitivity": "public",
-        "stated": True,
-    }
-    return Fact(content=content, quote=quote, **{**usual, **more})
-
-
-def judged(text: str, fact: Fact, speaker: str = "Alice") -> Statement | Refused:
-    own = tongue(guess(text))
-    return Judge(turn(text), speaker, own, stated(text, own)).judged(fact)
-
-
-def taken(text: str, content: str, quote: str | None = None, **more: Any) -> Statement:
-    found = judged(text, claim(content, text if quote is None else quote, **more))
-    assert isinstance(found, Statement), found
-    return found
-
-
-def refused(text: str, content: str, quote: str | None = None, **more: Any) -> str:
-    found = judged(text, claim(content, text if quote is None else quote, **more))
-    assert isinstance(found, Refused), found
-    return found.reason
+from tacit.learn.reading.tongue import Tongue, tongue
+from tacit.model.words import Kind, Sensitivity
+from tests.learn.claiming import NOON, claim, judged, refused, taken
 
 
 @pytest.mark.parametrize(
@@ -79,6 +24,7 @@ def refused(text: str, content: str, quote: str | None = None, **more: Any) -> s
         ("just kidding, I live on the moon", 0),
         ("if I lived in Rome I would eat pasta", 0),
         ("please remember that I live in Rome, will you?", 1),
+        ("this stays in this room", 0),
         ("", 0),
     ],
 )
@@ -145,10 +91,21 @@ def test_something_sensitive_must_say_whom_it_is_about() -> None:
             "Alice hates noise in Alice's street",
         ),
         ("ich mag meinen Garten", "Alice mag meinen Garten", "Alice mag Alices Garten"),
+        ("ich mag meinen Garten", "Alice mag ihren Garten", "Alice mag Alices Garten"),
+        (
+            "I hate noise in my street",
+            "Alice hates noise in her street",
+            "Alice hates noise in Alice's street",
+        ),
     ],
 )
 def test_the_first_person_is_put_into_the_third(said: str, told: str, kept: str | None) -> None:
     assert taken(said, told).content == (kept or "Alice's sister Ana moved to Oslo")
+
+
+@pytest.mark.parametrize("said", ["I like the garden", "I like my garden more than her garden"])
+def test_whose_it_is_is_not_guessed(said: str) -> None:
+    assert "pronoun" in refused(said, "Alice likes her garden")
 
 
 def test_a_day_that_counts_from_another_is_written_out() -> None:
@@ -199,6 +156,12 @@ def test_a_negation_that_is_there_stays() -> None:
 )
 def test_what_was_added_is_refused(content: str) -> None:
     assert refused("my shed has a red roof since May", content)
+
+
+def test_how_far_it_may_go_is_no_fact_and_no_negation() -> None:
+    text = "don't tell Bob but I have a new shed"
+    assert taken(text, "Alice has a new shed").content == "Alice has a new shed"
+    assert "does not state" in refused(text, "Alice does not tell Bob", "don't tell Bob")
 
 
 def plain(text: str) -> list[Statement]:

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.learn.facts import Statement
 from tacit.learn.reading.tongue import tongue
-from tacit.learn.verify import CONTENT_MAX_CHARS, verify
+from tacit.learn.verify import CONTENT_MAX_CHARS, form, pronouns, support, verify
 
 TEXT = "Hi! My wife Sarah works at Acme since 2019, and I'm allergic to peanuts."
 
@@ -76,6 +76,33 @@ def test_what_it_does_not_say_is_refused_with_a_reason(content: str, reason: str
     found = why(content)
     assert found is not None
     assert reason in found
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I am allergic to peanuts",
+        "She works at Acme",
+        "Is Alice allergic to peanuts?",
+        "Alice is allergic to " + "peanuts " * 40 + "peanuts",
+    ],
+)
+def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
+    english = tongue("en")
+    assert form(content, "Alice", english)
+    assert support(statement(content), TEXT, "Alice", english) is None
+
+
+@pytest.mark.parametrize("content", ["Alice works at Globex", "Alice is allergic to shellfish"])
+def test_what_has_the_right_form_may_not_be_what_the_message_says(content: str) -> None:
+    english = tongue("en")
+    assert form(content, "Alice", english) is None
+    assert support(statement(content), TEXT, "Alice", english)
+
+
+def test_the_words_that_leave_open_who_is_meant_are_found_in_their_order() -> None:
+    content = "It's hers, and IT in the US is his"
+    assert pronouns(content, "Alice", tongue("en")) == ["It's", "hers", "his"]
 
 
 def test_the_limit_is_the_designs() -> None:

@@ -9,29 +9,38 @@ from datetime import datetime
 from typing import Literal
 
 from tacit import limits
+from tacit.learn.claim_subject import resolved
 from tacit.learn.facts import Statement
-from tacit.learn.reading.mentions import possessive, subject, turned
+from tacit.learn.reading.mentions import is_name, possessive, subject, turned
 from tacit.learn.reading.person import third, within
 from tacit.learn.reading.readings import written_out
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import When, mark, spelled
 from tacit.learn.turn import Turn
+from tacit.learn.verify import pronouns
 from tacit.model.words import Kind, Sensitivity
 
+ABOUT_MAX_COUNT = 5
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # What models call the writer although they were given a name.
 _WRITER = re.compile(r"^(?:the )?(?:writer|user|speaker|author)\b", re.IGNORECASE)
 
 
+def _at_most(count: int) -> dict[str, dict[str, int]]:
+    """For servers that hold a model to a schema while it writes: it comes to an end. An answer that
+    has more is no bad answer; what is too much is left out."""
+    return {"json_schema_extra": {"maxItems": count}}
+
+
 @dataclass
 class Fact:
-    """As a model is asked to give it. What is not asked for, such as how far it may go, it cannot
-    decide."""
+    """As a model is asked to give it. The quote comes first: what is copied is then put into other
+    words. What is not asked for, such as how far it may go, it cannot decide."""
 
-    content: str
     quote: str
+    content: str
     about_speaker: bool
-    about: list[str]
+    about: list[str] = field(metadata=_at_most(ABOUT_MAX_COUNT))
     kind: Literal[
         "preference",
         "identity",
@@ -48,7 +57,14 @@ class Fact:
 
 @dataclass
 class Facts:
-    facts: list[Fact] = field(default_factory=list)
+    facts: list[Fact] = field(
+        default_factory=list, metadata=_at_most(limits.LEARN_WRITES_PER_TURN_MAX_COUNT)
+    )
+
+
+@dataclass
+class Reworded:
+    content: str
 
 
 def claimed(fact: Fact) -> Statement:
@@ -85,8 +101,9 @@ class Wording:
         statement = claimed(fact)
         if mended and len(statement.content) <= limits.LEARN_CONTEXT_MAX_CHARS:
             quote = self._quoted(statement.quote)
-            content = self._in_third_person(self._dated(statement.content, quote))
+            content = self._in_third_person(self.dated(replace(statement, quote=quote)))
             content = turned(content, self.speaker, self.tongue)  # "hates noise in my street"
+            content = self._introduced(self._named(self._owned(content)), fact.about)
             statement = replace(statement, content=content, quote=quote)
         return replace(statement, observed_at=self._when(statement))
 
@@ -106,17 +123,71 @@ class Wording:
             return f"{possessive(who.words, self.tongue)} {rest}"
         return f"{who.words} {third(rest, self.tongue) if who.speaks else rest}"
 
+    def _owned(self, content: str) -> str:
+        """ "Hates noise in her street", where the message says "my street": it is the speaker's."""
+        whose = possessive(self.speaker, self.tongue)
+        mine = "|".join(form.pattern for form, new in self.tongue.turned if new == "{whose}")
+        for word in dict.fromkeys(pronouns(content, self.speaker, self.tongue)):
+            for thing in re.findall(rf"(?<!\w){re.escape(word)} (\w+)", content):
+                theirs = re.compile(rf"(?<!\w){re.escape(word)} {thing}\b", re.IGNORECASE)
+                own = re.search(rf"(?:{mine}) {thing}\b", self.turn.text, re.IGNORECASE)
+                if own and not theirs.search(self.turn.text):
+                    # Split and joined: a name may hold what a template would read.
+                    content = f"{whose} {thing}".join(theirs.split(content))
+        return content
+
+    def _named(self, content: str) -> str:
+        """Pronouns as whom they stand for, where that is no guess; and a fact that somebody is said
+        to know, as the fact: "Ana knows that the lift is out" where Ana says so."""
+        content = resolved(content, self.turn.text, self.speaker, self.tongue)
+        told = None
+        if content.casefold().startswith(self.speaker.casefold()):
+            told = self.tongue.patterns["told_that"].match(content[len(self.speaker) :])
+        if told is None:
+            return content
+        content = content[len(self.speaker) + told.end() :]
+        content = content[:1].upper() + content[1:]
+        return resolved(content, self.turn.text, self.speaker, self.tongue)
+
+    def _introduced(self, content: str, about: list[str]) -> str:
+        """ "Wanda's manager is away" of Ingrid, whom the message says to be the manager."""
+        whose = f"{possessive(self.speaker, self.tongue)} "
+        kin = None
+        if content.casefold().startswith(whose.casefold()):
+            kin = self.tongue.patterns["kin"].match(content[len(whose) :])
+        unnamed = [
+            one for one in about[:ABOUT_MAX_COUNT] if one.casefold() not in content.casefold()
+        ]
+        if kin is None or len(unnamed) != 1 or not is_name(unnamed[0], self.tongue, named=True):
+            return content
+        name = unnamed[0]
+        called = re.search(
+            rf"\b{re.escape(kin['kin'])}((?: \w+){{0,2}}),? {re.escape(name)}\b(?!['’])",
+            self.turn.text,
+            re.IGNORECASE,
+        )
+        between = called[1].strip().lower() if called else "?"
+        being = between in {"", *self.tongue.words["verbs_being"]}
+        if not being and not self.tongue.has("names_listed", between):
+            return content
+        end = len(whose) + kin.end()
+        return f"{content[:end]} {name}{content[end:]}"
+
     def _marked(self, text: str) -> tuple[str, list[When]]:
         past = self.tongue.has("past", text) and not self.tongue.has("to_come", text)
         return mark(text, self.turn.said_at, self.tongue, past=past)
 
-    def _dated(self, content: str, quote: str) -> str:
-        """With days that count from another written out; as the message means them, where both
-        name one."""
-        marked, whens = self._marked(content)
+    def says_when(self, text: str) -> bool:
+        """Whether words name a day, an hour or something that comes back, other than now."""
+        return bool(self._marked(text)[1]) and not self.tongue.has("momentary", text)
+
+    def dated(self, statement: Statement) -> str:
+        """The content with days that count from another written out; as the message means them,
+        where both name one."""
+        marked, whens = self._marked(statement.content)
         if not any(when.relative for when in whens):
-            return content
-        meant = self._days(quote)
+            return statement.content
+        meant = self._days(statement.quote)
         if len(whens) == len(meant) == 1:
             whens = [replace(meant[0], mark=whens[0].mark)]
         return " ".join(spelled(marked, whens, as_said=True).split())

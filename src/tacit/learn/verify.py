@@ -1,4 +1,5 @@
-"""Whether a statement may be kept: supported by its message, self-contained, third person."""
+"""Whether a statement may be kept, whoever made it. Its form: one sentence in the third person that
+can stand alone. Its support: the message says it. What has neither is refused for what it lacks."""
 
 from __future__ import annotations
 
@@ -28,25 +29,25 @@ _OWNED = re.compile(r"['’]s?$")
 def verify(
     statement: Statement, text: str, speaker: str, tongue: Tongue | None = None
 ) -> str | None:
-    """The reason for refusing a statement, whoever made it; None where it is fine."""
+    """The reason for refusing a statement; None where it is fine."""
     tongue = tongue or tongue_of(guess(f"{statement.content} {text}"))
-    content = statement.content
-    return (
-        _misshapen(content, tongue)
-        or _unquoted(statement.quote, text)
-        or _pronoun(content, speaker, tongue)
-        or _unsupported(statement, text, speaker, tongue)
-    )
+    return form(statement.content, speaker, tongue) or support(statement, text, speaker, tongue)
+
+
+def form(content: str, speaker: str, tongue: Tongue) -> str | None:
+    """What is wrong with the sentence itself, whether or not it is so."""
+    return _misshapen(content, tongue) or _pronoun(content, speaker, tongue)
+
+
+def support(statement: Statement, text: str, speaker: str, tongue: Tongue) -> str | None:
+    """What of it the message does not say, however it is worded."""
+    return _unquoted(statement.quote, text) or _unsaid(statement, text, speaker, tongue)
 
 
 def well_formed(content: str, text: str, speaker: str, tongue: Tongue) -> str | None:
     """The reason for refusing a sentence that draws on a text without repeating it: its form, and
     names and numbers that the text does not have. None where it is fine."""
-    return (
-        _misshapen(content, tongue)
-        or _pronoun(content, speaker, tongue)
-        or _foreign(content, text, speaker, tongue)
-    )
+    return form(content, speaker, tongue) or _foreign(content, text, speaker, tongue)
 
 
 def _foreign(content: str, text: str, speaker: str, tongue: Tongue) -> str | None:
@@ -94,17 +95,23 @@ def _unquoted(quote: str, text: str) -> str | None:
 
 
 def _pronoun(content: str, speaker: str, tongue: Tongue) -> str | None:
-    for word in _words(_SET.sub(" ", _without(content, speaker))):
+    found = pronouns(content, speaker, tongue)
+    return f"the content has the pronoun {found[0]!r}: name who or what is meant" if found else None
+
+
+def pronouns(content: str, speaker: str, tongue: Tongue) -> list[str]:
+    """The words that leave open who or what is meant."""
+    known = tongue.words["pronouns"]
+    return [
+        word
+        for word in _words(_SET.sub(" ", _without(content, speaker)))
         # US and IT are no pronouns; I is.
-        if word.isupper() and len(word) > 1:
-            continue
-        folded = word.casefold()
-        if folded in tongue.words["pronouns"] or folded.split("'")[0] in tongue.words["pronouns"]:
-            return f"the content has the pronoun {word!r}: name who or what is meant"
-    return None
+        if not (word.isupper() and len(word) > 1)
+        and (word.casefold() in known or word.casefold().split("'")[0] in known)
+    ]
 
 
-def _unsupported(statement: Statement, text: str, speaker: str, tongue: Tongue) -> str | None:
+def _unsaid(statement: Statement, text: str, speaker: str, tongue: Tongue) -> str | None:
     said = {word.casefold() for word in _words(text)}
     said |= {part for word in said for part in re.split(r"[^\w]", word) if part}
     said |= set(_NUMBER.findall(text)) | _date_words(statement, text, said, tongue)

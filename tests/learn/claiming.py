@@ -1,0 +1,68 @@
+"""Claims as a model makes them, held against a message that Alice writes."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tacit.identity.resolve import Asking
+from tacit.learn.claim_wording import Fact
+from tacit.learn.claims import Judge, Refused, stated
+from tacit.learn.facts import Statement
+from tacit.learn.reading.tongue import guess, tongue
+from tacit.learn.turn import Turn
+from tacit.model.message import Role
+from tacit.model.words import ChatKind
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)  # a Sunday
+
+
+def turn(text: str) -> Turn:
+    asking = Asking(
+        subject="ext:x:1",
+        chat="x:1",
+        kind=ChatKind.PRIVATE,
+        participants=frozenset({"ext:x:1"}),
+        complete=True,
+        names=(("ext:x:1", "name", "Alice"),),
+    )
+    return Turn(
+        text=text,
+        role=Role.USER,
+        said_at=NOON,
+        message=None,
+        agent=None,
+        asking=asking,
+        present=frozenset({"ext:x:1"}),
+        confidential=False,
+    )
+
+
+def claim(content: str, quote: str, **more: Any) -> Fact:
+    usual: dict[str, Any] = {
+        "about_speaker": True,
+        "about": [],
+        "kind": "knowledge",
+        "sensitivity": "public",
+        "stated": True,
+    }
+    return Fact(content=content, quote=quote, **{**usual, **more})
+
+
+def judge(text: str, speaker: str = "Alice") -> Judge:
+    own = tongue(guess(text))
+    return Judge(turn(text), speaker, own, stated(text, own))
+
+
+def judged(text: str, fact: Fact, speaker: str = "Alice") -> Statement | Refused:
+    return judge(text, speaker).judged(fact)
+
+
+def taken(text: str, content: str, quote: str | None = None, **more: Any) -> Statement:
+    found = judged(text, claim(content, text if quote is None else quote, **more))
+    assert isinstance(found, Statement), found
+    return found
+
+
+def refused(text: str, content: str, quote: str | None = None, **more: Any) -> str:
+    found = judged(text, claim(content, text if quote is None else quote, **more))
+    assert isinstance(found, Refused), found
+    return found.reason
