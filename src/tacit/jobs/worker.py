@@ -69,11 +69,12 @@ class Runner:
 
     def _anything_left(self) -> bool:
         """Somebody is at something, or it is anybody's turn: between two turns of a thread nobody
-        holds either."""
+        holds either. Both in one snapshot, or a turn that is taken meanwhile is neither."""
+        now = self.path.store.clock()
         with self.path.store.database.read() as connection:
-            if jobs.leased(connection, self.path.store.clock()):
-                return True
-        return bool(self._due(early=True))
+            return jobs.leased(connection, now) or bool(
+                jobs.due(connection, now, 1, early=self._early(early=True))
+            )
 
     def work(self, job: Job) -> bool:
         """Whether it was done, by us, to its end."""
