@@ -106,12 +106,14 @@ class Clause:
     def _first(
         self, forms: Iterable[Form], texts: list[str], said: list[str], found: Subject
     ) -> Statement | None:
-        ways = list(zip(texts, said, strict=True))
+        ways = list(dict.fromkeys(zip(texts, said, strict=True)))  # most read alike
+        who, laughing = found.who, self.setting.laughing
         for form in forms:
-            if found.who not in form.who or (self.setting.laughing and not form.firm):
+            if who not in form.who or (laughing and not form.firm):
                 continue
+            matched = form.match.match
             for text, content in ways:
-                match = form.match.match(text)
+                match = matched(text)
                 if match and self._fits(form, found) and self._holds(form, match):
                     return self._made(form, match, content, found)
         return None
