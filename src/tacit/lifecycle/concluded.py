@@ -11,10 +11,11 @@ from itertools import pairwise
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.errors import LanguageFailed, LanguageOverBudget
 from tacit.language.budget import Allowance, Budget
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.verify import well_formed
-from tacit.lifecycle.progress import Progress
+from tacit.lifecycle.progress import Progress, Save
 from tacit.model.memory import Memory, Source
 from tacit.model.terms import terms
 from tacit.model.text import folded
@@ -135,6 +136,18 @@ def budget_of(store: Store, space: str, allowance: Allowance) -> Budget:
         allowance=allowance,
         ledger=DatabaseLedger(store.database),
     )
+
+
+def noted(store: Store, space: str, after: Progress, save: Save) -> Progress:
+    """A step that wrote nothing but how far it is."""
+    store.act(space, ACTOR, lambda w: save(w.connection, after))
+    return after
+
+
+def unanswered(before: Progress, owner: str, failed: LanguageFailed) -> Progress:
+    """The model did not answer: this person is left for another day."""
+    over = int(isinstance(failed, LanguageOverBudget))
+    return before.plus(owner, left=1, unanswered=1, over_budget=over)
 
 
 def still_asking(before: Progress) -> bool:

@@ -16,12 +16,12 @@ from itertools import islice
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import LanguageFailed, LanguageOverBudget
+from tacit.errors import LanguageFailed
 from tacit.language.budget import Allowance
 from tacit.language.port import LanguageModel
 from tacit.learn.same_fact import believed, verdicts
 from tacit.lifecycle.alike import nearest
-from tacit.lifecycle.concluded import ACTOR, budget_of, still_asking
+from tacit.lifecycle.concluded import ACTOR, budget_of, noted, still_asking, unanswered
 from tacit.lifecycle.merge import may_merge, merge
 from tacit.lifecycle.pairs import Note, Two, certain, hundredths, numbers_agree, pool
 from tacit.lifecycle.policy import Upkeep
@@ -82,10 +82,8 @@ class _Consolidating:
             same = self._asked(space, look.alike)
         except LanguageFailed as failed:
             _log.info("pairs were not compared: %s", type(failed).__name__)
-            over = int(isinstance(failed, LanguageOverBudget))
-            after = behind.plus(look.owner, people=1, left=1, unanswered=1, over_budget=over)
-            self.store.act(space, ACTOR, lambda w: save(w.connection, after))
-            return after
+            after = unanswered(behind.plus(None, people=1), look.owner, failed)
+            return noted(self.store, space, after, save)
         return self._merge_same(space, behind, look, same, save)
 
     def _new_run(self) -> int:

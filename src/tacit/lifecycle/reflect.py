@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from tacit import limits
-from tacit.errors import LanguageFailed, LanguageOverBudget
+from tacit.errors import LanguageFailed
 from tacit.language.budget import Allowance
 from tacit.language.port import LanguageModel
 from tacit.learn.reading.tongue import Tongue, guess
@@ -24,9 +24,11 @@ from tacit.lifecycle.concluded import (
     budget_of,
     concluded,
     names_others,
+    noted,
     refused,
     still_asking,
     touches_on,
+    unanswered,
 )
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
@@ -99,17 +101,12 @@ class _Reflecting:
         if self.upkeep.reflect_enabled and self.model is not None and still_asking(before):
             look, passed = self._next(space, before.cursor or "")
         if look is None:
-            after = before.plus(passed)
-            self.store.act(space, ACTOR, lambda w: save(w.connection, after))
-            return after
+            return noted(self.store, space, before.plus(passed), save)
         try:
             found = self._asked(space, look)
         except LanguageFailed as failed:
             _log.info("nobody was thought about: %s", type(failed).__name__)
-            over = int(isinstance(failed, LanguageOverBudget))
-            after = before.plus(look.owner, left=1, unanswered=1, over_budget=over)
-            self.store.act(space, ACTOR, lambda w: save(w.connection, after))
-            return after
+            return noted(self.store, space, unanswered(before, look.owner, failed), save)
         return self._keep(space, before, look, found, save)
 
     def _next(self, space: str, after: str) -> tuple[_Look | None, str | None]:
