@@ -21,14 +21,14 @@ def classify(statement: Statement, tongue: Tongue, said_at: datetime | None = No
     for the sensitivity, which is never below what the lexicon says. With `said_at`, a dated thing
     that passes fades from its date where that is still to come."""
     kind = statement.kind or _kind(statement, tongue)
-    sensitivity = _sensitivity(statement, kind, tongue)
+    topics = _topics(statement, tongue)
     return replace(
         statement,
         kind=kind,
         category=statement.category or _category(statement, kind),
-        sensitivity=sensitivity,
+        sensitivity=_sensitivity(statement, kind, topics, tongue),
         portable=_portable(statement, kind),
-        importance=statement.importance or _importance(statement, kind, tongue),
+        importance=statement.importance or _importance(statement, kind, topics, tongue),
         expires_at=statement.expires_at or _expiry(statement, kind, said_at),
     )
 
@@ -46,8 +46,10 @@ def _category(statement: Statement, kind: Kind) -> str:
     return CATEGORY_OF_KIND[kind]
 
 
-def _sensitivity(statement: Statement, kind: Kind, tongue: Tongue) -> Sensitivity:
-    floors = [entry.sensitivity for entry in _topics(statement, tongue)]
+def _sensitivity(
+    statement: Statement, kind: Kind, topics: list[Lexicon], tongue: Tongue
+) -> Sensitivity:
+    floors = [entry.sensitivity for entry in topics]
     if statement.sensitivity:
         floors.append(statement.sensitivity)
     if statement.withheld_from or statement.hold in (Hold.PRIVATE, Hold.ROOM):
@@ -79,10 +81,10 @@ def _portable(statement: Statement, kind: Kind) -> bool:
     return kind.lasting and statement.portable is not False
 
 
-def _importance(statement: Statement, kind: Kind, tongue: Tongue) -> int:
+def _importance(statement: Statement, kind: Kind, topics: list[Lexicon], tongue: Tongue) -> int:
     slot = (statement.slot or "").split(":")[0]
     found = tongue.importance.get(slot) or tongue.importance.get(str(kind), 3)
-    for entry in _topics(statement, tongue):
+    for entry in topics:
         found = max(found, tongue.importance.get(entry.topic, found))
     raised = found + (1 if statement.explicit else 0) - (1 if statement.hearsay else 0)
     return max(limits.IMPORTANCE_MIN, min(limits.IMPORTANCE_MAX, raised))

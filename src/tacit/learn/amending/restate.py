@@ -10,10 +10,10 @@ from importlib.resources import files
 
 import yaml
 
+from tacit.learn.needed import Rewrite, rewrite, rewritten
+
 _FOLDER = "amendments"
 _PART = re.compile(r"\{([a-z_]+)\}")
-
-Rewrite = tuple[re.Pattern[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +24,12 @@ class Restated:
 
 def restated(text: str, code: str) -> str:
     """A message in the words that the rules read."""
-    return _rewritten(text, rewrites(code).said)
+    return rewritten(rewrites(code).said, text)
 
 
 def restated_known(content: str, code: str) -> str:
     """What is known, likewise: its places are those of the text that comes back."""
-    return _rewritten(content, rewrites(code).known)
-
-
-def _rewritten(text: str, listed: tuple[Rewrite, ...]) -> str:
-    for pattern, new in listed:
-        if pattern.search(text):  # the template of `sub` is read even where nothing matches
-            text = pattern.sub(new, text)
-    return text
+    return rewritten(rewrites(code).known, content)
 
 
 @cache
@@ -58,7 +51,7 @@ def rewrites(code: str) -> Restated:
     def compiled(name: str) -> tuple[Rewrite, ...]:
         try:
             return tuple(
-                (re.compile(written_out(pattern), re.IGNORECASE), new)
+                rewrite(re.compile(written_out(pattern), re.IGNORECASE), new)
                 for pattern, new in document[name]
             )
         except (re.error, KeyError) as wrong:

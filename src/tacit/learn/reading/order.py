@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from tacit.learn.needed import low, may_match
 from tacit.learn.reading.tongue import Tongue
 
 
 def reordered(text: str, tongue: Tongue) -> str:
-    for pattern, new in tongue.rewrites:
-        if pattern.search(text) is None:
+    seen = low(text)
+    for pattern, new, needs in tongue.rewrites:
+        if not may_match(needs, seen) or pattern.search(text) is None:
             continue
         changed = pattern.sub(new, text, count=1)
         if changed != text and changed.endswith(text):
             # A subject was put before it: it no longer opens the sentence.
             changed = changed.removesuffix(text) + lowered(text)
         text = _moved(text, changed, tongue)
+        seen = low(text)
     return text
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tacit.learn.facts import Statement
+from tacit.learn.needed import rewritten
 from tacit.learn.reading.elision import supplied
 from tacit.learn.reading.mentions import Subject, possessive
 from tacit.learn.reading.opened import OpenClause
@@ -118,11 +119,7 @@ def _ways(text: str, tongue: Tongue) -> list[str]:
 
 def written_out(text: str, tongue: Tongue) -> str:
     """A clause with its typing habits and contractions written out."""
-    text = _SPACES.sub(" ", text).strip()
-    for pattern, new in tongue.spelling:
-        if pattern.search(text):  # looking costs less than replacing nothing
-            text = pattern.sub(new, text)
-    return text
+    return rewritten(tongue.spelling, _SPACES.sub(" ", text).strip())
 
 
 def _stripped(text: str, tongue: Tongue) -> tuple[str, bool]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import zip_longest
+from typing import Literal
 
 from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.forms import Form
@@ -14,9 +16,12 @@ from tacit.learn.reading.order import lowered, reordered
 from tacit.learn.reading.person import one_of_many, third
 from tacit.learn.reading.places import acceptable, filled, frame, normal
 from tacit.learn.reading.setting import Setting
+from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.learn.reading.when import When, spelled
 from tacit.model.words import Kind
 
+Group = Literal["does", "owns", "wholes", "plain", "plain_of"]  # of a tongue's forms
+Match = Callable[[str], re.Match[str] | None]
 _OR = " | "
 _YES = "yes"
 _SPACES = re.compile(r"\s+")
@@ -38,13 +43,13 @@ class Clause:
 
     def statement(self) -> Statement | None:
         whole = Subject(who="self", words=self.setting.speaker)
-        made = self._first(self.tongue.wholes, [self.text], [self.text], whole)
+        made = self._first("wholes", [self.text], [self.text], whole)
         if made:
             self.subject = whole
             return made
         made = self._of_somebody(self.text)
         if made is None and self._serious() and not self._of_a_person():
-            made = self._first(self.tongue.plain, [self.text], [self.text], whole)
+            made = self._first("plain", [self.text], [self.text], whole)
         return made
 
     def _serious(self) -> bool:
@@ -66,14 +71,14 @@ class Clause:
         self.subject = found
         if found.owns:
             ways = _ways(rest)
-            return self._first(self.tongue.owns, ways, [rest] * len(ways), found)
+            return self._first("owns", ways, [rest] * len(ways), found)
         matched, said = self._predicate(found, rest)
         ways = _ways(matched)
         saying = [said] * len(ways)  # in the order it was said in
         plain = [self._without_adverb(way) for way in ways]
-        made = self._first(self.tongue.does, [*ways, *plain], [*saying, *saying], found)
+        made = self._first("does", [*ways, *plain], [*saying, *saying], found)
         if made is None and self._serious():
-            made = self._first(self.tongue.plain_of, ways, saying, found)
+            made = self._first("plain_of", ways, saying, found)
         return made
 
     def _without_adverb(self, predicate: str) -> str:
@@ -104,14 +109,10 @@ class Clause:
         return self._of_somebody(reordered(rest, self.tongue))
 
     def _first(
-        self, forms: Iterable[Form], texts: list[str], said: list[str], found: Subject
+        self, group: Group, texts: list[str], said: list[str], found: Subject
     ) -> Statement | None:
         ways = list(dict.fromkeys(zip(texts, said, strict=True)))  # most read alike
-        who, laughing = found.who, self.setting.laughing
-        for form in forms:
-            if who not in form.who or (laughing and not form.firm):
-                continue
-            matched = form.match.match
+        for form, matched in _forms(self.tongue.code, group, found.who, self.setting.laughing):
             for text, content in ways:
                 match = matched(text)
                 if match and self._fits(form, found) and self._holds(form, match):
@@ -274,6 +275,17 @@ class Clause:
         listed = self.tongue.patterns["listed"]
         names = [name for group in form.people for name in listed.split(match[group] or "")]
         return [mention(name, kin, name) for name in names if name]
+
+
+@cache
+def _forms(code: str, group: Group, who: str, laughing: bool) -> tuple[tuple[Form, Match], ...]:
+    """Those of a language that may be said of somebody."""
+    listed: tuple[Form, ...] = getattr(tongue_of(code), group)
+    return tuple(
+        (form, form.match.match)
+        for form in listed
+        if who in form.who and not (laughing and not form.firm)
+    )
 
 
 def _ways(text: str) -> list[str]:

@@ -13,6 +13,7 @@ import yaml
 
 from tacit.errors import InvalidInput
 from tacit.learn.facts import Hold
+from tacit.learn.needed import Rewrite, rewrite
 from tacit.learn.reading.forms import Capture, DateForm, Dates, Form, HoldForm, Kin, Lexicon, Verbs
 from tacit.learn.reading.inflection import Spelling, table
 from tacit.model.words import Kind, Sensitivity
@@ -39,8 +40,8 @@ class Tongue:
     words: Mapping[str, frozenset[str]]
     patterns: Mapping[str, re.Pattern[str]]
     texts: Mapping[str, str]  # templates and phrases of content
-    spelling: tuple[tuple[re.Pattern[str], str], ...]
-    rewrites: tuple[tuple[re.Pattern[str], str], ...]
+    spelling: tuple[Rewrite, ...]
+    rewrites: tuple[Rewrite, ...]
     supplied: tuple[tuple[re.Pattern[str], str], ...]  # clauses that leave out "I", and with it
     turned: tuple[tuple[re.Pattern[str], str], ...]  # my -> {whose}, me -> {who}
     possessive: tuple[tuple[re.Pattern[str], str], ...]
@@ -133,8 +134,8 @@ class _Reader:
             words=self.words,
             patterns={n: self._compile(p) for n, p in document["patterns"].items()},
             texts=document["texts"],
-            spelling=self._pairs("spelling"),
-            rewrites=self._pairs("rewrites"),
+            spelling=self._rewrites("spelling"),
+            rewrites=self._rewrites("rewrites"),
             supplied=self._pairs("supplied"),
             turned=self._pairs("turned"),
             possessive=self._pairs("possessive"),
@@ -195,6 +196,9 @@ class _Reader:
 
     def _pairs(self, name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         return tuple((self._compile(old), new) for old, new in self.document.get(name) or ())
+
+    def _rewrites(self, name: str) -> tuple[Rewrite, ...]:
+        return tuple(rewrite(pattern, new) for pattern, new in self._pairs(name))
 
     def _capture(self, entry: dict[str, Any]) -> Capture:
         def union(key: str) -> frozenset[str]:

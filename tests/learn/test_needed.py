@@ -1,0 +1,100 @@
+"""What a pattern needs: it may be too little, and never too much."""
+
+import re
+import sys
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bench.learn_data import messages
+from tacit.learn.amending.restate import rewrites
+from tacit.learn.needed import ANYTHING, Rewrite, low, may_match, needed, rewrite, rewritten
+from tacit.learn.reading.tongue import codes, tongue
+
+WITH_REWRITES = [code for code in codes() if rewrites(code).said]
+
+
+def listed(code: str) -> list[Rewrite]:
+    own, other = tongue(code), rewrites(code)
+    return [*own.spelling, *own.rewrites, *other.said, *other.known]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        (r"\bgaffer\b", ("gaffer",)),
+        (r"\b(?:tues?)\b", ("tue",)),
+        (r"(?:tea|coffee) then", (" then",)),
+        (r"(?:tea|coffee)+", ("tea", "coffee")),
+        (r"(?P<what>tea)?cup(?=board)", ("cup",)),
+        (r"no{2,3}pe", ("no", "pe")[:1]),
+        (r"Hello|Hi", ("hello", "hi")),
+        (r"a\.b\-c", ("a.b-c",)),
+        (r"(?<!never )again", ("again",)),
+        (r"[]x]yes", ("yes",)),
+    ],
+)
+def test_the_most_telling_piece_is_needed(pattern: str, pieces: tuple[str, ...]) -> None:
+    assert needed(pattern) == pieces
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\w+", r"a|\d+", r"(?:tea)?", r"(?:tea){0,2}", r"(?i)tea", r"(x)?(?(1)tea|cup)", "é+", ""],
+)
+def test_what_cannot_be_told_is_nothing(pattern: str) -> None:
+    assert needed(pattern) == ANYTHING
+
+
+def test_no_rule_is_passed_over_that_would_have_matched() -> None:
+    """Every rule of every language, on every message of the labelled set."""
+    assert WITH_REWRITES
+    for code in codes():
+        rules = listed(code)
+        for text in {one.text for one in messages()}:
+            seen = low(text)
+            for rule in rules:
+                if not may_match(rule.needs, seen):
+                    assert rule.pattern.search(text) is None, (rule.pattern.pattern, text)
+
+
+def test_a_letter_that_a_pattern_takes_for_another_is_seen_as_that() -> None:
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        pattern = re.compile(f"x{letter}y", re.IGNORECASE)
+        for code in range(sys.maxunicode + 1):
+            said = f"x{chr(code)}y"
+            if code < 0x3000 and pattern.search(said):
+                assert may_match(needed(pattern.pattern), low(said)), hex(code)
+
+
+PARTS = st.recursive(
+    st.sampled_from(["a", "bc", "D", r"\b", r"\w", ".", "[a-c]", r"\.", "é", " "]),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.lists(inner, min_size=1, max_size=3).map(lambda ways: f"(?:{'|'.join(ways)})"),
+        st.tuples(inner, st.sampled_from(["?", "*", "+", "{0,2}", "{2}", "??"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+        inner.map(lambda one: f"(?={one})"),
+        inner.map(lambda one: f"(?!{one})"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(PARTS, st.text("abcdDé. x", max_size=12))
+@example("bc?", "b")
+def test_whatever_matches_holds_what_is_needed(pattern: str, text: str) -> None:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    if compiled.search(text):
+        assert may_match(needed(pattern), low(text))
+
+
+@given(PARTS, st.text("abcdDé. x", max_size=12))
+def test_rewriting_is_what_trying_each_would_be(pattern: str, text: str) -> None:
+    rules = [rewrite(re.compile(one, re.IGNORECASE), "bca") for one in (pattern, "a+", "ca")]
+    plain = text
+    for rule in rules:
+        plain = rule.pattern.sub(rule.new, plain)
+    assert rewritten(rules, text) == plain
