@@ -161,7 +161,7 @@ def is_rooms_own(statement: Statement, whom: Attributed) -> bool:
 
 def _seen_as(known: Known, kept: Kept, statement: Statement, whom: Attributed) -> Known:
     """Who is the same person counts as called the same: "my wife" is Sarah."""
-    return replace(known, about=statement.about) if kept.subjects == whom.about else known
+    return known._replace(about=statement.about) if kept.subjects == whom.about else known
 
 
 def _audible(w: Writing, found: Sequence[Kept]) -> list[bool]:

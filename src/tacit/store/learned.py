@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, delete, or_, select
 
@@ -76,8 +75,7 @@ _HEARSAY = (
 _INSERT = inserting(learned)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(NamedTuple):
     """What learning compares by. `about` is as `packed_about` makes it."""
 
     slot: str | None
@@ -87,9 +85,9 @@ class Fact:
     about: str = "[]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """As much of a memory that stands as learning compares it by."""
+class Kept(NamedTuple):
+    """As much of a memory that stands as learning compares it by. Made for everything known, for
+    each turn: hence no dataclass."""
 
     id: str
     owner: str | None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from tacit.learn.facts import Mention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(NamedTuple):  # made for everything that is known, for each turn
     """One existing memory of the speaker's own."""
 
     content: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tacit.learn.amending.cues import Cues
 from tacit.learn.reading.tongue import Tongue
@@ -27,8 +27,7 @@ _DAYS_MAX_COUNT = 31
 _CLASSES = ("places", "jobs", "diets", "marital", "languages", "instruments", "sports")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(NamedTuple):  # made in hundreds: a tuple is made in a third of the time
     text: str
     low: str
     stem: str
@@ -37,8 +36,7 @@ class Token:
     first: bool  # opens its sentence: a capital tells nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(NamedTuple):
     """A stretch of tokens of one sort. `unit` tells numbers apart: kilometres, children."""
 
     sort: str
