@@ -18,7 +18,7 @@ from tacit.recall.shelf import Bits, Floats, Shelf, outline_bits
 from tacit.store import partitions
 from tacit.store.writes import Alike
 
-_FEW_COUNT = 256
+_FEW_COUNT = 1_024
 _COMPARED_COUNT = 64
 _ERRORS = 3.0  # how many times the usual error two may seem further apart than they are
 
@@ -49,11 +49,11 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     with shelf.lock:
         facts, whole_at = shelf.facts, shelf.whole_at
         places, cosines = _compared(shelf, vector, link_min)
+    near = np.flatnonzero(cosines >= link_min)
     found: dict[str, float] = {}
-    for at in np.argsort(-cosines, kind="stable").tolist():
+    for at in near[np.argsort(-cosines[near], kind="stable")].tolist():
         place, likeness = int(places[at]), float(cosines[at])
-        # One may be what is reworded.
-        if likeness < link_min or len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:
+        if len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:  # one may be what is reworded
             break
         id = shelf.ids[place]
         # It stands, and this is not where it was before its last change.

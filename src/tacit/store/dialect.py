@@ -25,6 +25,7 @@ class Dialect(Protocol):
     vector_in: str  # a vector as a statement takes it
     vector_out: str  # and as it gives it
     has_pokes: bool  # processes can tell each other that something is due
+    writes_as_one: bool  # a WITH may write, and answer with what was written
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]  # with itself under OPTION
@@ -97,7 +98,7 @@ class Dialect(Protocol):
     def prepare_nearness(self, connection: Connection) -> None:
         """Before a search by nearness."""
 
-    def nearness_params(self, vector: bytes) -> dict[str, str]:
+    def nearness_params(self, vector: bytes) -> dict[str, bytes]:
         """What `nearness` takes as parameters."""
 
     def scrub(self, connection: Connection) -> bool:

@@ -120,7 +120,7 @@ class Database:
         """A transaction. Where writers take turns, the connection is kept for the next one."""
         connection = self._kept.pop() if self._kept else self._writer.connect()
         try:
-            with _begun(connection) if self.dialect.one_writer else connection.begin():
+            with _begun(connection, explicit=self.dialect.one_writer):
                 yield connection
         except BaseException:
             connection.close()
@@ -174,10 +174,12 @@ class Database:
 
 
 @contextmanager
-def _begun(connection: Connection) -> Iterator[None]:
+def _begun(connection: Connection, *, explicit: bool) -> Iterator[None]:
     """A transaction on the driver itself, for SQLAlchemy's own takes as long as a statement. What
-    goes through SQLAlchemy joins it. Whoever fails in it closes the connection."""
-    rendered.command(connection, sqlite.BEGIN_WRITE)
+    goes through SQLAlchemy joins it. Whoever fails in it closes the connection. Where it is not
+    begun explicitly, the first statement does so."""
+    if explicit:
+        rendered.command(connection, sqlite.BEGIN_WRITE)
     yield
     if connection.in_transaction():
         connection.commit()

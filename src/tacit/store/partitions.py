@@ -7,7 +7,7 @@ They are read again in the snapshot of the rows, so that another process's write
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from tacit.store.rows import counted_subjects
 from tacit.store.tables import audience_people, memories, memory_people, partitions
 
 _P, _A, _M, _W = partitions.c, audience_people.c, memories.c, memory_people.c
-_BUMPED_AT_ONCE_COUNT = 200
+BUMPED_AT_ONCE_COUNT = 200
 
 Revisions = dict[str, tuple[int, int]]  # door → (revision, the one that last removed a row)
 
@@ -93,12 +93,10 @@ def bump(
     up for good. The answer is the new revision of each."""
     names = sorted(set(doors))
     revisions: dict[str, int] = {}
-    for start in range(0, len(names), _BUMPED_AT_ONCE_COUNT):
-        some = names[start : start + _BUMPED_AT_ONCE_COUNT]
-        # A beginning that no revision of this name had before its space was erased.
-        params: dict[str, Any] = {"space": space, "new": secrets.randbits(60) + 1}
-        params |= {f"d{number}": name for number, name in enumerate(some)}
-        revisions |= dict(rendered.rows(connection, _bumping(len(some)), params))
+    for start in range(0, len(names), BUMPED_AT_ONCE_COUNT):
+        some = names[start : start + BUMPED_AT_ONCE_COUNT]
+        params = {"space": space, **bumped(some)}
+        revisions |= dict(rendered.rows(connection, bumping(len(some)), params))
     if removing and names:
         connection.execute(
             update(partitions)
@@ -118,8 +116,17 @@ def restamp(connection: Connection, space: str, ids: Collection[str]) -> None:
         )
 
 
-@lru_cache(maxsize=_BUMPED_AT_ONCE_COUNT)
-def _bumping(count: int) -> TextClause:
+def bumped(names: Sequence[str]) -> dict[str, Any]:
+    """What `bumping` takes, besides the space."""
+    # A beginning that no revision of this name had before its space was erased.
+    params: dict[str, Any] = {"new": secrets.randbits(60) + 1}
+    for number, name in enumerate(names):
+        params[f"d{number}"] = name
+    return params
+
+
+@lru_cache(maxsize=BUMPED_AT_ONCE_COUNT)
+def bumping(count: int) -> TextClause:
     rows = ", ".join(f"(:space, :d{number}, :new, :new)" for number in range(count))
     return text(
         f"INSERT INTO partitions (space_id, door, rev, cleared_at) VALUES {rows} "  # noqa: S608

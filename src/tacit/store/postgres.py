@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import sys
 import time
 from array import array
@@ -72,9 +73,18 @@ def create(url: URL, options: Options) -> Engine:
         },
     )
 
+    class Dumped(psycopg.adapt.Dumper):
+        """In the type's own binary form: to spell its numbers takes as long as the statement."""
+
+        format = psycopg.pq.Format.BINARY
+
+        def dump(self, obj: SentVector) -> bytes:
+            return obj
+
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: ConnectionPoolEntry) -> None:
         connection.prepared_max = _PREPARED_MAX_COUNT
+        connection.adapters.register_dumper(SentVector, Dumped)
 
     @event.listens_for(engine, "checkin")
     def _left(_: Any, entry: ConnectionPoolEntry) -> None:
@@ -115,22 +125,27 @@ _BY_INDEX: ColumnElement[bool] = literal_column("memories.words").op("@@")(_WANT
 _BY_ROW: ColumnElement[bool] = literal_column("(memories.words || '')").op("@@")(_WANTED)
 
 
-def _written(vector: bytes) -> str:
-    return "[" + ",".join(f"{number:.9g}" for number in array("f", vector)) + "]"
-
-
 def _array(words: Sequence[str]) -> str:
     """As text: a list among a statement's parameters would be spelt out."""
     quoted = (word.replace("\\", r"\\").replace('"', r"\"") for word in words)
     return "{" + ",".join(f'"{word}"' for word in quoted) + "}"
 
 
-def _little(sent: bytes) -> bytes:
-    """Two small numbers, then the floats in the network's order of bytes; the floats in ours."""
-    numbers = array("f", sent[4:])
+class SentVector(bytes):
+    """A vector as the server takes and gives it: how many numbers, a zero, and the numbers in the
+    network's order of bytes."""
+
+
+def _sent(vector: bytes) -> SentVector:
+    return SentVector(struct.pack("!HH", len(vector) // 4, 0) + _swapped(vector))
+
+
+def _swapped(numbers: bytes) -> bytes:
+    """float32 in the network's order of bytes and in ours, one from the other."""
+    found = array("f", numbers)
     if sys.byteorder == "little":
-        numbers.byteswap()
-    return numbers.tobytes()
+        found.byteswap()
+    return found.tobytes()
 
 
 class PostgreSQL:
@@ -138,7 +153,8 @@ class PostgreSQL:
     one_writer = False
     has_pokes = True
     plans_go_stale = True
-    # Out in the type's binary form, which is read many times faster than its text.
+    writes_as_one = True
+    # Both ways in the type's binary form, which is read many times faster than its text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
@@ -215,11 +231,11 @@ class PostgreSQL:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
 
-    def sent_vector(self, vector: bytes) -> str:
-        return _written(vector)
+    def sent_vector(self, vector: bytes) -> bytes:
+        return _sent(vector)
 
     def received_vector(self, sent: bytes) -> bytes:
-        return _little(sent)
+        return _swapped(sent[4:])
 
     def index_vectors(self, connection: Connection) -> list[str]:
         did = []
@@ -249,8 +265,8 @@ class PostgreSQL:
         connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
         connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
 
-    def nearness_params(self, vector: bytes) -> dict[str, str]:
-        return {"n_vector": _written(vector)}
+    def nearness_params(self, vector: bytes) -> dict[str, bytes]:
+        return {"n_vector": _sent(vector)}
 
     def scrub(self, connection: Connection) -> bool:
         """VACUUM keeps rows that an older snapshot may still read: wait for those to end."""

@@ -129,6 +129,7 @@ class SQLite:
     one_writer = True
     has_pokes = False
     plans_go_stale = False
+    writes_as_one = False
     vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -224,7 +225,7 @@ class SQLite:
     def prepare_nearness(self, connection: Connection) -> None:
         pass
 
-    def nearness_params(self, vector: bytes) -> dict[str, str]:  # noqa: ARG002
+    def nearness_params(self, vector: bytes) -> dict[str, bytes]:  # noqa: ARG002
         return {}
 
     def scrub(self, connection: Connection) -> bool:

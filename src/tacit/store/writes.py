@@ -16,7 +16,7 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import Event
 from tacit.store import audiences as listeners
-from tacit.store import doors, happening, meanings, partitions, rendered, steps
+from tacit.store import counters, doors, happening, meanings, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
@@ -123,7 +123,8 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
     """A new memory with its first version, its people, its words, its history and its delta, if
     that is `told` of it."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
-    row = to_row(memory, heard) | {"stamp": _stamp(w, memory, heard, before=False)}
+    stamp, shown = _counted(w, memory, heard, told=told)
+    row = to_row(memory, heard) | {"stamp": stamp}
     rendered.run(
         w.connection,
         [
@@ -132,8 +133,8 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
             *steps.people(memory),
             *_vector(w, memory),
             steps.first_event(memory, event, w.actor, w.at, _detail(w, None)),
-            *(_shown(w, memory, "created") if told else ()),
-            *_related(w, memory, row["stamp"]),
+            *shown,
+            *_related(w, memory, stamp),
         ],
     )
     w.added.append(row)
@@ -272,9 +273,29 @@ def _stamp(w: Writing, memory: Memory, heard: str | None, *, before: bool) -> in
     return partitions.bump(w.connection, w.space, through)[partitions.home_of(memory)]
 
 
+def _counted(
+    w: Writing, memory: Memory, heard: str | None, *, told: bool
+) -> tuple[int, list[Step]]:
+    """The stamp of a new memory, and the change that its thread tells, if it is told."""
+    threads = _threads(w, memory) if told else []
+    if len(threads) != 1:
+        stamp = _stamp(w, memory, heard, before=False)
+        return stamp, _shown(w, memory, "created") if told else []
+    through, (thread,) = partitions.doors_of(memory, heard), threads
+    revisions, rev = counters.moved_on(
+        w.connection, w.dialect, w.space, through, thread, to_micros(w.at)
+    )
+    shown = steps.shown(memory, thread, rev, "created", w.at)
+    return revisions[partitions.home_of(memory)], [shown]
+
+
+def _threads(w: Writing, memory: Memory) -> list[str]:
+    """Where it happens, and where it came from: both keep a block of it."""
+    return sorted({w.thread, memory.thread or w.thread} - {""})
+
+
 def _shown(w: Writing, memory: Memory, word: str) -> list[Step]:
-    """To the thread where it happened, and the one it came from: both keep a block of it."""
-    threads = sorted({w.thread, memory.thread or w.thread} - {""})
+    threads = _threads(w, memory)
     return [steps.shown(memory, thread, next_revision(w, thread), word, w.at) for thread in threads]
 
 
