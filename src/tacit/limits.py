@@ -41,6 +41,7 @@ DELTA_MAX_COUNT = 200
 # What is kept at hand in a process to answer from. Beyond, a question's words and likeness
 # nominate what is looked at.
 REACH_MAX_COUNT = 100_000  # memories within reach of one request
+CATCH_UPS_MAX_COUNT = 100  # with what others write while words are indexed
 REACHES_MAX_COUNT = 1_000_000
 ASKERS_MAX_COUNT = 1_024
 SHELVES_MAX_COUNT = 250_000  # memories with their vectors: about 1.7 kB each

@@ -12,7 +12,7 @@ from tacit.settings import Settings
 from tacit.settings.records import LearnSettings, MemorySettings, SessionsSettings
 from tacit.store.tables import metadata
 from tests.contract.lessons import told
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, index_words, kept, private
 
 ACCOUNT = "acct:alice"
 SETTINGS = Settings(
@@ -29,6 +29,7 @@ def live(memory: Memory, clock: SetClock) -> None:
     clock.forward(seconds=1)
     alone.update(first, "Alice lives in Porto")
     alone.remember("Alice likes tea", visibility="public_ok", sensitivity="public")
+    index_words(memory)
     alone.remember("A surprise for Bob", about=["telegram:2002"], withheld_from=["Bob"])
     alone.remember("Zoe is the new neighbour", about=["Zoe"])
     gone = kept(room, "Bob brings the cake", about=["telegram:2002"])

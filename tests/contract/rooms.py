@@ -7,6 +7,7 @@ from typing import Any
 import tacit
 from tacit.memory import Memory
 from tacit.model.memory import Memory as Record
+from tacit.store import words
 from tacit.views.view import View
 
 ALICE = tacit.Requester("telegram:1001", name="Alice", username="alice_l")
@@ -28,6 +29,12 @@ class SetClock:
 
     def forward(self, *, days: float = 0, seconds: float = 0) -> None:
         self.now += timedelta(days=days, seconds=seconds)
+
+
+def index_words(memory: Memory) -> int:
+    """As a search by words does before it looks; says how much there was to index."""
+    database = memory._store.database
+    return words.catch_up(database) if database.dialect.words_follow else 0
 
 
 def private(memory: Memory, who: tacit.Requester, thread: str | None = None) -> View:

@@ -14,7 +14,17 @@ from tacit.memory import Memory
 from tacit.settings import DbSettings, Settings, SqliteSettings
 from tacit.store import writes
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, private, said
+from tests.contract.rooms import (
+    ALICE,
+    BOB,
+    FAMILY,
+    SetClock,
+    group,
+    index_words,
+    kept,
+    private,
+    said,
+)
 from tests.contract.traces import dead_rows, rows_with, traces
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
@@ -44,6 +54,7 @@ def lived(memory: Memory, word: str) -> str:
         role=word,
         message=word,
     )
+    index_words(memory)
     for number in range(20):
         view.update(id, f"{word} in version {number} " + "and more words " * (number * 10))
     view.forget(id)
@@ -52,6 +63,7 @@ def lived(memory: Memory, word: str) -> str:
     view.update(id, "the word is not in it any more")
     for number in range(30):
         view.remember(f"later filler {number}")
+    index_words(memory)
     assert view.recall(word) == []
     return id
 

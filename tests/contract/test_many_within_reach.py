@@ -7,7 +7,7 @@ import tacit
 from tacit import limits
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
-from tests.contract.rooms import ALICE, BOB, group, private
+from tests.contract.rooms import ALICE, BOB, group, index_words, kept, private
 
 MEANINGS = Table(
     {"boat": [1, 0, 0], "ship": [0.9, 0.1, 0], "stone": [0, 1, 0], "house": [0, 0.9, 0.1]}
@@ -32,6 +32,40 @@ def test_what_shares_a_word_is_found_among_many(few: None, database_url: str, op
     for number in range(60):
         view.remember(f"an ordinary remark, the {number}th")
     assert contents(view.recall("zeppelin", top_k=1)) == ["the zeppelin landed in Friedrichshafen"]
+
+
+def test_what_is_written_changed_or_gone_since_a_search_is_known_to_the_next(
+    few: None, shared_url: str, opened: Open
+) -> None:
+    memory, other = opened(shared_url, embedder=None), opened(shared_url, embedder=None)
+    view = private(memory, ALICE)
+    before = kept(view, "the airship was grey")
+    for number in range(60):
+        view.remember(f"an ordinary remark, the {number}th")
+    assert contents(view.recall("zeppelin", top_k=1)) != ["the zeppelin was grey"]
+    view.update(before, "the zeppelin was grey")
+    late = kept(view, "the zeppelin was late")
+    for number in range(30):
+        view.remember(f"a further remark, the {number}th")
+    for one in (view, private(other, ALICE)):
+        found = contents(one.recall("zeppelin", top_k=2))
+        assert sorted(found) == ["the zeppelin was grey", "the zeppelin was late"]
+    view.update(late, "the train was late")
+    view.erase(before)
+    assert not any("zeppelin" in one for one in contents(view.recall("zeppelin", top_k=20)))
+    assert contents(private(other, ALICE).recall("train", top_k=1)) == ["the train was late"]
+    assert memory.doctor().findings == ()
+
+
+def test_words_are_indexed_once(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, embedder=None)
+    view, follows = private(memory, ALICE), memory._store.database.dialect.words_follow
+    for number in range(3):
+        view.remember(f"a remark, the {number}th")
+    assert index_words(memory) == (3 if follows else 0)
+    assert index_words(memory) == 0
+    view.remember("one more")
+    assert index_words(memory) == (1 if follows else 0)
 
 
 def test_a_group_hears_no_more_of_many_than_of_few(

@@ -22,7 +22,7 @@ from tacit.memory import Memory
 from tacit.views.view import View
 from tests.contract import plain_model
 from tests.contract.plain_model import BOB, PHONE, WEB, Fact, Plain, Seat, Wording
-from tests.contract.rooms import SetClock, group, private
+from tests.contract.rooms import SetClock, group, index_words, private
 
 SEATS = (
     Seat(PHONE, "telegram:1001"),
@@ -98,6 +98,8 @@ class Life(RuleBasedStateMachine):
     ) -> None:
         """One rule for all acts: as rules of their own, most would be left out of most lives."""
         self.tick()
+        if number % 5 == 0:
+            index_words(self.memory)
         if act == "remember":
             self.remember(seat, content, visibility, for_room=number % 2 == 0)
         elif act == "put":

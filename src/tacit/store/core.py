@@ -10,11 +10,13 @@ from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
+from tacit import limits
 from tacit.clock import Clock
+from tacit.errors import StoreBusy
 from tacit.identity.resolve import Asking
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.store import gauges, spaces
+from tacit.store import gauges, spaces, words
 from tacit.store.accesses import Accesses
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
@@ -60,10 +62,17 @@ class Store:
         *,
         union: bool = True,
     ) -> T:
-        """Resolve and read in one snapshot."""
-        with self.database.read() as connection:
-            request = self.requests.resolve(connection, space, asking, self.clock(), union=union)
-            return work(connection, request)
+        """Resolve and read in one snapshot. Where words are to be searched that are not indexed
+        yet, they are, and the read begins again."""
+        for _ in range(limits.CATCH_UPS_MAX_COUNT):
+            try:
+                with self.database.read() as connection:
+                    now = self.clock()
+                    request = self.requests.resolve(connection, space, asking, now, union=union)
+                    return work(connection, request)
+            except words.Behind:
+                words.catch_up(self.database)
+        raise StoreBusy("others write faster than their words are indexed; try again")
 
     def glance(
         self,

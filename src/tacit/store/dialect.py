@@ -26,6 +26,7 @@ class Dialect(Protocol):
     vector_out: str  # and as it gives it
     has_pokes: bool  # processes can tell each other that something is due
     writes_as_one: bool  # a WITH may write, and answer with what was written
+    words_follow: bool  # they are indexed when somebody searches by them: see `words.py`
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]  # with itself under OPTION
@@ -63,8 +64,8 @@ class Dialect(Protocol):
     def take_pokes(self, connection: Connection) -> bool:
         """Make what pokes need, where it is missing. Whether it is there now."""
 
-    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
-        """A new row of `memories`, its words searchable through its doors."""
+    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
+        """A new row of `memories`, with its words or with a note that they are to be indexed."""
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         """Its words, or its doors, have changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, column, literal_column, select, table, text
+from sqlalchemy import Connection, false, func, literal_column, select, text
 from sqlalchemy.sql.expression import ColumnElement, FromClause
 
 from tacit.model.memory import Memory
@@ -15,13 +15,12 @@ from tacit.store.ailments import pages
 from tacit.store.dialect import Dialect
 from tacit.store.rows import COLUMNS, to_memory, to_row
 from tacit.store.tables import memories
+from tacit.store.words import INDEXED, ROWS, WORDS
 from tacit.store.writes import Writing
 
 _M = memories.c
 _HEARD = COLUMNS.index(_M.heard)
 _ID_FIRST = (_M.id, *COLUMNS)
-_ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
-_WORDS = table("search_words", column("rowid"), column("content"), column("doors"))
 _NOBODY: frozenset[str] = frozenset()
 # Words of what is gone, and words without a row to find them by.
 _STRAY = (
@@ -47,9 +46,10 @@ _DROP = (
 def _beside(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
     """Where each database keeps the words: tables of their own, or a column of the memory."""
     if dialect.name == "sqlite":
-        of = (_ROWS.c.space_id == _M.space_id) & (_ROWS.c.memory_id == _M.id)
-        joined = memories.outerjoin(_ROWS, of).outerjoin(_WORDS, _WORDS.c.rowid == _ROWS.c.number)
-        return joined, (_WORDS.c.content, _WORDS.c.doors)
+        of = (ROWS.c.space_id == _M.space_id) & (ROWS.c.memory_id == _M.id)
+        joined = memories.outerjoin(ROWS, of).outerjoin(WORDS, WORDS.c.rowid == ROWS.c.number)
+        waits = func.coalesce(ROWS.c.number > INDEXED, false())
+        return joined, (WORDS.c.content, WORDS.c.doors, waits)
     return memories, (literal_column("tsvector_to_array(memories.words)"),)
 
 
@@ -67,9 +67,10 @@ def stale(connection: Connection, dialect: Dialect, space: str) -> Iterator[str]
 
 def _matches(memory: Memory, heard: str | None, indexed: Sequence[Any]) -> bool:
     said = terms(memory.content)
-    if len(indexed) > 1:
-        return tuple(indexed) == (" ".join(said), doors.of_memory(memory, heard))
-    return set(indexed[0] or ()) == set(said)
+    if len(indexed) == 1:
+        return set(indexed[0] or ()) == set(said)
+    *words, waits = indexed
+    return bool(waits) or words == [" ".join(said), doors.of_memory(memory, heard)]
 
 
 def stray(connection: Connection, dialect: Dialect, space: str) -> list[int]:
@@ -94,7 +95,7 @@ def index(w: Writing, memory: Memory, heard: str | None) -> None:
     through = doors.of_memory(memory, heard)
     w.dialect.unindex_words(w.connection, w.space, [memory.id])
     # The first step adds the memory itself, which is there.
-    _, *words = w.dialect.adding(to_row(memory, heard), memory.content, through)
+    _, *words = w.dialect.adding(to_row(memory, heard), memory.content)
     rendered.run(w.connection, words)
     w.dialect.reindex_words(w.connection, memory, through)
     partitions.restamp(w.connection, w.space, [memory.id])

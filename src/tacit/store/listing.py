@@ -24,7 +24,7 @@ from tacit.disclosure.predicate import parameters
 from tacit.disclosure.shape import MENTIONED, SUBJECT, Shape, shape_of, word
 from tacit.model.request import Request
 from tacit.model.words import State
-from tacit.store import doors
+from tacit.store import doors, words
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.reads import Found, fetch
@@ -89,6 +89,7 @@ def page(
     statement = _page(shape, wanted.names, dialect, bool(wanted.words))
     params = parameters(request) | wanted.params | {"p_limit": limit}
     if wanted.words:
+        words.require(connection, dialect)
         behind = {
             branch.door: partial(doors.of_request, connection, request, branch.door)
             for branch in branches(shape, ROWS)

@@ -154,6 +154,7 @@ class PostgreSQL:
     has_pokes = True
     plans_go_stale = True
     writes_as_one = True
+    words_follow = False
     # Both ways in the type's binary form, which is read many times faster than its text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
@@ -205,7 +206,7 @@ class PostgreSQL:
         self._can_poke = pokes.create(connection) and pokes.is_ready(connection)
         return self._can_poke
 
-    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:  # noqa: ARG002
+    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
         return [(_ADD_MEMORY, {**row, "words": _array(sorted(set(terms(content))))})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002

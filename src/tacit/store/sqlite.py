@@ -51,11 +51,6 @@ _MATCHING = (
 _NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
 _ADD_MEMORY = inserting(memories)
 _ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
-# Right after the row whose number it takes.
-_ADD_WORDS = text(
-    "INSERT INTO search_words (rowid, content, doors) "
-    "VALUES (last_insert_rowid(), :content, :doors)"
-)
 _SET_WORDS = text(
     "UPDATE search_words SET content = :content, doors = :doors WHERE rowid = :number"
 )
@@ -130,6 +125,7 @@ class SQLite:
     has_pokes = False
     plans_go_stale = False
     writes_as_one = False
+    words_follow = True
     vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -171,18 +167,14 @@ class SQLite:
     def take_pokes(self, connection: Connection) -> bool:  # noqa: ARG002
         return False
 
-    def adding(self, row: Mapping[str, Any], content: str, doors: str) -> list[Step]:
-        return [
-            (_ADD_MEMORY, row),
-            (_ADD_ROW, {"space": row["space_id"], "id": row["id"]}),
-            (_ADD_WORDS, {"content": " ".join(terms(content)), "doors": doors}),
-        ]
+    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:  # noqa: ARG002
+        return [(_ADD_MEMORY, row), (_ADD_ROW, {"space": row["space_id"], "id": row["id"]})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_NUMBER, of).scalar_one()
         words = {"number": number, "content": " ".join(terms(memory.content)), "doors": doors}
-        connection.execute(_SET_WORDS, words)
+        connection.execute(_SET_WORDS, words)  # if they are indexed yet
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
         for id in ids:

@@ -128,7 +128,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
     rendered.run(
         w.connection,
         [
-            *w.dialect.adding(row, memory.content, doors.of_memory(memory, heard)),
+            *w.dialect.adding(row, memory.content),
             steps.version(memory, heard, w.actor, w.at),
             *steps.people(memory),
             *_vector(w, memory),
@@ -153,7 +153,7 @@ def add_turn(w: Writing, turn: Memory) -> None:
     rendered.run(
         w.connection,
         [
-            *w.dialect.adding(row, turn.content, doors.of_memory(turn, heard)),
+            *w.dialect.adding(row, turn.content),
             *steps.people(turn),
             *_vector(w, turn),
         ],
