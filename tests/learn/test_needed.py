@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bench.learn_data import messages
+from tacit.learn.amending.cues import cues
 from tacit.learn.amending.restate import rewrites
 from tacit.learn.needed import ANYTHING, Rewrite, low, may_match, needed, rewrite, rewritten
 from tacit.learn.reading.tongue import codes, tongue
@@ -51,12 +52,23 @@ def test_no_rule_is_passed_over_that_would_have_matched() -> None:
     """Every rule of every language, on every message of the labelled set."""
     assert WITH_REWRITES
     for code in codes():
-        rules = listed(code)
+        own = tongue(code)
+        forms = (*own.does, *own.owns, *own.wholes, *own.plain, *own.plain_of)
+        rules = [(one.pattern, one.needs) for one in listed(code)]
+        rules += [(one.match, one.needs) for one in own.holds]
+        rules += [(one.match, needed(one.match.pattern)) for one in forms]
+        rules += [(one, own.needs[name]) for name, one in own.patterns.items()]
+        rules += [(one, cues(code).needs[name]) for name, one in cues(code).patterns.items()]
         for text in {one.text for one in messages()}:
             seen = low(text)
-            for rule in rules:
-                if not may_match(rule.needs, seen):
-                    assert rule.pattern.search(text) is None, (rule.pattern.pattern, text)
+            for pattern, needs in rules:
+                if not may_match(needs, seen):
+                    assert pattern.search(text) is None, (pattern.pattern, text)
+
+
+def test_what_is_cut_out_of_a_text_is_no_piece_that_a_hold_needs() -> None:
+    pieces = {piece for code in codes() for one in tongue(code).holds for piece in one.needs}
+    assert all(piece.strip(" .") for piece in pieces - {""})
 
 
 def test_a_letter_that_a_pattern_takes_for_another_is_seen_as_that() -> None:

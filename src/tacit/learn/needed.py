@@ -13,7 +13,7 @@ from typing import NamedTuple
 Pieces = tuple[str, ...]  # lower case; one of them is in whatever matches
 ANYTHING: Pieces = ("",)
 _PIECE_MIN_CHARS = 2
-_PIECES_MAX_COUNT = 12
+_PIECES_MAX_COUNT = 64  # with more of them the pattern itself is as quick
 _GROUP = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*(?:-[a-z]+)?:|(?P<aside>[=!]|<[=!])))?")
 _REPEAT = re.compile(r"(?P<none>[?*]|\{0?,\d*\}|\{0\})?(?P<some>\+|\{\d+(?:,\d*)?\})?[?+]?")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")

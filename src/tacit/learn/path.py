@@ -26,13 +26,14 @@ from tacit.learn.hearsay import outranked
 from tacit.learn.keep import Kept
 from tacit.learn.reader import Reader
 from tacit.learn.reading.tongue import AUTO, Tongue
-from tacit.learn.reading.when import mark
+from tacit.learn.reading.when import timely
 from tacit.learn.reconcile import Decision, Judgement, by_judgement, look, reconcile
 from tacit.learn.same_fact import LIKENESS_MIN, Pair, judged
 from tacit.learn.screen import screen
 from tacit.learn.turn import Turn
 from tacit.learn.zone import zone_of
 from tacit.model.happening import Node, Op, Status
+from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import State
 from tacit.recall.recollection import Recollection
@@ -47,6 +48,7 @@ from tacit.store import (
     usage,
 )
 from tacit.store.core import Store
+from tacit.store.glance import MISS
 from tacit.store.usage import DatabaseLedger
 from tacit.store.writes import Vectors, Writing
 from tacit.telemetry.timing import timed
@@ -147,15 +149,24 @@ class Path:
 
     def _in_their_time(self, space: str, turn: Turn, tongue: Tongue) -> Turn:
         """ "Tomorrow" is the speaker's, where their time zone is known."""
-        _, dates = mark(turn.text, turn.said_at, tongue, past=False)
-        if not dates:
+        if not timely(turn.text, tongue):
             return turn
-        audiences = self.store.audiences
-        found = self.store.read(
-            space, turn.asking, lambda c, r: reads.by_key(c, audiences, r, *_ZONE_KEY)
-        )
-        zone = zone_of(found[0].content) if found else None
+        known = self._glanced(space, turn)
+        zone = zone_of(known.content) if known else None
         return turn if zone is None else replace(turn, said_at=turn.said_at.astimezone(zone))
+
+    def _glanced(self, space: str, turn: Turn) -> Memory | None:
+        """Their time zone, as it was told."""
+        category, key = _ZONE_KEY
+        named = {"category": category, "key": key}
+        found = self.store.glance(space, turn.asking, "key", named)
+        if found is not MISS:
+            return None if found is None else found[1]
+        audiences = self.store.audiences
+        read = self.store.read(
+            space, turn.asking, lambda c, r: reads.by_key(c, audiences, r, category, key)
+        )
+        return read[0] if read else None
 
     def _reader(self, space: str, turn: Turn) -> Reader | None:
         model = self.learning.model

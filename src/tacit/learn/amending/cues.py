@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from tacit.errors import InvalidInput
+from tacit.learn.needed import Pieces, low, may_match, needed
 
 _FOLDER = "amendments"
 _PARTS = ("", "_patterns", "_topics")
@@ -41,6 +42,7 @@ class Cues:
     code: str
     words: Mapping[str, frozenset[str]]
     patterns: Mapping[str, re.Pattern[str]]
+    needs: Mapping[str, Pieces]  # of each pattern
     exchanges: tuple[re.Pattern[str], ...]  # old and new in one breath: "swapped tea for coffee"
     endings: tuple[re.Pattern[str], ...]  # what is over: "sold the boat"
     topics: tuple[Topic, ...]
@@ -63,7 +65,9 @@ class Cues:
         return word[:-1] if len(word) > _STEM_MIN_CHARS and word[-1] == word[-2] else word
 
     def has(self, pattern: str, text: str) -> bool:
-        return self.patterns[pattern].search(text) is not None
+        return may_match(self.needs[pattern], low(text)) and bool(
+            self.patterns[pattern].search(text)
+        )
 
 
 @cache
@@ -95,10 +99,12 @@ def _read(code: str, document: dict[str, Any]) -> Cues:
         except (re.error, KeyError) as wrong:
             raise ValueError(f"{code}.yaml: cannot read {pattern!r}: {wrong}") from wrong
 
+    patterns = {name: compiled(value) for name, value in document["patterns"].items()}
     made = Cues(
         code=code,
         words=words,
-        patterns={name: compiled(value) for name, value in document["patterns"].items()},
+        patterns=patterns,
+        needs={name: needed(one.pattern) for name, one in patterns.items()},
         exchanges=tuple(map(compiled, document["exchanges"])),
         endings=tuple(map(compiled, document["endings"])),
         topics=tuple(

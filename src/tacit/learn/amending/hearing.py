@@ -22,7 +22,7 @@ _NO_ELLIPSIS: tuple[None, frozenset[str], bool] = (None, frozenset(), False)
 
 def hear(text: str, own: Cues, tongue: Tongue) -> Heard | None:
     """A message read for what it may correct; None where it states nothing."""
-    if tongue.has("not_meant", text[:_HEARD_MAX_CHARS]):
+    if tongue.takes_back("not_meant", text[:_HEARD_MAX_CHARS]):
         return None
     seen = restated(blanked(text[:_HEARD_MAX_CHARS], tongue), own.code)
     stated = [
@@ -30,7 +30,7 @@ def hear(text: str, own: Cues, tongue: Tongue) -> Heard | None:
         for piece in sentences(seen, tongue)
         if not piece.asked and not tongue.has("question", piece.text)
     ]
-    said = ". ".join(one for one in stated if not tongue.has("sentence_veto", one))
+    said = ". ".join(one for one in stated if not tongue.takes_back("sentence_veto", one))
     if not said:
         return None
     clauses = _explained(clauses_of(said, own, tongue), own)

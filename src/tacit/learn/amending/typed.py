@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from tacit.learn.amending.cues import Cues
+from tacit.learn.amending.cues import cues as cues_of
 from tacit.learn.reading.tongue import Tongue
+from tacit.learn.reading.tongue import tongue as tongue_of
 
 _TOKEN = re.compile(r"[€$£]?[\w@#](?:[\w'&+@-]|[.:/](?=\w)|,(?=\d{3}))*%?|[^\s\w]")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
@@ -85,8 +88,20 @@ def values(words: tuple[Token, ...], cues: Cues, tongue: Tongue) -> tuple[Value,
     return tuple(found)
 
 
+@cache
+def _no_values(code: str) -> frozenset[str]:
+    """Small words that are no value of any sort, unless they are written large: half of all."""
+    own, tongue = cues_of(code), tongue_of(code)
+    lists = ("weekdays", "days", "half", "number_words", "clock_words", "colours", "titles")
+    telling = frozenset().union(*(own.words[name] for name in lists))
+    telling |= tongue.words["months"] | tongue.words["first_names"]
+    return own.words["small"] - telling - tongue.dates.words["numbers"].keys()
+
+
 def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Value | None:
     low = words[at].low
+    if low in _no_values(tongue.code) and words[at].text.islower() and low.isalpha():
+        return None
     following = words[at + 1].low if at + 1 < len(words) else ""
     months, numbers = tongue.words["months"], tongue.dates.words["numbers"]
     if low in cues.words["weekdays"] or low in cues.words["days"]:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tacit.learn.facts import Hold
+from tacit.learn.needed import Pieces
 from tacit.model.words import Kind, Sensitivity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """One plain way of saying a thing, as a pattern over a clause put into the third person."""
+    """One plain way of saying a thing, as a pattern over a clause put into the third person. There
+    is one object for each."""
 
     name: str
     match: re.Pattern[str]
@@ -87,6 +89,7 @@ class HoldForm:
     """Words about how far a message may go, or from whom it is kept."""
 
     match: re.Pattern[str]
+    needs: Pieces
     hold: Hold | None
 
 

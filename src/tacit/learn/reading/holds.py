@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.learn.facts import Hold, Mention
+from tacit.learn.needed import low, may_match
+from tacit.learn.reading.forms import HoldForm
 from tacit.learn.reading.mentions import is_name, mention
 from tacit.learn.reading.tongue import Tongue
 
@@ -23,7 +25,7 @@ _STRICTNESS = {Hold.PRIVATE: 2, Hold.ROOM: 1, Hold.SHARE: 0}
 def reach(text: str, tongue: Tongue) -> Reach:
     holds: list[Hold] = []
     withheld: list[Mention] = []
-    for form in tongue.holds:
+    for form in _likely(text, tongue):
         for match in form.match.finditer(text):
             names = match.groupdict().get("names")
             if form.hold:
@@ -36,9 +38,15 @@ def reach(text: str, tongue: Tongue) -> Reach:
 
 def silenced(text: str, tongue: Tongue) -> str:
     """The text without those words, which are no facts; its length stays."""
-    for form in tongue.holds:
+    for form in _likely(text, tongue):
         text = form.match.sub(lambda match: "." + " " * (len(match[0]) - 1), text)
     return text
+
+
+def _likely(text: str, tongue: Tongue) -> list[HoldForm]:
+    """Those that may match, also once others are cut out of the text."""
+    seen = low(text)
+    return [form for form in tongue.holds if may_match(form.needs, seen)]
 
 
 def _named(text: str, tongue: Tongue) -> list[Mention]:

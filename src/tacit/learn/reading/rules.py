@@ -23,7 +23,7 @@ STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
 def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[Statement]:
     """What a message states, at most three things; [] where that would have to be guessed."""
     seen = blanked(text, tongue)
-    if not seen.strip() or tongue.has("not_meant", text[:LOOKED_AT_MAX_CHARS]):
+    if not seen.strip() or tongue.takes_back("not_meant", text[:LOOKED_AT_MAX_CHARS]):
         return []
     setting = Setting(
         speaker=display(speaker) or tongue.texts["nobody"],
@@ -132,7 +132,7 @@ def _shared(subject: Subject | None, tongue: Tongue) -> str | None:
 def _stated(sentence: Piece, tongue: Tongue) -> list[Piece]:
     """The clauses of a sentence that state something. A question does not, but what leads up
     to it may: "I'm vegetarian, what can I order?" """
-    if tongue.has("sentence_veto", sentence.text):
+    if tongue.takes_back("sentence_veto", sentence.text):
         return []
     if sentence.start and tongue.has("aside", sentence.text):
         return []

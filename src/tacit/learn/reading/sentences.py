@@ -57,8 +57,11 @@ def blanked(text: str, tongue: Tongue) -> str:
     # Straight quotes come after backticks, which mean code in pairs and an apostrophe alone.
     for pattern in (_FENCE, _TICKS):
         seen = pattern.sub(_blank, seen)
-    seen = "".join(_STRAIGHT.get(char, char) for char in seen)
-    seen = "".join(_PICTURE if _picture(char) else char for char in seen)
+    if seen.isascii():  # then there is but one of them to straighten, and no picture
+        seen = seen.replace("`", "'")
+    else:
+        seen = "".join(_STRAIGHT.get(char, char) for char in seen)
+        seen = "".join(_PICTURE if _picture(char) else char for char in seen)
     seen = _SMILEY.sub(lambda match: _PICTURE * len(match[0]), seen)
     # A picture ends a sentence, where nothing else does.
     seen = _PICTURES.sub(lambda match: "." + " " * (len(match[0]) - 1), seen)

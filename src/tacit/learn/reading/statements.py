@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from tacit.learn.facts import Mention, Statement
+from tacit.learn.needed import Pieces, low, needed
 from tacit.learn.reading.forms import Form
 from tacit.learn.reading.mentions import Subject, mention, possessive, subject, turned
 from tacit.learn.reading.order import lowered, reordered
@@ -111,9 +112,16 @@ class Clause:
     def _first(
         self, group: Group, texts: list[str], said: list[str], found: Subject
     ) -> Statement | None:
-        ways = list(dict.fromkeys(zip(texts, said, strict=True)))  # most read alike
-        for form, matched in _forms(self.tongue.code, group, found.who, self.setting.laughing):
-            for text, content in ways:
+        ways = dict.fromkeys(zip(texts, said, strict=True))  # most read alike
+        seen = [(text, low(text), content) for text, content in ways]
+        forms = _forms(self.tongue.code, group, found.who, self.setting.laughing)
+        for form, needs, matched in forms:
+            for text, held, content in seen:
+                for piece in needs:  # as `may_match`, without a call for each of hundreds
+                    if piece in held:
+                        break
+                else:
+                    continue
                 match = matched(text)
                 if match and self._fits(form, found) and self._holds(form, match):
                     return self._made(form, match, content, found)
@@ -278,11 +286,13 @@ class Clause:
 
 
 @cache
-def _forms(code: str, group: Group, who: str, laughing: bool) -> tuple[tuple[Form, Match], ...]:
+def _forms(
+    code: str, group: Group, who: str, laughing: bool
+) -> tuple[tuple[Form, Pieces, Match], ...]:
     """Those of a language that may be said of somebody."""
     listed: tuple[Form, ...] = getattr(tongue_of(code), group)
     return tuple(
-        (form, form.match.match)
+        (form, needed(form.match.pattern), form.match.match)
         for form in listed
         if who in form.who and not (laughing and not form.firm)
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from tacit.errors import InvalidInput
 from tacit.learn.facts import Hold
-from tacit.learn.needed import Rewrite, rewrite
+from tacit.learn.needed import Pieces, Rewrite, low, may_match, needed, rewrite
 from tacit.learn.reading.forms import Capture, DateForm, Dates, Form, HoldForm, Kin, Lexicon, Verbs
 from tacit.learn.reading.inflection import Spelling, table
 from tacit.model.words import Kind, Sensitivity
@@ -39,6 +39,7 @@ class Tongue:
     code: str
     words: Mapping[str, frozenset[str]]
     patterns: Mapping[str, re.Pattern[str]]
+    needs: Mapping[str, Pieces]  # of each pattern
     texts: Mapping[str, str]  # templates and phrases of content
     spelling: tuple[Rewrite, ...]
     rewrites: tuple[Rewrite, ...]
@@ -62,7 +63,18 @@ class Tongue:
     singular: tuple[tuple[re.Pattern[str], str], ...]
 
     def has(self, pattern: str, text: str) -> bool:
-        return self.patterns[pattern].search(text) is not None
+        return may_match(self.needs[pattern], low(text)) and bool(
+            self.patterns[pattern].search(text)
+        )
+
+    def takes_back(self, pattern: Literal["not_meant", "sentence_veto"], text: str) -> bool:
+        """As `has`, for the two longest of them, which are asked of the same text twice."""
+        return _taken_back(self.code, pattern, text)
+
+
+@lru_cache(maxsize=16)
+def _taken_back(code: str, pattern: str, text: str) -> bool:
+    return tongue(code).has(pattern, text)
 
 
 @cache
@@ -129,10 +141,12 @@ class _Reader:
 
     def read(self) -> Tongue:
         document = self.document
+        patterns = {n: self._compile(p) for n, p in document["patterns"].items()}
         return Tongue(
             code=self.code,
             words=self.words,
-            patterns={n: self._compile(p) for n, p in document["patterns"].items()},
+            patterns=patterns,
+            needs={name: needed(one.pattern) for name, one in patterns.items()},
             texts=document["texts"],
             spelling=self._rewrites("spelling"),
             rewrites=self._rewrites("rewrites"),
@@ -150,13 +164,7 @@ class _Reader:
             wholes=self._forms("wholes"),
             plain_of=self._forms("plain_of"),
             plain=self._forms("plain"),
-            holds=tuple(
-                HoldForm(
-                    match=self._compile(entry["match"]),
-                    hold=Hold(entry["hold"]) if "hold" in entry else None,
-                )
-                for entry in document["holds"]
-            ),
+            holds=tuple(map(self._hold, document["holds"])),
             lexicon=tuple(
                 Lexicon(
                     topic=topic,
@@ -240,6 +248,11 @@ class _Reader:
             people=tuple(_listed(entry.get("people", ""))),
             tags=frozenset({entry["name"], *_listed(entry.get("tags", ""))}),
         )
+
+    def _hold(self, entry: dict[str, Any]) -> HoldForm:
+        match = self._compile(entry["match"])
+        hold = Hold(entry["hold"]) if "hold" in entry else None
+        return HoldForm(match=match, needs=needed(match.pattern), hold=hold)
 
     def _kin(self) -> dict[str, Kin]:
         found = {}

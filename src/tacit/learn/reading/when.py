@@ -38,7 +38,7 @@ class When:
 def mark(text: str, said_at: datetime, tongue: Tongue, *, past: bool) -> tuple[str, list[When]]:
     """The text with a mark for every date and time in it, and what the marks mean."""
     found: list[When] = []
-    if not _timely(text, tongue):
+    if not timely(text, tongue):
         return _SPACES.sub(" ", text), found
     for form in tongue.dates.forms:
         position = 0
@@ -56,7 +56,7 @@ def mark(text: str, said_at: datetime, tongue: Tongue, *, past: bool) -> tuple[s
     return _SPACES.sub(" ", text), found
 
 
-def _timely(text: str, tongue: Tongue) -> bool:
+def timely(text: str, tongue: Tongue) -> bool:
     """Whether a text may hold a date at all: looking for one costs most of reading a clause."""
     known = tongue.words["date_words"]
     return (
