@@ -58,6 +58,7 @@ def test_no_rule_is_passed_over_that_would_have_matched() -> None:
         rules += [(one.match, one.needs) for one in own.holds]
         rules += [(one.match, needed(one.match.pattern)) for one in forms]
         rules += [(one, own.needs[name]) for name, one in own.patterns.items()]
+        rules += [*cues(code).endings, *((one.said, one.needs) for one in cues(code).topics)]
         rules += [(one, cues(code).needs[name]) for name, one in cues(code).patterns.items()]
         for text in {one.text for one in messages()}:
             seen = low(text)

@@ -173,7 +173,7 @@ class Judge:
         if 2 * seen.count(BLANK) > len(seen):
             return Refused(reason="the message only quotes it")
         clause = " ".join(self._clauses([around], place))
-        over = any(form.search(clause) for form in cues(self.tongue.code).endings)
+        over = any(form.search(clause) for form, _ in cues(self.tongue.code).endings)
         if not over and denies(clause, self.tongue) != denies(statement.content, self.tongue):
             return Refused(reason="the message says the opposite: keep its negation")
         leads = self._leads(statement.content)

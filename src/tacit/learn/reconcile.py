@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal
 
 from tacit.learn.amending.known import Known
@@ -173,6 +174,7 @@ def _audible(w: Writing, found: Sequence[Kept]) -> list[bool]:
     return [id in heard for id in ids]
 
 
+@lru_cache(maxsize=4_096)
 def _known(kept: Kept) -> Known:
     fact = kept.fact
     return Known(

@@ -183,7 +183,9 @@ def _fetch(
     return [_kept(row) for row in rows]
 
 
+@lru_cache(maxsize=4_096)
 def _kept(row: tuple[Any, ...]) -> Kept:
+    """Most of what is known is what was known a turn ago."""
     id, owner, content, named, about_whom, created_at, updated_at, *known = row
     said, slot, value, negated, about_speaker, about = known
     subjects = unpacked(about_whom)

@@ -29,6 +29,7 @@ class Topic:
     name: str
     known: re.Pattern[str]
     said: re.Pattern[str]
+    needs: Pieces  # of what is said
     named: bool  # who is named has to be the same one: "Theo and I broke up"
     thing: bool  # what it is about has to be named again: "renewed the passport"
     opposite: bool  # it undoes what is known: "out of hospital"
@@ -44,7 +45,7 @@ class Cues:
     patterns: Mapping[str, re.Pattern[str]]
     needs: Mapping[str, Pieces]  # of each pattern
     exchanges: tuple[re.Pattern[str], ...]  # old and new in one breath: "swapped tea for coffee"
-    endings: tuple[re.Pattern[str], ...]  # what is over: "sold the boat"
+    endings: tuple[tuple[re.Pattern[str], Pieces], ...]  # what is over: "sold the boat"
     topics: tuple[Topic, ...]
     irregular: Mapping[str, str]
     suffix: re.Pattern[str]  # a stem, and what is cut off
@@ -106,12 +107,13 @@ def _read(code: str, document: dict[str, Any]) -> Cues:
         patterns=patterns,
         needs={name: needed(one.pattern) for name, one in patterns.items()},
         exchanges=tuple(map(compiled, document["exchanges"])),
-        endings=tuple(map(compiled, document["endings"])),
+        endings=tuple((one, needed(one.pattern)) for one in map(compiled, document["endings"])),
         topics=tuple(
             Topic(
                 name=name,
                 known=compiled(one["known"]),
                 said=compiled(one["said"]),
+                needs=needed(compiled(one["said"]).pattern),
                 named=one.get("named", False),
                 thing=one.get("thing", False),
                 opposite=one.get("opposite", False),

@@ -9,6 +9,7 @@ from tacit.learn.amending.change import Tone
 from tacit.learn.amending.clause import Gist
 from tacit.learn.amending.cues import Cues, Topic
 from tacit.learn.amending.typed import Token, Value, tokens
+from tacit.learn.needed import low, may_match
 
 _PRECISE = frozenset({"day", "clock", "month", "year", "number", "money", "name", "contact"})
 
@@ -50,10 +51,12 @@ class Heard:
 
 
 def topics_of(clauses: Sequence[Gist], tone: Tone, own: Cues) -> Iterator[tuple[Topic, Gist]]:
+    said = [(clause, clause.segment, low(clause.segment)) for clause in clauses if not clause.added]
     for topic in own.topics:
-        for clause in clauses:
-            told = not clause.added and (topic.plain or tone.turned)
-            if told and topic.said.search(clause.segment):
+        if not (topic.plain or tone.turned):
+            continue
+        for clause, segment, seen in said:
+            if may_match(topic.needs, seen) and topic.said.search(segment):
                 yield topic, clause
 
 

@@ -12,6 +12,7 @@ from tacit.learn.amending.gist import clauses_of, fragment
 from tacit.learn.amending.heard import Ending, Exchange, Heard, telling, topics_of
 from tacit.learn.amending.restate import restated
 from tacit.learn.amending.typed import ELLIPSIS, tokens
+from tacit.learn.needed import low, may_match
 from tacit.learn.reading.sentences import blanked, sentences
 from tacit.learn.reading.tongue import Tongue
 
@@ -115,8 +116,9 @@ def _value_of(said: str, own: Cues) -> str:
 
 
 def _endings(said: str, own: Cues) -> Iterator[Ending]:
-    for pattern in own.endings:
-        for match in pattern.finditer(said):
+    seen = low(said)
+    for pattern, needs in own.endings:
+        for match in pattern.finditer(said) if may_match(needs, seen) else ():
             what = _named_over(match["what"], own)
             if what and not own.has("momentary", said[match.start() :]):
                 died = own.has("died", match[0])
