@@ -19,8 +19,8 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-model lint types format tests disclosure-matrix crash crash-learn crash-jobs bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates
+.PHONY: help run test test-everywhere test-model lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-notes fuzz-notes bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ run: .venv/.run-ready ## set up and tell the story of the three rooms
 		'make test                         everything, on SQLite and PostgreSQL'
 
 test: lint types tests ## set up, bring up PostgreSQL, and run everything
+
+test-everywhere: .venv/.test-ready ## the tests, also all of those on SQLite in memory
+	TACIT_TEST_EVERYWHERE=1 $(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 lint: .venv/.test-ready ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -63,6 +66,12 @@ crash-learn: .venv/.test-ready ## kill -9 in the middle of learning, many times
 crash-jobs: .venv/.test-ready ## kill workers and restart a PostgreSQL in the middle of jobs, many times
 	$(BIN)/python bench/jobs_crash.py
 
+crash-notes: .venv/.test-ready ## kill -9 in the middle of writing notes, many times
+	$(BIN)/python bench/notes_crash.py $(ARGS)
+
+fuzz-notes: .venv/.test-ready ## odd files, frontmatter, edits and merges, for ten minutes
+	$(BIN)/python bench/notes_fuzz.py $(ARGS)
+
 bench-locomo: .venv/.test-ready ## how often recall finds the turn that answers (DATA=folder)
 	$(WITH_POSTGRES) $(BIN)/python bench/locomo.py --data $(DATA)
 
@@ -88,6 +97,10 @@ bench-duplicates: .venv/.test-ready ## how many duplicates consolidation merges,
 bench-year: .venv/.test-ready ## a year of sweeps and purges on a clock that is set, and what it leaves
 	$(WITH_POSTGRES) $(BIN)/python bench/year.py $(ARGS)
 
+bench-notes: .venv/.test-ready ## what it costs to load a week of notes, and to watch 5,000 that nobody touches
+	$(WITH_POSTGRES) $(BIN)/python bench/notes_load.py
+	$(BIN)/python bench/notes_idle.py
+
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
 
@@ -106,5 +119,5 @@ clean: ## remove the environment and everything that was generated
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,metrics]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,metrics,notes]' --group dev
 	@touch .venv/.run-ready $@

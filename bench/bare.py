@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.model.terms import terms
-
 Row = Mapping[str, Any]
 
 # Every table that one `remember` writes to, and how often.
@@ -21,7 +19,6 @@ TABLES = (
     "thread_revisions",
     "change_log",
     "search_rows",
-    "search_words",
 )
 _REVISION = (
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (?, ?, 1) "
@@ -31,7 +28,6 @@ _CHANGE = (
     "INSERT INTO change_log (space_id, thread, rev, memory_id, event, at) VALUES (?, ?, ?, ?, ?, ?)"
 )
 _SEARCH_ROW = "INSERT INTO search_rows (space_id, memory_id) VALUES (?, ?)"
-_SEARCH_WORDS = "INSERT INTO search_words (rowid, content, doors) VALUES (?, ?, ?)"
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -50,12 +46,11 @@ class Write:
 
     id: str
     content: str
-    words: str
     rows: tuple[tuple[str, tuple[Any, ...]], ...]
 
 
 class BareWriter:
-    """Repeats one remembered memory as plain rows: eight statements in one transaction."""
+    """Repeats one remembered memory as plain rows: seven statements in one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, template_id: str) -> None:
         self._connection = connection
@@ -64,7 +59,6 @@ class BareWriter:
         self._person = self._one("memory_people", "memory_id", template_id)
         self._history = self._one("history", "memory_id", template_id)
         self._change = self._one("change_log", "memory_id", template_id)
-        self._doors: str = connection.execute("SELECT doors FROM search_words").fetchone()[0]
 
     def prepare(self, id: str, content: str) -> Write:
         rows = (
@@ -73,7 +67,7 @@ class BareWriter:
             _insert("memory_people", self._person | {"memory_id": id}),
             _insert("history", self._history | {"memory_id": id}),
         )
-        return Write(id, content, " ".join(terms(content)), rows)
+        return Write(id, content, rows)
 
     def write(self, one: Write) -> None:
         execute = self._connection.execute
@@ -84,8 +78,7 @@ class BareWriter:
             execute(statement, values)
         (rev,) = execute(_REVISION, (space, thread)).fetchone()
         execute(_CHANGE, (space, thread, rev, one.id, change["event"], change["at"]))
-        number = execute(_SEARCH_ROW, (space, one.id)).lastrowid
-        execute(_SEARCH_WORDS, (number, one.words, self._doors))
+        execute(_SEARCH_ROW, (space, one.id))
         execute("COMMIT")
 
     def _one(self, table: str, column: str, id: str) -> dict[str, Any]:

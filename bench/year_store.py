@@ -77,7 +77,6 @@ def _copy(
     values = {
         "id": memory_id(made),
         "content": content,
-        "said": " ".join(said),
         "words": " ".join(f"'{word}'" for word in said),  # as PostgreSQL has them, in a column
         "kind": kind,
         "importance": importance,
@@ -117,13 +116,6 @@ class _Pattern:
                 query = text(f"SELECT * FROM {name} WHERE {which} = :id")
                 found = connection.execute(query, {"id": id})
                 self._rows[name] = (list(found.keys()), list(found.one()))
-            self._doors = ""
-            if memory._store.database.dialect.name == "sqlite":
-                query = text(
-                    "SELECT w.doors FROM search_words w JOIN search_rows r ON r.number = w.rowid "
-                    "WHERE r.memory_id = :id"
-                )
-                self._doors = connection.execute(query, {"id": id}).scalar_one()
 
     def copy(self, sink: Sink, copies: list[dict[str, Any]], first: int) -> None:
         for name, (columns, row) in self._rows.items():
@@ -138,8 +130,6 @@ class _Pattern:
             numbered = list(enumerate(copies, first))
             named = [(number, "default", values["id"]) for number, values in numbered]
             sink.insert("search_rows", ("number", "space_id", "memory_id"), named)
-            said = [(number, values["said"], self._doors) for number, values in numbered]
-            sink.insert("search_words", ("rowid", "content", "doors"), said)
 
 
 def _filled(row: list[Any], places: list[tuple[int, str]], values: dict[str, Any]) -> list[Any]:

@@ -29,6 +29,25 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(os.environ.get("TACIT_HYPOTHESIS_PROFILE", "default"))
 
 
+EVERYWHERE = bool(os.environ.get("TACIT_TEST_EVERYWHERE"))
+ALSO_IN_MEMORY = {
+    "test_block",
+    "test_changes",
+    "test_erased_tables",
+    "test_fresh",
+    "test_keys",
+    "test_people",
+    "test_predicate",
+    "test_query",
+    "test_recall_results",
+    "test_relations",
+    "test_sessions",
+    "test_spaces",
+    "test_state_machine",
+    "test_writing",
+}
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> str:
     """The maintenance database of a real PostgreSQL, as superuser."""
@@ -61,7 +80,21 @@ def migrated_postgres_url(postgres_databases: PostgresDatabases) -> str:
     return postgres_databases.lend()
 
 
-@pytest.fixture(params=["sqlite-memory", "sqlite-file", "postgres"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What takes `database_url` runs once on each database. SQLite in memory differs from SQLite in
+    a file by its one connection: there run those that tell the most, or all of them, if asked to
+    (`make test-everywhere`)."""
+    chosen = any(
+        "database_url" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")
+    )
+    if "database_url" not in metafunc.fixturenames or chosen:
+        return
+    in_memory = EVERYWHERE or metafunc.module.__name__.rpartition(".")[2] in ALSO_IN_MEMORY
+    names = ["sqlite-memory"] if in_memory else []
+    metafunc.parametrize("database_url", [*names, "sqlite-file", "postgres"], indirect=True)
+
+
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Each database that Tacit runs on: a test that takes this runs once on every one of them."""
     if request.param == "sqlite-memory":

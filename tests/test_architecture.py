@@ -21,6 +21,7 @@ STAGES = (
     ("prompt",),
     ("learn",),
     ("lifecycle",),
+    ("notes",),
     ("jobs",),
     ("transfer",),
     ("views", "operators"),

@@ -30,7 +30,16 @@ def test_the_first_example_of_the_readme_prints_what_the_readme_says() -> None:
     assert done.stdout == said[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/learning.md", "docs/consolidation.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/learning.md",
+        "docs/consolidation.md",
+        "docs/files.md",
+        "docs/notes.md",
+    ],
+)
 def test_what_an_example_prints_is_what_the_page_says(page: str) -> None:
     """Each example with the ones before it, whose names it uses."""
     written = (ROOT / page).read_text()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from tacit.views.recalling import ViewRecall
 from tacit.views.telling import ViewTelling
 from tacit.views.view import View
 from tests.databases import PostgresDatabases
+from tests.test_note_plans import fill as notes_of_others
 
 ALICE = 1001
 GROUP = Group("telegram:-50", tuple(range(2001, 2031)))
@@ -69,6 +71,13 @@ READS: dict[str, Read] = {
     "recall of turns": lambda v, _: v.recall("the train", include=["memories", "turns"]),
     "query": lambda v, _: v.query("the train to Lisbon"),
     "block": lambda v, _: v.block(),
+    "block of notes": lambda v, _: v.block("summary"),
+    "begin_session": lambda v, _: v.begin_session(),
+    "files": lambda v, _: v.files(),
+    "file_sizes": lambda v, _: v.file_sizes(),
+    "read_file": lambda v, _: [
+        _found(partial(v.read_file, path)) for path in ("_index.md", "a.md", *v.files())
+    ],
     "fresh": lambda v, _: v.fresh("the train to Lisbon"),
     "history": lambda v, id: _found(lambda: v.history(id)),
     "delta": lambda v, _: v.delta(since=1),
@@ -154,7 +163,10 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
             gone = view.remember("Not for long")
             assert gone.id is not None
             view.forget(gone.id)
+            view.end_session(draft=tacit.SessionDraft(summary="Talked.", facts=("It rains",)))
             ids[person] = done.id
+        notes_of_others(memory, list(ids.values()))
+        memory.maintain()
     return Filled(url, ids)
 
 
@@ -232,6 +244,7 @@ def test_the_recorded_statements_are_all_that_ran(tmp_path: Path, room: str) -> 
 def test_every_way_to_read_is_among_the_reads() -> None:
     words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewTelling)]
     public = {name for name in words if not name.startswith("_")}
+    public |= {"begin_session", "files", "file_sizes", "read_file"}
     assert public == {name.split(" ")[0] for name in READS}
 
 

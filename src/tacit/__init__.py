@@ -16,6 +16,9 @@ from tacit.errors import (
     LanguageRefused,
     LanguageUnavailable,
     MissingExtra,
+    NoteMoved,
+    NoteOutside,
+    NoteUnreadable,
     NotFound,
     SchemaMismatch,
     SecretRefused,
@@ -28,6 +31,18 @@ from tacit.errors import (
 from tacit.model.chat import Chat, Requester
 from tacit.model.happening import EventCounts
 from tacit.model.message import Message
+from tacit.model.notes import Link as NoteLink
+from tacit.model.notes import (
+    NoteChange,
+    NoteProblem,
+    NotesReport,
+    NoteSummary,
+    SessionDraft,
+    SessionEnded,
+    TaskDraft,
+    TopicDraft,
+    Woken,
+)
 from tacit.model.results import (
     Accepted,
     Block,
@@ -118,6 +133,14 @@ __all__ = [
     "Message",
     "MissingExtra",
     "NotFound",
+    "NoteChange",
+    "NoteLink",
+    "NoteMoved",
+    "NoteOutside",
+    "NoteProblem",
+    "NoteSummary",
+    "NoteUnreadable",
+    "NotesReport",
     "Page",
     "Proposal",
     "Purged",
@@ -132,6 +155,8 @@ __all__ = [
     "SchemaMismatch",
     "SecretRefused",
     "Sensitivity",
+    "SessionDraft",
+    "SessionEnded",
     "SettingsError",
     "Signals",
     "State",
@@ -144,9 +169,12 @@ __all__ = [
     "Summarised",
     "Swept",
     "TacitError",
+    "TaskDraft",
+    "TopicDraft",
     "View",
     "Visibility",
     "Waiting",
+    "Woken",
     "open",
 ]
 

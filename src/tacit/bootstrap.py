@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
 from tacit.embedding.choose import embedder as make_embedder
 from tacit.embedding.port import Embedder
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, SettingsError
 from tacit.language.budget import Allowance, Prices
 from tacit.language.choose import allowance, language_model
 from tacit.language.measured import MeasuredModel
@@ -36,6 +36,9 @@ from tacit.telemetry.port import Meter
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
+if TYPE_CHECKING:
+    from tacit.notes.mirror.mirroring import Mirroring
+
 
 def load_settings(path: Path | None = None) -> Settings:
     return settings_.load(path, environ=os.environ, home=Path.home(), cwd=Path.cwd())
@@ -48,7 +51,9 @@ def open_memory(
     settings: Settings | None = None,
     clock: Clock = system_clock,
     embedder: Embedder | Literal["by settings"] | None = "by settings",
+    mirror: bool = True,
 ) -> Memory:
+    """Without `mirror`, files of notes are left alone until somebody asks for them."""
     chosen = settings or load_settings()
     url = _url(url, chosen)
     policy = _policy(chosen)
@@ -69,10 +74,17 @@ def open_memory(
     except BaseException:
         store.close()
         raise
-    mind = Mind(store, maker, learning, chosen.learn.workers, _upkeep(chosen))
+    try:
+        mirroring = _mirroring(chosen, store) if chosen.notes.enabled else None
+    except BaseException:
+        store.close()
+        raise
+    mind = Mind(store, maker, learning, chosen.learn.workers, _upkeep(chosen), mirroring)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
     memory = Memory(mind, policy, space=where, enabled=enabled)
     if enabled:
+        if mirror:
+            mind.mirror_notes()
         mind.tidy_up(where)
     return memory
 
@@ -131,7 +143,7 @@ def verify_backup(
 def _quiet(settings: Settings) -> Settings:
     """Nothing is learned or swept while a copy is looked at."""
     learn, jobs = replace(settings.learn, workers=0), replace(settings.jobs, on_open=False)
-    return replace(settings, learn=learn, jobs=jobs)
+    return replace(settings, learn=learn, jobs=jobs, notes=replace(settings.notes, enabled=False))
 
 
 def _url(url: str | Path | None, settings: Settings) -> str:
@@ -169,6 +181,8 @@ def _policy(settings: Settings) -> Policy:
         },
         allowlists=settings.allowlists,
         restorable_days=settings.lifecycle.restorable_days,
+        note_days=settings.notes.short_term_days,
+        note_items_max=settings.notes.items_max,
     )
 
 
@@ -253,6 +267,26 @@ def _journal(settings: Settings, database: Database) -> Path | None:
         return _path(settings.erase.journal)
     file = database.file
     return None if file is None else beside(file)
+
+
+def _mirroring(settings: Settings, store: Store) -> Mirroring:
+    """Imported here: whoever has no notes needs nothing of it."""
+    from tacit.notes.mirror.hands import Keeping
+    from tacit.notes.mirror.mirror import Mirror
+    from tacit.notes.mirror.mirroring import Mirroring
+
+    chosen, file = settings.notes, store.database.file
+    if chosen.dir:
+        folder = _path(chosen.dir)
+    elif file is not None:
+        folder = file.with_name("notes")
+    else:
+        problem = "is empty, and there is no SQLite file to put notes beside; name a folder"
+        raise SettingsError(f"notes.dir: {problem}")
+    days = settings.lifecycle.restorable_days
+    how = Keeping(ttls=asdict(settings.memory.ttl_days), restorable_days=days)
+    mirror = Mirror(store, folder, how, forget_at_once_max=chosen.forget_at_once_max)
+    return Mirroring(mirror, watch=chosen.watch)
 
 
 def _path(written: str) -> Path:

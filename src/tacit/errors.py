@@ -2,9 +2,12 @@
 
 TacitError
 ├── InvalidInput        what was handed in cannot be used; says which part, and what to do
-│   └── SecretRefused   it holds a secret; says of which kind, and never the secret
+│   ├── SecretRefused   it holds a secret; says of which kind, and never the secret
+│   └── NoteOutside     a path that no note may have, or that leads out of the folder of notes
 ├── NotFound            absent, or not for this requester: the two are never told apart
 ├── Conflict            the memory moved on since the caller read it, or its key is taken
+│   └── NoteMoved       the file is no longer what the caller read; read it again
+├── NoteUnreadable      a file of notes that cannot be taken in; it is left as it is
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
 ├── MissingExtra        an optional dependency is not installed; names the command
 ├── EmbeddingFailed     a text could not be turned into a vector; says what to do. Words still work
@@ -48,6 +51,13 @@ class SecretRefused(InvalidInput):
         self.kind = kind
 
 
+class NoteOutside(InvalidInput):
+    """Holds no word of the path: a name may tell of somebody."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("path", problem)
+
+
 class NotFound(TacitError, LookupError):
     def __init__(self, what: str = "memory") -> None:
         super().__init__(f"no such {what} here")
@@ -55,6 +65,19 @@ class NotFound(TacitError, LookupError):
 
 class Conflict(TacitError):
     pass
+
+
+class NoteMoved(Conflict):
+    def __init__(self) -> None:
+        super().__init__("the note was changed by somebody else; read it again, then write")
+
+
+class NoteUnreadable(TacitError):
+    """`reason` says what is wrong with the form, and never what the note says."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the note cannot be read: {reason}")
+        self.reason = reason
 
 
 class SettingsError(TacitError):

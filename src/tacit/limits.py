@@ -222,8 +222,54 @@ SUMMARY_TURNS_MIN_COUNT = 2
 SUMMARY_TURNS_MAX_COUNT = 200
 SUMMARY_TEXT_MAX_CHARS = 20_000
 
+# Notes: the long-term index, and what a session comes to.
+LONG_TERM_ITEMS_MAX_COUNT = 100
+LONG_TERM_MAX_CHARS = 3_000
+DRAFT_MESSAGES_MAX_COUNT = 200  # the last ones
+DRAFT_LINES_MAX_COUNT = 10  # of each section
+DRAFT_LINE_MAX_CHARS = 280
+DRAFT_TEXT_MAX_CHARS = 20_000  # of a conversation that a model reads
+DRAFT_OPEN_TASKS_MAX_COUNT = 50
+NOTE_PAIRS_MAX_COUNT = 60  # items, old and new, that a model compares in one question
+
 # Telling what happened.
 EVENTS_KEEP_DEFAULT_DAYS = 90
 EVENTS_KEEP_MAX_DAYS = 3_650
 METRICS_DEFAULT_PORT = 9_464
 PORT_MAX = 65_535
+
+# Notes.
+NOTE_FILE_MAX_BYTES = 1_048_576
+NOTE_NAME_MAX_BYTES = 255
+NOTE_PATH_MAX_BYTES = 1_024
+NOTE_DEPTH_MAX_COUNT = 6  # names in a path
+NOTE_ENCODED_NAME_MAX_BYTES = 120
+NOTE_SHORTENED_NAME_BYTES = 40  # what is still read of a longer one, before its hash
+NOTE_ITEMS_MAX_COUNT = 5_000
+NOTE_LINES_MAX_COUNT = 50_000
+NOTE_LINE_MAX_CHARS = 131_072  # the longest memory, with every character escaped, has room
+NOTE_HEAD_MAX_CHARS = 65_536
+NOTE_HEAD_DEPTH_MAX_COUNT = 8
+NOTE_TITLE_MAX_CHARS = 60
+NOTE_LOCK_WAIT_MAX_SECONDS = 10.0  # for another process that is in the middle of writing
+NOTE_CLEAN_WAIT_MAX_SECONDS = 0.5  # for the same, when a folder is opened
+NOTE_WATCH_STEP_MS = 200  # changes that follow one another by less are told together
+NOTE_WATCH_GATHER_MAX_MS = 600
+NOTE_WATCH_ROUND_MS = 5_000  # how often the watcher looks whether the folder is still the same
+NOTE_MIRROR_POLL_SECONDS = 0.5  # how often a process that mirrors asks whether the store moved
+NOTE_ATTEMPTS_MAX_COUNT = 5  # to settle a file that somebody else is writing
+NOTE_FORGET_AT_ONCE_DEFAULT_COUNT = 5  # lines that are gone; more are asked about
+NOTE_FORGET_AT_ONCE_MAX_COUNT = 1_000
+NOTE_ITEMS_SHOWN_MAX_COUNT = 1_000
+NOTE_POLL_MS = 2_000  # where the system has no notifications left to give
+NOTE_DAYS_DEFAULT = 7  # of sessions that a new one starts with, today among them
+NOTE_DAYS_MAX = 366
+NOTE_ITEMS_SHOWN_DEFAULT_COUNT = 20  # lines of a block in the style of summaries
+NOTES_RECENT_MAX_COUNT = 1_000  # sessions of recent days that are looked at
+FILES_LISTED_MAX_COUNT = 500  # sessions, the newest; older ones are read by their names
+FILE_MAX_CHARS = 100_000  # that a model writes at once
+FILE_NEW_LINES_MAX_COUNT = 500  # of them
+PAGES_MAX_COUNT = 1_000  # of one person
+SESSION_PARTS_MAX_COUNT = 200  # topics, facts, tasks, links of a session, each
+SESSION_SUMMARY_MAX_CHARS = 500
+LINK_MAX_CHARS = 2_000

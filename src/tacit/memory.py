@@ -10,6 +10,7 @@ from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
 from tacit.facade.jobs import MemoryJobs
 from tacit.facade.learning import MemoryLearning
+from tacit.facade.notes import MemoryNotes
 from tacit.facade.removing import MemoryRemoving
 from tacit.facade.saving import MemorySaving
 from tacit.facade.telling import MemoryTelling
@@ -40,6 +41,7 @@ class Memory(
     MemoryIdentities,
     MemoryJobs,
     MemoryLearning,
+    MemoryNotes,
     MemoryRemoving,
     MemorySaving,
     MemoryWhole,

@@ -79,6 +79,8 @@ GOOD: dict[str, Any] = {
     "wait_seconds": 0, "task": "expire", "messages": [tacit.Message("user", "I live in Rome")],
     "new": "telegram:-7", "subject": "telegram:2002", "into": "telegram:2002", "asked_by": None,
     "run": "20260101", "repair": True, "checks": None, "format": "jsonl", "everything": True,
+    "draft": tacit.SessionDraft(summary="Talked.", facts=("one", "two")),
+    "path": "a.md", "text": "- one\n", "folder": "",
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,
@@ -86,6 +88,9 @@ GOOD_ELSEWHERE = {
     ("export", "turns"): False,
     ("name", "kind"): "alias",
     ("list", "kind"): None,
+    ("write_file", "new"): False,
+    ("rename_file", "old"): "a.md",
+    ("rename_file", "new"): "b.md",
     ("explain", "chat"): tacit.Chat.private("telegram:1001"),
     ("merge_people", "person"): "person:AAAAAAAA",
     ("unmerge_people", "person"): "person:AAAAAAAA",

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 import tacit
+from tacit import SessionDraft, TopicDraft
 from tacit.memory import Memory
 from tacit.model.tokens import at_most
 from tacit.settings import Settings
@@ -21,8 +22,10 @@ from tests.contract.processes import elsewhere
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
 
+ARCHIVE = "The Apollo archive is kept in Basel"
 SAID: Any = {"visibility": "room", "sensitivity": "public"}
-STYLES = ("memory", "filtered", "summary")
+OF_MEMORIES = ("memory", "filtered")
+STYLES = (*OF_MEMORIES, "summary")
 ODD = ["# heading\n- [id:AAAAAAAA] x", "</tacit-memory>", "日本語 🍎 é\u200b", '{"a": [1]}', "a\tb"]
 
 
@@ -41,6 +44,8 @@ def fill(memory: Memory, clock: SetClock) -> None:
     own.remember("Robert likes tea", about=["telegram:2002"], pinned=True)
     here.remember("Alice plays chess", about=["telegram:1001"], **SAID)
     here.remember("we meet on Fridays", for_room=True, **SAID)
+    own.end_session(draft=SessionDraft(summary="Paid the rent.", promote=ARCHIVE))
+    here.end_session(draft=SessionDraft(topics=(TopicDraft(topic="Lunch", event="Pizza it is"),)))
     clock.forward(seconds=1)
 
 
@@ -215,9 +220,9 @@ def test_three_styles_and_no_other(memory: Memory, clock: SetClock) -> None:
     texts = {style: view.block(style).text for style in STYLES}
     assert f"### Profile\n- [id:{id}] Europe/Lisbon" in texts["memory"]
     assert f'profile:\n  timezone = "Europe/Lisbon" [id:{id}]' in texts["filtered"]
-    assert f"- [id:{id}] [profile] Europe/Lisbon (added 2026-03-01)" in texts["summary"]
+    assert texts["summary"] == ""  # there are no notes
     assert view.block().text == texts["memory"]
-    assert all(text.count("tacit-memory") == 2 for text in texts.values())
+    assert all(texts[style].count("tacit-memory") == 2 for style in OF_MEMORIES)
     bad: Any
     for bad in ("loud", "", 5, b"memory"):
         refuses(view.block, "style", bad)
@@ -229,6 +234,7 @@ def test_the_style_of_the_settings_is_the_usual_one(
     settings = Settings(prompt=PromptSettings(style="summary"))
     view = private(opened(database_url, settings=settings), ALICE)
     view.remember("I play chess")
+    view.end_session(draft=SessionDraft(summary="Played chess."))
     clock.forward(seconds=1)
     assert view.block() == view.block("summary") != view.block("memory")
 
@@ -277,7 +283,7 @@ def test_limits_are_fair_and_say_what_was_cut(
     view.remember("one goal", category="goal", importance=1)
     view.remember("one project", category="project", importance=1)
     clock.forward(seconds=1)
-    for style in STYLES:
+    for style in OF_MEMORIES:
         block = view.block(style)
         assert len(block.text) <= 2_000
         assert len(block.ids) == 6

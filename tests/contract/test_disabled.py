@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import tacit
+from tacit import SessionDraft
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, Settings
 from tacit.views.disabled import DisabledView
@@ -38,9 +39,16 @@ def check(view: View | DisabledView, id: str) -> None:
     others = [*view.recall("one"), *view.history(id), *view.people(), *view.export()]
     others += view.history_export()
     assert (pages, others) == ([], [])
+    view.write_file("a.md", "- one")
+    view.rename_file("a.md", "b.md")
+    view.delete_file("b.md")
+    assert (view.files(), view.file_sizes()) == ([], {})
     assert view.delta().changes == ()
+    woken, ended = view.begin_session(), view.end_session(draft=SessionDraft(facts=("one",)))
+    assert (woken.long_term, woken.recent, woken.today) == ((), (), None)
+    assert (ended.path, ended.added, ended.note) == ("", 0, None)
     assert view.stats().memories == 0
-    for act in (view.show, view.explain):
+    for act in (view.show, view.explain, view.read_file):
         with pytest.raises(tacit.NotFound):
             act(id)
     with pytest.raises(tacit.NotFound):

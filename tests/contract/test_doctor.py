@@ -11,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 import tacit
 from tacit.lifecycle.doctor.checks import CHECKS
 from tacit.memory import Memory
+from tacit.notes.mirror.ailments import NAMES as OF_NOTES
 from tests.contract.ailing import SETTINGS, break_, dump, live, one
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
@@ -266,4 +267,4 @@ def test_nothing_is_wrong_after_a_random_life(memory: Memory, clock: SetClock) -
 def test_every_check_is_documented() -> None:
     page = Path(__file__).parents[2] / "docs" / "doctor.md"
     rows = re.findall(r"^\| `([a-z-]+)` \|", page.read_text(), re.MULTILINE)
-    assert rows == [check.name for check in CHECKS]
+    assert rows == [*(check.name for check in CHECKS), *OF_NOTES]

@@ -61,6 +61,11 @@ def lived(memory: Memory) -> str:
     plant(memory, "reflections", owner=who)
     plant(memory, "pair_checks", first_id=min(id, other), second_id=max(id, other))
     plant(memory, "vectors", memory_id=id, home=f"p:{who}")
+    path, day = f"2026-03-01/{WORD}.md", "2026-03-01"
+    plant(memory, "notes", path=path, subject=who, contact_id=who, summary_id=id, day=day)
+    plant(memory, "note_items", path=path, memory_id=id)
+    plant(memory, "note_files", path=path, subject=who)
+    plant(memory, "note_lines", path=path, memory_id=id)
     plant(memory, "events", id="e1", owner=who, thread="telegram:777123", memory_id=id)
     plant(memory, "events", id="e2", owner=who, thread="telegram:777123")
     own.block()

@@ -22,7 +22,7 @@ from tacit.errors import DisclosureBreach
 from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
-from tacit.store import listing, reads, spaces, writes
+from tacit.store import listing, reads, spaces, words, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, glance
 from tacit.store.listing import Filter
@@ -176,6 +176,8 @@ def ask(store: Store, kept: Sequence[Kept], asked: Sequence[Request], seed: int)
     """Every request as the real queries answer it, against `decide` on every memory."""
     tally = Asked()
     roll = random.Random(seed)
+    if store.database.dialect.words_follow:
+        words.catch_up(store.database)
     for question in asked:
         rules = {
             one.written.id: decision.rule

@@ -50,6 +50,7 @@ OWN_SETTINGS = tuple(
         "LANGUAGE",
         "EVENTS",
         "METRICS",
+        "NOTES",
         "REFLECT",
         "CONSOLIDATE",
     )

@@ -54,6 +54,8 @@ LEARNED = r"learned  1 turn\ncreated  \w{8}  Alice's (cat|dog) is called Tom\n"
 WAITS = "turns parked oldest problems"
 IMPORTED = "imported  0 new, 1 already here, 0 refused\n"
 # word: the rest of the command line, what it prints, the fields of its JSON
+SYNCED = r"synced  \d files?\nread    0 files\nwrote   \d files?\n"
+READ_BACK = "read_back remembered updated forgotten completed"
 CASES = {
     "remember": Case("TEXT", r"remembered  \w{8}  version 1\n", WROTE),
     "put": Case("goal k{n} v", r"put goal/k\d  \w{8}  version 1\n", WROTE),
@@ -88,6 +90,7 @@ CASES = {
     "proposals": Case("", r"(\w{8}  until .* UTC  Alice's .*\n){2}", "proposals"),
     "approve": Case("{asked}", r"approved  \w{8}\n", "id done"),
     "decline": Case("{asked}", r"declined  \w{8}\n", "id done"),
+    "session": Case("start", "session  telegram:1001\n", "session long_term recent today"),
     "people": Case("", r".*person:\w{8} +Sarah \(name\)\n", "people"),
     "name": Case("Sarah Sal{n}", r"named  person:\w{8}  .*Sal\d \(alias\).*\n", "person"),
     "link": Case("telegram:7{n} acct:{n}", LINK + "holds\n", "link"),
@@ -114,6 +117,7 @@ CASES = {
     ),
     "expire": Case("", r"swept  .*\n", "expired faded evicted turns proposals cleared waits"),
     "purge": Case("", r"purged  0\n", "purged postponed waits"),
+    "notes": Case("sync", SYNCED, f"files {READ_BACK} written problems"),
     "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did"),
     "doctor": Case("", "healthy\n", "healthy findings"),
     "events": Case("--op create", r"[\d-]{10}  hotpath  create  ok  \d\n", "events cursor"),
@@ -132,6 +136,7 @@ CASES = {
     "reembed": Case("", r"made  \d+\n" + EMBEDDED, f"made {VECTORS}"),
 }
 SAID_BESIDE = {
+    "session": "nothing that may be said here\n",
     "consolidate": "no language model is set.*\n",
     "reflect": "it is switched off.*\n",
     "summarise": "it is switched off.*\n",
@@ -182,7 +187,8 @@ def test_every_command_has_a_case_here() -> None:
 @pytest.fixture
 def settings_of(home: Path, tiny_model: dict[str, str]) -> SettingsOf:
     """What some commands need to be set."""
-    needed = {"record": KEEP_TURNS, "embedding": tiny_model, "reembed": tiny_model}
+    files = {"TACIT_NOTES_ENABLED": "true", "TACIT_NOTES_DIR": str(home / "notes")}
+    needed = {"record": KEEP_TURNS, "embedding": tiny_model, "reembed": tiny_model, "notes": files}
 
     @contextmanager
     def during(word: str) -> Iterator[None]:

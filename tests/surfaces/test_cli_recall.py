@@ -173,6 +173,7 @@ def test_a_block_has_three_styles_and_counts_what_does_not_fit(
 ) -> None:
     for n in range(3):
         on_file("remember", f"Fact {n}", *ALICE)
+    on_file("session", "end", "--draft", "-", *ALICE, stdin=b'{"summary": "Talked."}')
     first_lines = {
         on_file("block", *argv, *ALICE).out.splitlines()[0]
         for argv in ((), ("--style", "memory"), ("--style", "filtered"), ("--style", "summary"))
@@ -180,8 +181,8 @@ def test_a_block_has_three_styles_and_counts_what_does_not_fit(
     assert len(first_lines) == 3
     monkeypatch.setenv("TACIT_PROMPT_ITEMS_MAX", "1")
     ran = on_file("block", *ALICE)
-    assert ran.err == "2 more in fact did not fit\n"
-    assert on_file("block", *ALICE, "--json").json["cut"] == {"fact": 2}
+    assert ran.err == "1 more in event did not fit\n2 more in fact did not fit\n"
+    assert on_file("block", *ALICE, "--json").json["cut"] == {"event": 1, "fact": 2}
 
 
 @on_both

@@ -20,6 +20,7 @@ NEED_NOBODY = {
     "link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "embedding", "reembed",
     "doctor", "waiting", "jobs", "work", "quarantine", "revert", "demo", "certificate", "backup",
     "expire", "purge", "consolidate", "reflect", "summarise", "events", "metrics",
+    "notes",
 }  # fmt: skip
 ARGUMENTS = {
     "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",
@@ -28,6 +29,7 @@ ARGUMENTS = {
     "visibility": f"{NOBODYS} room", "withhold": f"{NOBODYS} Bob", "name": "Bob Bobby",
     "import": "-", "wipe": "--yes", "query": "tea", "fresh": "tea", "record": "-",
     "relate": f"{NOBODYS} {NOBODYS}", "learn": "tea", "approve": NOBODYS, "decline": NOBODYS,
+    "session": "start",
 }  # fmt: skip
 
 

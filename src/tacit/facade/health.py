@@ -8,7 +8,7 @@ from tacit.facade.opened import Opened
 from tacit.lifecycle.doctor.check import Patient
 from tacit.lifecycle.doctor.examine import examine
 from tacit.model import text
-from tacit.model.upkeep import Diagnosis
+from tacit.model.upkeep import Diagnosis, Finding
 
 
 class MemoryHealth(Opened):
@@ -18,6 +18,7 @@ class MemoryHealth(Opened):
         of what is wrong, and nothing that people said."""
         mind = self._mind
         sure = text.flag("repair", repair)
+        named, of_notes = self._chosen(checks)
         patient = Patient(
             store=self._store,
             space=self._space,
@@ -25,4 +26,24 @@ class MemoryHealth(Opened):
             embed=(lambda: mind.reembed(lambda _: None)) if mind.embedder is not None else None,
             wake=mind.accepted,
         )
-        return examine(patient, repair=sure, names=checks)
+        found = examine(patient, repair=sure, names=named)
+        return Diagnosis(findings=(*found.findings, *self._of_notes(of_notes, repair=sure)))
+
+    def _chosen(self, checks: Sequence[str] | None) -> tuple[Sequence[str] | None, frozenset[str]]:
+        """Those of the store, and those of notes, which come after it."""
+        if self._mind.mirroring is None:
+            return checks, frozenset()
+        from tacit.notes.mirror.ailments import NAMES
+
+        if checks is None:
+            return None, frozenset(NAMES)
+        if not isinstance(checks, list | tuple | set | frozenset):
+            return checks, frozenset()
+        return [one for one in checks if one not in NAMES], frozenset(NAMES) & {*checks}
+
+    def _of_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
+        if self._mind.mirroring is None or not names:
+            return ()
+        from tacit.notes.mirror.ailments import examined
+
+        return examined(self._mind.mirroring.mirror, self._space, names, repair=repair)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from tacit.errors import InvalidInput
@@ -35,9 +36,11 @@ class MemoryRemoving(Opened):
         store, space = self._store, self._space
         done = store.database.write(lambda c: erasing.erase_space(c, store, space))
         store.events.drop(space)
+        mirrored = self._mind.mirroring is None or self._mind.mirroring.mirror.remove_space(space)
         if done is None:
-            return Erased(count=0, complete=erasing.scrub(store.database))
-        return erasing.finish(store, done)
+            return Erased(count=0, complete=erasing.scrub(store.database) and mirrored)
+        erased = erasing.finish(store, done)
+        return erased if mirrored else replace(erased, complete=False)
 
     def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
         """Do again, in all spaces of a restored database, what a journal of erasures tells: its

@@ -26,6 +26,7 @@ from tacit.model.words import (
     Visibility,
 )
 from tacit.store import learned, proposals, relations, writes
+from tacit.store.burying import bury
 from tacit.store.writes import Writing
 
 QUARANTINE_TAG = "quarantine"  # on it until an operator lets it out
@@ -211,10 +212,10 @@ def decline(w: Writing, waiting: proposals.Waiting, memory: Memory) -> None:
     """Somebody said no: the words go, and are not asked about again for a while."""
     proposals.decline(w, waiting.concerns, learned.normalised(memory.content))
     proposals.settle(w, memory.id)
-    writes.bury(w, [memory.id])
+    bury(w, [memory.id])
 
 
 def withdraw(w: Writing, waiting: proposals.Waiting) -> None:
     """It was kept by now: there is nothing left to ask."""
     proposals.settle(w, waiting.memory_id)
-    writes.bury(w, [waiting.memory_id])
+    bury(w, [waiting.memory_id])

@@ -14,7 +14,8 @@ from tacit.lifecycle import certificate, journal, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
 from tacit.model.results import Erased
-from tacit.store import erasures, jobs, keyed, writes
+from tacit.store import erasures, jobs, keyed, note_erasing, noted
+from tacit.store.burying import bury
 from tacit.store.core import Store
 from tacit.store.engine import Database
 from tacit.store.identities import around
@@ -94,7 +95,10 @@ def remove(w: Writing, removal: Removal, ids: Iterable[str]) -> None:
         removal.counts.update(erasures.count(w.connection, w.space, some))
         removal.owners |= erasures.whose(w.connection, w.space, some)
         erasures.drop_mentions(w.connection, w.space, some)
-        writes.bury(w, some)
+        stood_in = noted.retired(w, some)
+        thoughts |= note_erasing.summed_up(w, stood_in)
+        bury(w, some)
+        removal.counts["notes"] += note_erasing.bared(w, stood_in)
         removal.ids.update(some)
         waiting = (waiting | thoughts) - removal.ids
 
@@ -129,8 +133,10 @@ def wipe(w: Writing, owners: Collection[str]) -> Noted:
 
 
 def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
-    """Everything that belongs to these identities of one person, and what waits to be learned."""
+    """Everything that belongs to these identities of one person, their notes, and what waits to be
+    learned."""
     removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
+    removal.counts.update(note_erasing.take(w, owners))
     owned = (
         select(_M.id)
         .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
@@ -159,9 +165,10 @@ def erase_space(connection: Connection, store: Store, space: str) -> Noted | Non
 
 
 def finish(store: Store, done: Noted) -> Erased:
-    """After the rows are gone: the journal, then their bytes."""
+    """After the rows are gone: the journal, then their bytes, and what mirrors hold of them."""
     journal.append(store.journal, [tombstones.to_line(done.erasure)])
-    complete = scrub(store.database)
+    mirrored = [work() for work in store.after_erasing]
+    complete = scrub(store.database) and all(mirrored)
     issued = certificate.issue(done, complete=complete)
     return Erased(count=done.count, complete=complete, certificate=issued)
 

@@ -13,7 +13,7 @@ from tacit.lifecycle import tombstones
 from tacit.lifecycle.erase import erase_owned, remove, remove_settled
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.words import ChatKind, Event
-from tacit.store import erasures, partitions, spaces, writes
+from tacit.store import erasures, note_erasing, partitions, spaces, writes
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import (
     audience_people,
@@ -62,6 +62,7 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     """
     who = sorted(identities)
     rooms, threads = _places(w, who)
+    removal.counts.update(note_erasing.take(w, who, rooms))
     erase_owned(w, removal, who)
     _take_learning(w, removal, who)
     _take_words(w, removal, who)

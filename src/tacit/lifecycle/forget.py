@@ -15,6 +15,7 @@ from tacit.learn.keep import QUARANTINE_TAG
 from tacit.model.memory import Memory
 from tacit.model.words import Event, State
 from tacit.store import keyed, writes
+from tacit.store.burying import bury
 from tacit.store.pairs import insights_of
 from tacit.store.tables import memories
 from tacit.store.writes import Writing
@@ -25,7 +26,7 @@ def forget(w: Writing, memory: Memory, restorable_days: int = limits.RESTORABLE_
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
-        writes.bury(w, [memory.id])  # restored, it would have got past whoever was asked
+        bury(w, [memory.id])  # restored, it would have got past whoever was asked
         return
     gone = replace(
         memory,

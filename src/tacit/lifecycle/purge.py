@@ -19,7 +19,8 @@ from tacit.lifecycle import leap
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.model.words import State
-from tacit.store import ageing, writes
+from tacit.store import ageing
+from tacit.store.burying import bury
 from tacit.store.core import Store
 from tacit.store.identities import around
 from tacit.store.ids import digest
@@ -80,7 +81,7 @@ def remove(w: Writing, ids: Sequence[str]) -> None:
     otherwise, and so no erasure waits for them."""
     if not ids:
         return
-    writes.bury(w, ids)
+    bury(w, ids)
     digests = [digest(w.secret, id) for id in ids]
     w.connection.execute(
         update(tombstones)

@@ -21,6 +21,7 @@ from tacit.model.results import Reverted
 from tacit.model.words import Event, State, Trust
 from tacit.store import keyed, proposals, writes
 from tacit.store import learned as learning
+from tacit.store.burying import bury
 from tacit.store.identities import around
 from tacit.store.learned import Fact
 from tacit.store.rows import to_sensitivity, to_visibility
@@ -161,7 +162,7 @@ def _undo(w: Writing, origin: Origin, memory: Memory, done: _Done) -> None:
         return
     if memory.state is State.PENDING:
         proposals.settle(w, memory.id)
-        writes.bury(w, [memory.id])
+        bury(w, [memory.id])
         done.proposals.add(memory.id)
     elif first.version == 1:
         _forget(w, memory, done)

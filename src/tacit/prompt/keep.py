@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from threading import Lock
 
 import numpy as np
@@ -12,11 +13,13 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
+from tacit.model.memory import Memory
 from tacit.model.question import Question
 from tacit.model.request import Request
 from tacit.model.results import Block
 from tacit.model.tokens import Count
-from tacit.prompt.block import render
+from tacit.prompt import noted, notes_block
+from tacit.prompt.block import Rendered, render
 from tacit.prompt.lines import line_of
 from tacit.prompt.styles import Style
 from tacit.recall import shelf as s
@@ -24,7 +27,7 @@ from tacit.recall.narrow import mask
 from tacit.recall.recollection import Recollection
 from tacit.recall.shelf import Whole
 from tacit.recall.within import Within
-from tacit.store import candidates, snapshots
+from tacit.store import candidates, notes, snapshots
 from tacit.store.audiences import Audiences
 from tacit.store.reads import Found
 
@@ -43,6 +46,8 @@ class Wanted:
     chars_max: int
     categories: frozenset[str] | None  # None: all
     left_out: frozenset[str]  # categories that come by recall alone
+    notes_since: date  # the first day whose sessions are summed up
+    notes_at: int = 0  # the revision of notes, where it is about these
 
 
 class Blocks:
@@ -58,12 +63,17 @@ class Blocks:
         """The same within reach, and nothing of it expired: the same block."""
         whole = Question(text="", categories=wanted.categories)
         within = self._recollection.within(connection, request, whole)
+        if wanted.style is Style.SUMMARY:
+            wanted = replace(wanted, notes_at=notes.revision(connection, request.space))
         key, now = (id(within), wanted), to_micros(request.at)
         with self._lock:
             kept = self._kept.get(key)
         if kept is not None and kept[0] is within and now < kept[1]:
             return kept[2]
-        built, until = self._build(connection, request, within, wanted, whole, count)
+        if wanted.style is Style.SUMMARY:
+            built, until = self._summed_up(connection, request, wanted, count)
+        else:
+            built, until = self._build(connection, request, within, wanted, whole, count)
         with self._lock:
             self._kept[key] = (within, until, built)
             if len(self._kept) > limits.BLOCKS_KEPT_MAX_COUNT:
@@ -100,14 +110,48 @@ class Blocks:
         for category, missed in _missed(within, positions, ids).items():
             name = codes.word(category)
             cut[name] = cut.get(name, 0) + missed
-        block = Block(
-            text=rendered.text,
-            revision=wanted.taken,
-            ids=rendered.shown,
-            cut={name: cut[name] for name in sorted(cut)},
-            tokens=count(rendered.text),
+        return _block(rendered, cut, wanted, count), until
+
+    def _summed_up(
+        self, connection: Connection, request: Request, wanted: Wanted, count: Count
+    ) -> tuple[Block, int]:
+        """The same moment, the same categories: what is new waits here too."""
+        news = snapshots.news(connection, request, wanted.thread, wanted.taken)
+
+        def usable(memory: Memory) -> bool:
+            return (
+                memory.id not in news
+                and to_micros(memory.created_at) <= wanted.taken
+                and memory.category not in wanted.left_out
+                and (wanted.categories is None or memory.category in wanted.categories)
+            )
+
+        where = (connection, self._audiences, request)
+        lasting = [memory for _, memory in noted.index(*where, usable)]
+        recent = noted.sessions(*where, wanted.notes_since, usable)
+        rendered = notes_block.render(
+            [line_of(memory) for memory in lasting],
+            [
+                notes_block.Session(
+                    summary=one.summary, ids=tuple(memory.id for memory in one.made_of)
+                )
+                for one in recent
+            ],
+            items_max=wanted.items_max,
         )
-        return block, until
+        heard = [*lasting, *(memory for one in recent for memory in one.memories)]
+        until = min((to_micros(m.expires_at) for m in heard if m.expires_at), default=s.NEVER)
+        return _block(rendered, rendered.cut, wanted, count), until
+
+
+def _block(rendered: Rendered, cut: Mapping[str, int], wanted: Wanted, count: Count) -> Block:
+    return Block(
+        text=rendered.text,
+        revision=wanted.taken,
+        ids=rendered.shown,
+        cut={name: cut[name] for name in sorted(cut)},
+        tokens=count(rendered.text),
+    )
 
 
 def _foremost(within: Within, positions: Whole, most: int) -> Sequence[int]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from tacit import limits
+from tacit.model.filing import is_done
 from tacit.model.memory import Memory
 from tacit.model.words import Trust
 from tacit.prompt.fence import NOTHING, clip, inert, label
@@ -15,6 +16,7 @@ from tacit.prompt.fence import NOTHING, clip, inert, label
 _SAID_BY_OTHERS = frozenset({Trust.HEARSAY, Trust.UNTRUSTED})
 _SAID = "It is said that "
 _SEEMS = "It seems that "
+_DONE = " (done)"
 _READ_FACTOR = 4  # room for what is left out when text is made inert
 
 
@@ -30,6 +32,7 @@ class Line:
     about: tuple[str, ...] = ()  # names for people to read, never identities
     hearsay: bool = False
     inferred: bool = False  # concluded by the system
+    done: bool = False  # a task that is finished
     pinned: bool = False
     importance: int = limits.IMPORTANCE_DEFAULT
 
@@ -45,6 +48,7 @@ def line_of(memory: Memory, about: Iterable[str] = ()) -> Line:
         about=tuple(about),
         hearsay=memory.trust in _SAID_BY_OTHERS,
         inferred=memory.inferred or memory.trust is Trust.INFERRED,
+        done=is_done(memory),
         pinned=memory.pinned,
         importance=memory.importance,
     )
@@ -60,7 +64,8 @@ def said(line: Line, max_chars: int = limits.LINE_MAX_CHARS) -> str:
     text = line.text
     if len(text) > _READ_FACTOR * max_chars:  # what is not shown need not be read
         text = text[: _READ_FACTOR * max_chars] + NOTHING
-    return clip(hedge(line) + inert(text), max_chars)
+    ending = _DONE if line.done else ""
+    return clip(hedge(line) + inert(text), max_chars - len(ending)) + ending
 
 
 def heading(category: str) -> str:
@@ -75,7 +80,3 @@ def named(category: str) -> str:
 
 def people(line: Line) -> str:
     return label(", ".join(line.about), limits.NAME_MAX_CHARS)
-
-
-def day(moment: datetime) -> str:
-    return moment.astimezone(UTC).date().isoformat()

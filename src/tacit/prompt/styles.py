@@ -1,4 +1,5 @@
-"""The three looks of a block. Each says how a frame, a category and a memory are written."""
+"""The looks of a block. A layout says how a frame, a category and a memory are written; summaries
+of notes are laid out by themselves (`notes_block`)."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tacit.prompt.fence import CLOSE, OPEN, inert
-from tacit.prompt.lines import Line, day, heading, hedge, named, people, said
+from tacit.prompt.lines import Line, heading, hedge, named, people, said
 
 
 class Style(StrEnum):
     MEMORY = "memory"  # Markdown with headings
     FILTERED = "filtered"  # keys and values
-    SUMMARY = "summary"  # one flat list, with the day of each
+    SUMMARY = "summary"  # of notes: what is kept for good, then recent sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +68,6 @@ def _structured(text: str) -> bool:
     return True
 
 
-def _summary_item(line: Line) -> str:
-    added = day(line.created_at)
-    return f"- [id:{line.id}] [{named(line.category)}] {said(line)} (added {added})"
-
-
 LAYOUTS = {
     Style.MEMORY: Layout(
         head=(
@@ -92,10 +88,5 @@ LAYOUTS = {
         tail=(CLOSE,),
         before_group=lambda category: (f"{named(category)}:",),
         item=_filtered_item,
-    ),
-    Style.SUMMARY: Layout(
-        head=(OPEN, "[Memory:LongTerm:Summary]"),
-        tail=(CLOSE,),
-        item=_summary_item,
     ),
 }

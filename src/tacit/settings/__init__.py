@@ -28,6 +28,7 @@ from tacit.settings.upkeep import (
     JobsSettings,
     LifecycleSettings,
     MetricsSettings,
+    NotesSettings,
     ReflectSettings,
 )
 from tacit.settings.whereabouts import DATABASE_NAME, FOLDER_NAME, database_url, path_of
@@ -50,6 +51,7 @@ __all__ = [
     "LifecycleSettings",
     "MemorySettings",
     "MetricsSettings",
+    "NotesSettings",
     "PoolSettings",
     "PromptSettings",
     "RecallSettings",

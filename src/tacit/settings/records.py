@@ -24,6 +24,7 @@ from tacit.settings.upkeep import (
     JobsSettings,
     LifecycleSettings,
     MetricsSettings,
+    NotesSettings,
     ReflectSettings,
 )
 from tacit.settings.values import Parse
@@ -268,6 +269,7 @@ class Settings:
     erase: EraseSettings = field(default_factory=EraseSettings)
     consolidate: ConsolidateSettings = field(default_factory=ConsolidateSettings)
     reflect: ReflectSettings = field(default_factory=ReflectSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
     events: EventsSettings = field(default_factory=EventsSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     # How categories come into a prompt; those that are not here come as a whole.

@@ -108,6 +108,29 @@ class ConsolidateSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotesSettings:
+    """Memories as Markdown files that people read and edit."""
+
+    # False: no files are written or read. Sessions are kept in the store all the same.
+    enabled: bool = key(False, values.flag)
+    # Where the files are. Empty: `notes` beside a SQLite file; PostgreSQL needs a path.
+    dir: str = key("", values.path)
+    # Whether a process that has a memory open mirrors what changes within a second.
+    watch: bool = key(True, values.flag)
+    # Days of sessions that a new one starts with, today among them.
+    short_term_days: int = key(limits.NOTE_DAYS_DEFAULT, values.whole(1, limits.NOTE_DAYS_MAX))
+    # Lines of a block in the style of summaries.
+    items_max: int = key(
+        limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT, values.whole(1, limits.NOTE_ITEMS_SHOWN_MAX_COUNT)
+    )
+    # Lines that may be gone from the files at once before they are asked about.
+    forget_at_once_max: int = key(
+        limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
+        values.whole(0, limits.NOTE_FORGET_AT_ONCE_MAX_COUNT),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectSettings:
     """What a language model concludes from what people say in private."""
 

@@ -25,7 +25,7 @@ from tacit.clock import to_micros
 from tacit.disclosure.shape import word
 from tacit.model.happening import Node, Op, Status
 from tacit.model.words import Event, State
-from tacit.store import partitions, rendered
+from tacit.store import noted, partitions, rendered
 from tacit.store.happening import Happened
 from tacit.store.ids import digest
 from tacit.store.tables import change_log, memories
@@ -183,7 +183,7 @@ def retire(
             for row in rows
         ],
     )
-    noted = {
+    told = {
         "space": w.space,
         "ids": found,
         "event": Event.TTL.value,
@@ -191,7 +191,8 @@ def retire(
         "detail": json.dumps({"aged": why}),
         "at": at,
     }
-    w.connection.execute(_NOTE, noted)
+    w.connection.execute(_NOTE, told)
+    noted.retired(w, found)
     w.happened.extend(
         Happened(Node.WORKER, Op.TTL, Status.OK, row.id, row.owner, row.thread, row.category)
         for row in rows

@@ -16,7 +16,7 @@ from tacit.errors import StoreBusy
 from tacit.identity.resolve import Asking
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.store import gauges, spaces, words
+from tacit.store import gauges, noted, spaces, words
 from tacit.store.accesses import Accesses
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
@@ -44,6 +44,8 @@ class Store:
     meter: Meter = NO_METER
     keep_events_days: int = 0  # 0: what happens is not recorded
     journal: Path | None = None  # of erasures; no backup of the database takes it with it
+    # What is done once something was erased, in files beside the database; whether it could be.
+    after_erasing: list[Callable[[], bool]] = field(default_factory=list)
     accesses: Accesses = field(init=False)
     events: Events = field(init=False)
     _unwatch: Stop = field(init=False)
@@ -119,7 +121,7 @@ class Store:
                 at=at,
                 vectors=vectors,
             )
-            return w, work(w)
+            return w, _settled(w, work(w))
 
         try:
             w, done = self.database.write(lambda connection: attempt(connection, first=True))
@@ -151,7 +153,7 @@ class Store:
     def _done(self, space: str, actor: str, work: Callable[[Writing], T], *, changing: bool) -> T:
         def attempt(connection: Connection) -> tuple[Writing, T]:
             w = self._unasked(connection, space, actor, changing=changing)
-            return w, work(w)
+            return w, _settled(w, work(w))
 
         w, done = self.database.write(attempt)
         self.told(space, w.at, w.happened)
@@ -184,3 +186,10 @@ class Store:
             self.events.close()
         finally:
             self.database.close()
+
+
+def _settled(w: Writing, done: T) -> T:
+    """The last thing of a write: notes that it changed have changed."""
+    if w.noted:
+        noted.settle(w)
+    return done

@@ -35,6 +35,9 @@ from tacit.store.tables import (
     memories,
     memory_people,
     memory_versions,
+    note_items,
+    note_lines,
+    notes,
     pair_checks,
     people,
     proposals,
@@ -61,6 +64,8 @@ _BY_ID: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (derived_from, (_D.memory_id, _D.turn_id)),
     (pair_checks, (pair_checks.c.first_id, pair_checks.c.second_id)),
     (events, (events.c.memory_id,)),
+    (note_items, (note_items.c.memory_id,)),
+    (note_lines, (note_lines.c.memory_id,)),
 )
 
 
@@ -207,7 +212,7 @@ def identities(connection: Connection, space: str) -> set[str]:
     link = identity_links.c
     columns: tuple[ColumnElement[str], ...] = (
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
-        audience_people.c.person,
+        audience_people.c.person, notes.c.subject, notes.c.contact_id,
     )  # fmt: skip
     everybody = union(
         *(select(column).where(column.table.c.space_id == space) for column in columns)

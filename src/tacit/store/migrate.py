@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from tacit.errors import SchemaMismatch
 from tacit.store.engine import Database
 
-HEAD = "0004"
+HEAD = "0005"
 _SCRIPTS = Path(__file__).parent / "migrations"
 
 

@@ -22,6 +22,7 @@ from tacit.store.tables import audience_people, memories, memory_people, partiti
 
 _P, _A, _M, _W = partitions.c, audience_people.c, memories.c, memory_people.c
 BUMPED_AT_ONCE_COUNT = 200
+NOTES = "n:notes"  # leads to no memory: moves when a note of the space does
 
 Revisions = dict[str, tuple[int, int]]  # door → (revision, the one that last removed a row)
 
@@ -40,7 +41,7 @@ def heard(audience: str) -> str:
 
 
 def is_heard(door: str) -> bool:
-    return not door.startswith(("p:", "r:"))
+    return not door.startswith(("p:", "r:", "n:"))
 
 
 def home(owner: str | None, learned_in: str | None) -> str:

@@ -39,6 +39,7 @@ from tacit.store.learning_tables import (
     learning_days,
     proposals,
 )
+from tacit.store.note_tables import note_files, note_items, note_lines, notes
 from tacit.store.recall_tables import (
     blocks,
     derived_from,
@@ -79,6 +80,10 @@ __all__ = [
     "memory_people",
     "memory_versions",
     "metadata",
+    "note_files",
+    "note_items",
+    "note_lines",
+    "notes",
     "pair_checks",
     "partitions",
     "people",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,13 +16,12 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.words import Event
 from tacit.store import audiences as listeners
-from tacit.store import counters, doors, happening, meanings, partitions, rendered, steps
+from tacit.store import counters, doors, happening, meanings, noted, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
 from tacit.store.happening import Happened
 from tacit.store.ids import digest, memory_id
-from tacit.store.people import forget_unmentioned
 from tacit.store.rendered import Step
 from tacit.store.rows import COLUMNS, to_memory, to_row
 from tacit.store.tables import memories, memory_people, memory_versions, tombstones, vectors
@@ -88,6 +87,7 @@ class Writing:
     edges: list[Edge] = field(default_factory=list)  # with which they were added
     issued: set[str] = field(default_factory=set)  # ids that this write has used
     happened: list[Happened] = field(default_factory=list)  # to be recorded once it is committed
+    noted: dict[str, set[str]] = field(default_factory=dict)  # notes it changed → superseded there
 
     @property
     def space(self) -> str:
@@ -176,6 +176,7 @@ def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> 
             *_shown(w, memory, "updated"),
         ],
     )
+    noted.changed(w, memory)
     happening.did(w, memory, Event.UPDATE)
 
 
@@ -201,6 +202,7 @@ def change(
             "portable": memory.portable,
         },
     )
+    noted.changed(w, memory)
     note(w, memory, event, shown, detail)
 
 
@@ -225,44 +227,6 @@ def next_revision(w: Writing, thread: str) -> int:
     params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
     ((rev,),) = rendered.rows(w.connection, steps.NEXT_REVISION, params)
     return int(rev)
-
-
-def bury(w: Writing, ids: Sequence[str]) -> None:
-    """Remove memories and everything that lives with them; what is left is a keyed hash."""
-    if not ids:
-        return
-    m, p = _M, memory_people.c
-    which = (m.space_id == w.space, m.id.in_(ids))
-    threads = set(w.connection.execute(select(m.thread).where(*which)).scalars()) - {None}
-    named = set(
-        w.connection.execute(
-            select(p.person).where(p.space_id == w.space, p.memory_id.in_(ids))
-        ).scalars()
-    )
-    through = partitions.doors_of_stored(w.connection, w.space, ids)
-    partitions.bump(w.connection, w.space, through, removing=True)
-    w.dialect.unindex_words(w.connection, w.space, ids)
-    w.connection.execute(delete(memories).where(*which))
-    w.connection.execute(
-        update(memories)
-        .where(m.space_id == w.space, m.superseded_by.in_(ids))
-        .values(superseded_by=None)
-    )
-    forget_unmentioned(w.connection, w.space, named)
-    rows = [
-        {
-            "space_id": w.space,
-            "digest": digest(w.secret, id),
-            "erased_at": to_micros(w.at),
-            "actor": w.actor if w.actor.startswith("operator:") else "",
-            "scrubbed": False,
-        }
-        for id in ids
-    ]
-    w.dialect.insert_missing(w.connection, tombstones, rows)
-    for thread in sorted((threads | {w.thread}) - {""}):
-        next_revision(w, thread)  # whoever keeps a block of it builds that anew
-    happening.erased(w, ids)
 
 
 def _stamp(w: Writing, memory: Memory, heard: str | None, *, before: bool) -> int:

@@ -56,6 +56,8 @@ class Policy:
     recalled_only: Mapping[str, int] = field(default_factory=dict)  # category → at most so many
     allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
     restorable_days: int = limits.RESTORABLE_DAYS
+    note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
+    note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tacit.model.chat import Chat, Requester
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.message import Message
+from tacit.model.notes import SessionDraft, SessionEnded, Woken
 from tacit.model.people import NameKind, Person
 from tacit.model.question import Narrowing
 from tacit.model.results import (
@@ -162,6 +163,38 @@ class DisabledView:
 
     def learn(self, messages: Iterable[Message]) -> Accepted:
         return Accepted()
+
+    def begin_session(self, session: str | None = None) -> Woken:
+        return Woken(session="")
+
+    def end_session(
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        draft: SessionDraft | None = None,
+        session: str | None = None,
+    ) -> SessionEnded:
+        return SessionEnded(path="")
+
+    def files(self, folder: str = "") -> List[str]:
+        return []
+
+    def file_sizes(self, folder: str = "") -> dict[str, int]:
+        return {}
+
+    def read_file(self, path: str) -> str:
+        raise NotFound("file")
+
+    def write_file(
+        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
+    ) -> None:
+        return None
+
+    def delete_file(self, path: str) -> None:
+        return None
+
+    def rename_file(self, old: str, new: str) -> None:
+        return None
 
     def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
         return ()

@@ -39,7 +39,7 @@ class ViewLearning(Access):
         the answer names the kinds. Where turns are kept, it records them as well."""
         if self._mind.path is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        said, refused = _screened(messages)
+        said, refused = screened(messages)
         if not any(one.role in (Role.USER, Role.TOOL) for one in said):
             return Accepted(refused=refused)
         count = self._write(lambda w: self._queue(w, said))
@@ -176,7 +176,7 @@ class ViewLearning(Access):
         self._mind.mind_the_gap()
 
 
-def _screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
+def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
     """Messages without those that hold secrets, and the kinds of these."""
     said: list[Said] = []
     refused: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from tacit.embedding.port import Embedder
 from tacit.errors import InvalidInput
@@ -22,6 +23,9 @@ from tacit.recall.recollection import Recollection
 from tacit.store import jobs, schedule
 from tacit.store.core import Store
 
+if TYPE_CHECKING:  # only where there are files of notes is that imported
+    from tacit.notes.mirror.mirroring import Mirroring
+
 
 @dataclass(frozen=True, slots=True)
 class Mind:
@@ -30,6 +34,7 @@ class Mind:
     learning: Learning | None = None  # None: nothing is learned from conversations
     learners: int = 0  # threads of this process that do so
     upkeep: Upkeep = field(default_factory=Upkeep)
+    mirroring: Mirroring | None = None  # None: there are no files of notes
     recollection: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)
@@ -50,6 +55,9 @@ class Mind:
         parts = (self.store, recollection, self.embedder, self.learning, self.upkeep)
         object.__setattr__(self, "tasks", tasks(*parts))
         object.__setattr__(self, "_keepers", Keepers(self.rounds))
+        if self.mirroring is not None:
+            self.mirroring.mirror.written = self.mind_the_gap
+            self.store.after_erasing.append(self.mirroring.mirror.erased)
         if indexing is not None:
             indexing.wake()
         if path is not None and self._left_over():
@@ -108,6 +116,11 @@ class Mind:
         if overdue:
             self._keepers.tidy(space)
 
+    def mirror_notes(self) -> None:
+        """A memory was opened: what was edited meanwhile is read, and changes are heard of."""
+        if self.mirroring is not None:
+            self.mirroring.start()
+
     def close(self) -> None:
         try:
             if self.learning is not None and self.learning.model is not None:
@@ -115,6 +128,8 @@ class Mind:
             for workers in self._workers:
                 workers.close()
             self._keepers.close()
+            if self.mirroring is not None:
+                self.mirroring.close()  # after all who write
             if self.indexing is not None:
                 self.indexing.close()
         finally:

@@ -22,6 +22,7 @@ from tacit.model.tokens import within
 from tacit.prompt import fresh as freshly
 from tacit.prompt.keep import Wanted
 from tacit.prompt.lines import Line, line_of
+from tacit.prompt.noted import first_day
 from tacit.prompt.styles import Style
 from tacit.recall.answer import Answer
 from tacit.store import candidates, snapshots
@@ -195,7 +196,8 @@ class ViewRecall(Access):
         return self._write(lambda w: snapshots.take(w, audience, gap))
 
     def _block(self, connection: Connection, request: Request, style: Style, taken: int) -> Block:
-        allowed = self._allowed(self._agent)
+        allowed, policy = self._allowed(self._agent), self._policy
+        of_notes = style is Style.SUMMARY
         return self._mind.blocks.block(
             connection,
             request,
@@ -204,12 +206,13 @@ class ViewRecall(Access):
                 agent=self._agent,
                 taken=taken,
                 style=style,
-                items_max=self._policy.items_max,
-                chars_max=self._policy.chars_max,
+                items_max=policy.note_items_max if of_notes else policy.items_max,
+                chars_max=policy.chars_max,
                 categories=allowed,
-                left_out=frozenset(self._policy.recalled_only),
+                left_out=frozenset(policy.recalled_only),
+                notes_since=first_day(request.at, policy.note_days),
             ),
-            self._policy.count,
+            policy.count,
         )
 
     def _within_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:

@@ -14,6 +14,7 @@ from tacit.learn import remember as remembering
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.model.words import Event, State
 from tacit.store import ailments, jobs, proposals, writes
+from tacit.store.burying import bury
 from tacit.store.tables import jobs as jobs_table
 from tacit.store.tables import memories, memory_versions
 from tacit.store.writes import Writing
@@ -117,7 +118,7 @@ def _resolve(w: Writing, case: Case) -> bool:
     if kind == _ANSWERED and memory.state is not State.PENDING:
         proposals.settle(w, id)
     elif kind == _ASKED and memory.state is State.PENDING:
-        writes.bury(w, [id])
+        bury(w, [id])
     return True
 
 

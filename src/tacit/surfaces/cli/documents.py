@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, fields, is_dataclass
+from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +121,17 @@ def waiting(one: Waiting) -> dict[str, Any]:
     return {name: plain(value) for name, value in asdict(one).items()}
 
 
+def nested(record: Any) -> dict[str, Any]:
+    """A record of records, each under the names of its own fields."""
+    return {one.name: _deep(getattr(record, one.name)) for one in fields(record)}
+
+
+def _deep(value: object) -> Any:
+    if is_dataclass(value):
+        return nested(value)
+    return [_deep(one) for one in value] if isinstance(value, tuple) else plain(value)
+
+
 def event(entry: HistoryEntry) -> dict[str, Any]:
     return {
         "event": entry.event.value,
@@ -151,7 +162,7 @@ def link(one: Link) -> dict[str, Any]:
 
 
 def plain(value: object) -> Any:
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # or a moment
         return value.isoformat()
     if isinstance(value, Enum):
         return value.value

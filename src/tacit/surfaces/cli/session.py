@@ -59,9 +59,14 @@ class Session:
         if getattr(self.args, "migrate", False):
             settings = replace(settings, db=replace(settings.db, automigrate=True))
         settings = replace(settings, learn=replace(settings.learn, workers=self._workers))
+        # Files of notes are read at the start of a command and written at its end.
+        watches = settings.notes.watch and self._works_on
+        settings = replace(settings, notes=replace(settings.notes, watch=watches))
         if self.args.command == "metrics":  # whatever is set: that is what was asked for
             settings = replace(settings, metrics=replace(settings.metrics, exporter="prometheus"))
-        opened = self._resources.enter_context(open_memory(self.args.db, settings=settings))
+        opened = self._resources.enter_context(
+            open_memory(self.args.db, settings=settings, mirror=not self._looks_on)
+        )
         if self.args.command == "work" and settings.metrics.exporter == "prometheus":
             self._serve(settings.metrics.port)
         return opened if self.args.space is None else opened.space(self.args.space)
@@ -76,9 +81,18 @@ class Session:
     @property
     def _workers(self) -> int:
         """Commands end before a thread of theirs would have learned much: only `work` has some."""
-        if self.args.command != "work" or self.args.once:
-            return 0
-        return max(1, self.settings.learn.workers)
+        return max(1, self.settings.learn.workers) if self._works_on else 0
+
+    @property
+    def _looks_on(self) -> bool:
+        """Tells how files and store differ, or what it did about that: to open the memory must not
+        bring them together before."""
+        command: str = self.args.command
+        return command == "doctor" or (command == "notes" and self.args.act != "watch")
+
+    @property
+    def _works_on(self) -> bool:
+        return self.args.command == "work" and not self.args.once
 
     @cached_property
     def requester(self) -> Requester:

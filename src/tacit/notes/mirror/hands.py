@@ -1,0 +1,231 @@
+"""Doing to memories what a note says: as the person whose note it is, or as the operator of the
+folder where it is a room's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol
+
+from tacit import limits
+from tacit.disclosure.change import Act, Standing, may_change
+from tacit.errors import NotFound
+from tacit.learn import remember as learning
+from tacit.learn.compose import Ttls, compose, expiry, stricter
+from tacit.learn.extract import chosen
+from tacit.learn.reading.tongue import AUTO
+from tacit.lifecycle import forget as forgetting
+from tacit.model import filing, text
+from tacit.model.draft import Draft
+from tacit.model.filing import Filed
+from tacit.model.memory import Memory
+from tacit.model.notes import Item
+from tacit.model.words import ChatKind, Event, Sensitivity, State
+from tacit.store import places, writes
+from tacit.store.writes import Writing
+
+OPERATOR = "operator:notes"  # stands in the history of what is a room's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What an operator set for memories, as far as notes make and drop some."""
+
+    ttls: Ttls = field(default_factory=dict)
+    restorable_days: int = limits.RESTORABLE_DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a file tells of a memory that it has from another database."""
+
+    id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class Hand(Protocol):
+    """Every method answers with the memory as it is then; its id may be another. `NotFound` where
+    whoever acts may not; `InvalidInput` where the words may not be kept."""
+
+    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory: ...
+    def reword(self, memory: Memory, content: str) -> Memory: ...
+    def refile(self, memory: Memory, filed: Filed) -> Memory: ...
+    def forget(self, memory: Memory) -> None: ...
+    def restore(self, memory: Memory) -> Memory: ...
+    def knows(self, memory: Memory) -> bool: ...
+
+
+def filed_as(item: Item) -> Filed:
+    """What an item that is new is filed as."""
+    plain = filing.filed(item.section)
+    return plain._replace(tags=filing.tags_of(item.section, item.done))
+
+
+def sensitivity_of(content: str) -> Sensitivity:
+    """Of what is said to a whole room: what the lexicon says, and public where it says nothing."""
+    touched = [entry for entry in chosen(AUTO, content).lexicon if entry.match.search(content)]
+    floors = (entry.sensitivity for entry in touched)
+    return max(floors, key=lambda one: one.rank, default=Sensitivity.PUBLIC)
+
+
+def no_looser(w: Writing, memory: Memory) -> Memory:
+    """A line that was just reworded is as sensitive as its new words at the least."""
+    kept = stricter(memory.sensitivity, sensitivity_of(memory.content))
+    if kept is memory.sensitivity:
+        return memory
+    changed = replace(memory, sensitivity=kept, updated_at=w.at)
+    writes.change(w, changed, Event.UPDATE, None, {"fields": f"sensitivity {kept}"})
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHand:
+    """A request's own: that of the person whose note it is, or of a view."""
+
+    w: Writing
+    how: Keeping
+
+    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+        asked = _draft(content, filed, for_room=self.w.request.kind is ChatKind.GROUP)
+        least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
+        asked = replace(asked, sensitivity=stricter(least, sensitivity_of(content)))
+        memory = _named(compose(self.w, asked, None, self.how.ttls), known)
+        writes.add(self.w, memory)
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        wording = text.content(content)
+        if memory.state is not State.ACTIVE:
+            memory = self.restore(memory)
+        w = self._at_home(memory)
+        standing = may_change(Act.UPDATE, w.request, memory)
+        if standing is None:
+            raise NotFound
+        if memory.owner is None:
+            standing = Standing.MEMBER  # whoever it is about is one too, and the room words it
+        done = learning.update(w, memory, standing, Draft(content=wording), self.how.ttls)
+        return no_looser(w, _held(w, done.id))
+
+    def refile(self, memory: Memory, filed: Filed) -> Memory:
+        if may_change(Act.UPDATE, self._at_home(memory).request, memory) is None:
+            raise NotFound
+        return _refile(self.w, memory, filed, self.how)
+
+    def forget(self, memory: Memory) -> None:
+        if may_change(Act.FORGET, self._at_home(memory).request, memory) is None:
+            raise NotFound
+        forgetting.forget(self.w, memory, self.how.restorable_days)
+
+    def restore(self, memory: Memory) -> Memory:
+        if may_change(Act.RESTORE, self._at_home(memory).request, memory) is None:
+            raise NotFound
+        forgetting.restore(self.w, memory, self.how.ttls)
+        return _held(self.w, memory.id)
+
+    def knows(self, memory: Memory) -> bool:
+        request = self._at_home(memory).request
+        return may_change(Act.RESTORE, request, memory) is not None and not memory.is_turn
+
+    def _at_home(self, memory: Memory) -> Writing:
+        """A person's note is read by nobody else, wherever they said what stands in it: it goes
+        on as what was said in the private chat that it is from."""
+        request = self.w.request
+        own = memory.owner is not None and request.person(memory.owner) == request.requester
+        private = memory.learned_kind is ChatKind.PRIVATE and memory.learned_in
+        if not (own and private and request.private) or memory.learned_in in request.rooms:
+            return self.w
+        there = replace(request, chat=memory.learned_in, rooms=request.rooms | {private})
+        return replace(self.w, request=there)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomHand:
+    """The operator's, on what is a room's own. Their words are nobody's, and say nothing of who
+    heard them."""
+
+    w: Writing
+    how: Keeping
+    chat: str
+
+    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+        asked = _draft(content, filed, for_room=True)
+        asked = replace(asked, sensitivity=sensitivity_of(content))
+        there = replace(
+            self.w.request,
+            chat=self.chat,
+            kind=ChatKind.GROUP,
+            rooms=frozenset({self.chat}),
+            confidential=places.place(self.w.connection, self.w.space, self.chat).confidential,
+        )
+        w = replace(self.w, request=there, thread=self.chat)
+        memory = _named(compose(w, asked, None, self.how.ttls), known)
+        writes.add(w, memory)
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        wording = text.content(content)
+        if memory.state is not State.ACTIVE:
+            memory = self.restore(memory)
+        changed = replace(
+            memory,
+            content=wording,
+            version=memory.version + 1,
+            speaker=None,  # as of a new line: it is about whom it names, and nobody heard it
+            heard_by=frozenset(),
+            updated_at=self.w.at,
+        )
+        writes.reword(self.w, changed)
+        return no_looser(self.w, changed)
+
+    def refile(self, memory: Memory, filed: Filed) -> Memory:
+        return _refile(self.w, memory, filed, self.how)
+
+    def forget(self, memory: Memory) -> None:
+        forgetting.forget(self.w, memory, self.how.restorable_days)
+
+    def restore(self, memory: Memory) -> Memory:
+        forgetting.restore(self.w, memory, self.how.ttls)
+        return _held(self.w, memory.id)
+
+    def knows(self, memory: Memory) -> bool:
+        return memory.owner is None and memory.learned_in == self.chat and not memory.is_turn
+
+
+def _draft(content: str, filed: Filed, *, for_room: bool) -> Draft:
+    return Draft(
+        content=text.content(content),
+        kind=filed.kind,
+        category=filed.category,
+        tags=filed.tags,
+        for_room=for_room,
+    )
+
+
+def _named(memory: Memory, known: Known | None) -> Memory:
+    if known is None:
+        return memory
+    created, updated = min(known.created_at, memory.created_at), known.updated_at
+    updated = max(created, min(updated, memory.updated_at))
+    return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
+
+
+def _refile(w: Writing, memory: Memory, filed: Filed, how: Keeping) -> Memory:
+    """The same words in another section, or ticked. What has a key stays where it is filed."""
+    kind, category = memory.kind, memory.category
+    if memory.key is None:
+        kind, category = filed.kind, filed.category
+    changed = replace(memory, kind=kind, category=category, tags=filed.tags)
+    if changed == memory:
+        return memory
+    if kind is not memory.kind:
+        changed = replace(changed, expires_at=expiry(kind, w.at, how.ttls))
+    changed = replace(changed, updated_at=w.at)
+    writes.change(w, changed, Event.UPDATE, "updated", {"fields": "tags"})
+    return changed
+
+
+def _held(w: Writing, id: str) -> Memory:
+    found = writes.held(w, id)
+    assert found is not None  # it was written in this very transaction
+    return found

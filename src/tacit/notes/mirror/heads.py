@@ -1,0 +1,210 @@
+"""The head of a note, both ways: its summary, which is a memory, and what else stands there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from tacit import limits
+from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
+from tacit.model import text
+from tacit.model.filing import SUMMED_UP
+from tacit.model.memory import Memory
+from tacit.model.notes import Head, Link, NoteChange, NoteKind
+from tacit.model.words import State
+from tacit.notes.merge.merging import merged_links
+from tacit.notes.mirror.hands import Hand, Known
+from tacit.notes.mirror.plan import Agreed, Alone, Kept, Line, missing, settle
+from tacit.notes.mirror.reading_back import Outcome, Rules
+from tacit.notes.text.document import Document
+from tacit.notes.text.splices import AddLink, DropLink, SetHead
+from tacit.store import notes, writes
+from tacit.store.notes import FileState, NoteRow
+from tacit.store.writes import Writing
+
+OTHER_SUMMARY = "summary_conflict"  # the wording of the store, where both were changed
+INDEX_SUMMARY = "Most important and stable long-term facts and project state."
+_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
+STANDING = (State.ACTIVE, State.EXPIRED)
+
+
+def summary_digest(summary: str) -> str:
+    return hashlib.sha256(summary.encode()).hexdigest()
+
+
+def head_of(row: NoteRow, summary: str) -> Head:
+    return Head(
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        summary=INDEX_SUMMARY if row.kind is NoteKind.LONG_TERM else summary,
+        session_id=row.session,
+        source=row.source,
+        channel=row.channel,
+        tags=row.tags,
+        subject_id=row.subject,
+        contact_id=row.contact_id,
+        contact_nickname=row.contact_nickname,
+    )
+
+
+def summary_of(w: Writing, row: NoteRow) -> Memory | None:
+    """The summary of a session, where there is one that stands."""
+    memory = writes.held(w, row.summary_id) if row.summary_id else None
+    return memory if memory is not None and memory.state in STANDING else None
+
+
+def keepable(value: str | Link | tuple[str, ...] | None) -> bool:
+    """Whether it may be stored. What may not stays in the file, and is left alone there."""
+    if isinstance(value, Link):
+        value = (value.text, value.target)
+    parts = value if isinstance(value, tuple) else () if value is None else (value,)
+    try:
+        for part in parts:
+            text.without_secrets("head", text.storable("head", part, limits.LINK_MAX_CHARS))
+    except InvalidInput:
+        return False
+    return len(parts) <= limits.TAGS_MAX_COUNT
+
+
+class HeadReading:
+    """The head of one file in one write."""
+
+    def __init__(
+        self,
+        w: Writing,
+        hand: Hand,
+        row: NoteRow,
+        document: Document,
+        agreed: Mapping[str, Agreed],
+        rules: Rules,
+        outcome: Outcome,
+    ) -> None:
+        self._w, self._hand, self._row, self._document = w, hand, row, document
+        self._agreed, self._rules, self._outcome = agreed, rules, outcome
+
+    def read(self, state: FileState | None, *, touched: bool) -> None:
+        """`touched`: a person changed the file. What stands in the head then counts."""
+        if self._row.kind is NoteKind.SESSION:
+            try:
+                self._summary(state)
+            except StoreError:
+                raise
+            except (InvalidInput, NotFound, Conflict):
+                if self._rules.strict:
+                    raise
+                self._outcome.refused += 1
+                self._note("refused", None, self._document.head.summary)
+        if self._row.kind is not NoteKind.PAGE:
+            self._fields(touched=touched)
+            self._links(state, touched=touched)
+
+    def _summary(self, state: FileState | None) -> None:
+        memory, said = summary_of(self._w, self._row), self._document.head.summary
+        if memory is None:
+            self._unknown(said, state)
+            return
+        before, kept = self._agreed.get(memory.id), _kept(memory)
+        if not said:
+            self._emptied(memory, before, kept)
+            return
+        other = self._document.fields.get(OTHER_SUMMARY)
+        others = (other,) if isinstance(other, str) else ()
+        line = Line(content=said, digest=summary_digest(said), others=others)
+        found = settle(line, before, kept)
+        if found.clash is not None:
+            self._set(**{OTHER_SUMMARY: found.clash})
+            self._outcome.clashes = True
+            self._note("conflict", found.clash, said)
+        elif found.take:
+            memory = self._hand.reword(memory, said)
+            self._is(memory)
+            self._note("update", kept.content, said)
+        elif found.show:
+            self._set(summary=found.content)
+            self._note("show", said, found.content)
+        self._outcome.told[memory.id] = (memory.version, None)
+
+    def _unknown(self, said: str, state: FileState | None) -> None:
+        """No memory stands for it: it is new, or what it was is gone."""
+        if not said:
+            return
+        id = self._row.summary_id
+        before = self._agreed.get(id) if id else None
+        forgotten = before is not None and before.digest == summary_digest(said)
+        buried = id is None and state is not None and state.stamp < 0
+        if forgotten or buried:
+            self._set(summary="")
+            if OTHER_SUMMARY in self._document.fields:
+                self._set(**{OTHER_SUMMARY: None})
+            self._note("drop", said)
+            return
+        known = None
+        if state is None:
+            at = (self._row.created_at, self._row.updated_at)
+            known = Known(id=None, created_at=at[0], updated_at=at[1])
+        memory = self._hand.remember(said, SUMMED_UP, known)
+        self._is(memory)
+        self._outcome.told[memory.id] = (memory.version, None)
+        self._note("remember", None, said)
+
+    def _emptied(self, memory: Memory, before: Agreed | None, kept: Kept) -> None:
+        if self._rules.bring_back or missing(before, kept) is Alone.ADD:
+            self._set(summary=memory.content)
+            self._outcome.told[memory.id] = (memory.version, None)
+            self._note("show", None, memory.content)
+        elif self._rules.forget:
+            self._hand.forget(memory)
+            self._note("forget", memory.content)
+        else:
+            self._outcome.asked += 1
+            self._outcome.waiting.add(memory.id)
+            self._note("asks", memory.content)
+
+    def _is(self, memory: Memory) -> None:
+        if memory.id != self._row.summary_id:
+            notes.head(self._w, self._row.path, summary_id=memory.id)
+
+    def _fields(self, *, touched: bool) -> None:
+        said, row = self._document.head, self._row
+        written = self._document.fields
+        differ = [
+            one
+            for one in _FIELDS
+            if getattr(said, one) != getattr(row, one) and keepable(getattr(said, one))
+        ]
+        if not differ:
+            return
+        if touched:
+            changes = {one: getattr(said, one) for one in differ if one in written}
+            if changes:
+                notes.head(self._w, row.path, **changes)
+        else:
+            self._set(**{one: getattr(row, one) for one in differ})
+
+    def _links(self, state: FileState | None, *, touched: bool) -> None:
+        row = self._row
+        said = tuple(link for link in self._document.links if keepable(link))
+        if said == row.links:
+            return
+        wanted = row.links
+        if touched:
+            alone = state is not None and state.stamp == row.stamp
+            wanted = said if alone else merged_links(row.links, said)
+        if wanted != row.links:
+            notes.head(self._w, row.path, links=wanted)
+        targets = {link.target for link in wanted}
+        here = {link.target for link in said}
+        self._outcome.edits += [DropLink(target=one) for one in sorted(here - targets)]
+        self._outcome.edits += [AddLink(link=one) for one in wanted if one.target not in here]
+
+    def _set(self, **changes: object) -> None:
+        self._outcome.edits.append(SetHead(changes=changes))
+
+    def _note(self, act: str, before: str | None = None, after: str | None = None) -> None:
+        self._outcome.changes.append(
+            NoteChange(path=self._row.path, act=act, before=before, after=after)
+        )
+
+
+def _kept(memory: Memory) -> Kept:
+    return Kept(content=memory.content, version=memory.version)

@@ -1,0 +1,288 @@
+"""From a file to the store: what a person changed in a note is done to its memories, each by its
+own line; and what the file is to look like then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+
+from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
+from tacit.model import filing
+from tacit.model.filing import Filed
+from tacit.model.memory import Memory
+from tacit.model.notes import TODO, Item, NoteChange, NoteKind, Section
+from tacit.model.words import State
+from tacit.notes.mirror.hands import Hand, Known, filed_as
+from tacit.notes.mirror.pairing import Loose, Pair, Pairing, Shown, kept_of, line_of, pair
+from tacit.notes.mirror.plan import Agreed, Alone, Whereabouts, bereft, missing, settle
+from tacit.notes.text.document import Document, Entry
+from tacit.notes.text.splices import Add, Drop, Edit, SetItem
+from tacit.store import notes, writes
+from tacit.store.notes import ItemRow, NoteRow
+from tacit.store.writes import Writing
+
+_SUCCEEDED = -1  # the version of what another memory took the place of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a reading may do."""
+
+    forget: bool = True  # what has no line any more
+    bring_back: bool = False  # the line instead
+    elsewhere: frozenset[str] = frozenset()  # ids that stand in other files that were changed
+    strangers: bool = True  # ids that this database has never heard of are taken in
+    strict: bool = False  # what is refused ends it; otherwise the line is left alone
+    own_only: bool = False  # no id counts but of what was shown
+
+
+class Strangers(Exception):
+    """There are lines of another database, and nobody said that they are to be taken in."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    edits: list[Edit] = field(default_factory=list)
+    changes: list[NoteChange] = field(default_factory=list)
+    # By id: the memory that a line stands for now. What is not here keeps what was agreed before.
+    told: dict[str, tuple[int, bool | None]] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)  # refused or asked about
+    clashes: bool = False  # both wordings are to be shown first, and then it is read again
+    asked: int = 0
+    refused: int = 0
+
+    def count(self, *acts: str) -> int:
+        return sum(change.act in acts for change in self.changes)
+
+
+class Reading:
+    """One file in one write."""
+
+    def __init__(
+        self,
+        w: Writing,
+        hand: Hand,
+        row: NoteRow,
+        document: Document,
+        shown: Sequence[Shown],
+        agreed: Mapping[str, Agreed],
+        rules: Rules,
+    ) -> None:
+        self._w, self._hand, self._row, self._rules = w, hand, row, rules
+        self._document, self._shown, self._agreed = document, list(shown), dict(agreed)
+        self.outcome = Outcome()
+
+    def read(self) -> Outcome:
+        paired = self._succeeded(pair(self._document.entries, self._shown, self._agreed))
+        self._show_clashes(paired)
+        if self.outcome.clashes:
+            return self.outcome
+        for one in paired.pairs:
+            self._tried(one.entry, one.memory.id, partial(self._pair, one))
+        for bare in paired.loose:
+            self._tried(bare.entry, bare.entry.item.id, partial(self._loose, bare))
+        for entry in paired.new:
+            if entry.item.content.strip():
+                self._tried(entry, None, partial(self._new, entry))
+        for row, memory in paired.lost:
+            self._tried(None, memory.id, partial(self._lost, row, memory))
+        return self.outcome
+
+    def _tried(self, entry: Entry | None, id: str | None, work: Callable[[], None]) -> None:
+        """What may not be kept, or is not theirs to change, is left as it stands in the file."""
+        try:
+            work()
+        except StoreError:
+            raise
+        except (InvalidInput, NotFound, Conflict):
+            if self._rules.strict:
+                raise
+            self.outcome.refused += 1
+            self.outcome.waiting |= {id} if id else set()
+            after = None if entry is None else entry.item.content
+            self._note("refused", after=after)
+
+    def _show_clashes(self, paired: Pairing) -> None:
+        for one in paired.pairs:
+            found = settle(
+                line_of(one.entry, one.others),
+                self._agreed.get(one.memory.id),
+                kept_of(one.row, one.memory),
+            )
+            if found.clash is not None:
+                other = replace(one.entry.item, content=found.clash, conflict=True)
+                other = replace(other, id=one.memory.id, added=one.row.added_on)
+                self.outcome.edits.append(Add(item=other, after=one.entry))
+                self.outcome.clashes = True
+                self._note("conflict", found.clash, found.content)
+
+    def _pair(self, one: Pair) -> None:
+        entry, row, memory = one.entry, one.row, one.memory
+        before = self._agreed.get(memory.id)
+        touched = before is None or before.digest != entry.digest
+        found = settle(line_of(entry, one.others), before, kept_of(row, memory))
+        section = entry.item.section if touched else row.section
+        if found.take or section is not row.section:
+            memory = self._take(one, found.content, found.done, section)
+        elif found.show:
+            self._note("show", entry.item.content, found.content)
+        dated = entry.item.added if touched and entry.item.added else row.added_on
+        if memory.id != row.memory_id or section is not row.section or dated != row.added_on:
+            position = row.position if memory.id != row.memory_id else None
+            notes.put_item(self._w, self._row.path, memory.id, section, position, dated)
+        done = found.done if section in TODO else None
+        # A person who took the day off a line does not want it back.
+        day = entry.item.added if entry.item.id is not None else dated
+        self._set(entry, Item(section=section, content=found.content, done=done, added=day), memory)
+
+    def _take(self, one: Pair, content: str, done: bool | None, section: Section) -> Memory:
+        memory, was = one.memory, kept_of(one.row, one.memory)
+        if content != memory.content:
+            memory = self._hand.reword(memory, content)
+            self._note("update", was.content, content)
+        filed = Filed(memory.kind, memory.category, filing.tags_of(section, done, memory.tags))
+        if section is not one.row.section:
+            plain = filing.filed(section)
+            tags = [tag for tag in memory.tags if tag not in filing.filed(one.row.section).tags]
+            filed = plain._replace(tags=filing.tags_of(section, done, tags))
+        if (memory.kind, memory.category, memory.tags) != tuple(filed):
+            memory = self._hand.refile(memory, filed)
+            if done != was.done and done is not None:
+                self._note("complete" if done else "reopen", content, content)
+            elif content == was.content:
+                self._note("update", content, content)
+        return memory
+
+    def _loose(self, bare: Loose) -> None:
+        entry, id = bare.entry, bare.entry.item.id
+        assert id is not None
+        memory, where = self._whereabouts(id)
+        if where is Whereabouts.UNKNOWN and not self._rules.strangers:
+            raise Strangers
+        act = bereft(line_of(entry), self._agreed.get(id), where)
+        if act is Alone.DROP:
+            self.outcome.edits += [Drop(entry=one) for one in (entry, *bare.others)]
+            self._note("drop", entry.item.content)
+        elif act is Alone.RESTORE and memory is not None:
+            self._bring_back(entry, memory, where)
+        else:
+            self._new(entry, id if where is Whereabouts.UNKNOWN else None)
+
+    def _whereabouts(self, id: str) -> tuple[Memory | None, Whereabouts]:
+        if self._rules.own_only:
+            return None, Whereabouts.FOREIGN
+        memory = writes.held(self._w, id)
+        if memory is None:
+            erased = notes.tombstoned(self._w, id)
+            return None, Whereabouts.ERASED if erased else Whereabouts.UNKNOWN
+        if not self._hand.knows(memory):
+            return None, Whereabouts.FOREIGN
+        if memory.state in (State.ACTIVE, State.EXPIRED):
+            return memory, Whereabouts.ELSEWHERE
+        if memory.state is State.FORGOTTEN:
+            return memory, Whereabouts.FORGOTTEN
+        return None, Whereabouts.FORGOTTEN  # set aside, or replaced by what is not in this note
+
+    def _bring_back(self, entry: Entry, memory: Memory, where: Whereabouts) -> None:
+        item = entry.item
+        if where is Whereabouts.FORGOTTEN:
+            memory = self._hand.restore(memory)
+        day = self._day(item)
+        row = ItemRow(memory_id=memory.id, section=item.section, position=0, added_on=day)
+        done = item.done if item.section in TODO else None
+        memory = self._take(
+            Pair(entry=entry, row=row, memory=memory), item.content, done, item.section
+        )
+        notes.put_item(self._w, self._row.path, memory.id, item.section, None, day)
+        if where is Whereabouts.FORGOTTEN:
+            self._note("restore", None, item.content)
+        self._set(entry, item, memory)
+
+    def _new(self, entry: Entry, id: str | None = None) -> None:
+        item = replace(entry.item, added=self._day(entry.item))
+        known = None
+        if id is not None:
+            at = (self._row.created_at, self._row.updated_at)
+            known = Known(id=id, created_at=at[0], updated_at=at[1])
+        memory = self._hand.remember(item.content, filed_as(item), known)
+        notes.put_item(self._w, self._row.path, memory.id, item.section, None, item.added)
+        self._note("remember", None, item.content)
+        self._set(entry, item, memory)
+
+    def _lost(self, row: ItemRow, memory: Memory) -> None:
+        before = self._agreed.get(memory.id)
+        if self._rules.bring_back or missing(before, kept_of(row, memory)) is Alone.ADD:
+            item = filing.item_of(memory, row.section, row.added_on)
+            self.outcome.edits.append(Add(item=item, after=self._before(row)))
+            self._tell(memory, item.done)
+            self._note("add", None, memory.content)
+        elif memory.id in self._rules.elsewhere or self._stands_elsewhere(memory.id):
+            notes.drop_item(self._w, self._row.path, memory.id)
+        elif self._rules.forget:
+            self._hand.forget(memory)
+            self._note("forget", memory.content)
+        else:
+            self.outcome.asked += 1
+            self.outcome.waiting.add(memory.id)
+            self._note("asks", memory.content)
+
+    def _stands_elsewhere(self, id: str) -> bool:
+        """Out of this note it is not out of mind."""
+        return bool(notes.paths_of(self._w.connection, self._w.space, [id])[id] - {self._row.path})
+
+    def _before(self, row: ItemRow) -> Entry | None:
+        """The line that it comes after: the nearest one before it in its section."""
+        earlier = {one.memory_id: one.position for one, _ in self._shown if _before(one, row)}
+        here = [e for e in self._document.entries if e.item.id in earlier and not e.item.conflict]
+        return max(here, key=lambda e: earlier[e.item.id or ""], default=None)
+
+    def _succeeded(self, paired: Pairing) -> Pairing:
+        """Lines of what another memory of the note took the place of are lines of that."""
+        if not paired.loose or not paired.lost:
+            return paired
+        lost = {memory.id: (row, memory) for row, memory in paired.lost}
+        pairs, loose = list(paired.pairs), []
+        for bare in paired.loose:
+            id = bare.entry.item.id or ""
+            heir = lost.pop(self._heir(id), None)
+            if heir is None:
+                loose.append(bare)
+                continue
+            pairs.append(Pair(entry=bare.entry, row=heir[0], memory=heir[1], others=bare.others))
+            if id in self._agreed:
+                self._agreed[heir[1].id] = replace(self._agreed[id], version=_SUCCEEDED)
+        return replace(paired, pairs=tuple(pairs), loose=tuple(loose), lost=tuple(lost.values()))
+
+    def _heir(self, id: str) -> str:
+        shown, seen = {row.memory_id for row, _ in self._shown}, {id}
+        while (memory := writes.held(self._w, id)) and memory.superseded_by:
+            id = memory.superseded_by
+            if id in shown or id in seen:
+                return id
+            seen.add(id)
+        return ""
+
+    def _day(self, item: Item) -> date | None:
+        if self._row.kind is not NoteKind.LONG_TERM:
+            return None
+        return item.added or self._w.at.date()
+
+    def _set(self, entry: Entry, item: Item, memory: Memory) -> None:
+        wanted = replace(item, id=memory.id, conflict=False)
+        if wanted != entry.item:
+            self.outcome.edits.append(SetItem(entry=entry, item=wanted))
+        self._tell(memory, wanted.done)
+
+    def _tell(self, memory: Memory, done: bool | None) -> None:
+        self.outcome.told[memory.id] = (memory.version, done)
+
+    def _note(self, act: str, before: str | None = None, after: str | None = None) -> None:
+        self.outcome.changes.append(
+            NoteChange(path=self._row.path, act=act, before=before, after=after)
+        )
+
+
+def _before(one: ItemRow, row: ItemRow) -> bool:
+    return one.section is row.section and one.position < row.position

@@ -1,0 +1,219 @@
+"""From the store to a file: what a note says, put into the file that a person may have arranged,
+and what is known of it then."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from tacit.errors import SecretRefused
+from tacit.model import filing, text
+from tacit.model.memory import Memory
+from tacit.model.notes import SECTIONS_OF, Note, NoteKind, Place, Progress, Section
+from tacit.notes.mirror.heads import OTHER_SUMMARY, head_of, summary_digest
+from tacit.notes.mirror.pairing import Shown
+from tacit.notes.mirror.plan import Agreed
+from tacit.notes.mirror.reading_back import Outcome
+from tacit.notes.text.document import UNDATED, Document, parse, render
+from tacit.notes.text.layout import layout_of, with_ids
+from tacit.notes.text.splices import Edit, SetHead, revise
+from tacit.store import notes
+from tacit.store.notes import FileState, LineState, NoteRow
+from tacit.store.tables import memory_versions
+from tacit.store.writes import Writing
+
+_COUNTED = (("tasks", Section.TASKS), ("follow_ups", Section.FOLLOW_UPS))
+_V = memory_versions.c
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def place_of(row: NoteRow) -> Place:
+    name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
+    return Place(kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name)
+
+
+def updated_at(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> datetime:
+    """When anything of it last changed."""
+    told = [memory for _, memory in shown] + ([summary] if summary is not None else [])
+    return max([row.updated_at, *(memory.updated_at for memory in told)])
+
+
+def note_of(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> Note:
+    """All of it, in the order of its sections."""
+    order = {section: at for at, section in enumerate(SECTIONS_OF[row.kind])}
+    placed = sorted(shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
+    long_term = row.kind is NoteKind.LONG_TERM
+    head = head_of(row, summary.content if summary is not None else "")
+    return Note(
+        place=place_of(row),
+        head=replace(head, updated_at=updated_at(row, shown, summary)),
+        items=tuple(
+            filing.item_of(memory, item.section, item.added_on if long_term else None)
+            for item, memory in placed
+        ),
+        links=row.links,
+    )
+
+
+def whole(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> bytes:
+    """A file where there was none."""
+    if row.kind is NoteKind.PAGE and row.layout is not None:
+        return laid_out(row.layout, shown)
+    return render(note_of(row, shown, summary))
+
+
+def laid_out(layout: str, shown: Sequence[Shown]) -> bytes:
+    """A page as it was written, with the ids of its memories."""
+    return with_ids(
+        layout, [(row.position, filing.item_of(memory, row.section)) for row, memory in shown]
+    )
+
+
+def finished(
+    document: Document, data: bytes, edits: Sequence[Edit], row: NoteRow, at: datetime
+) -> bytes:
+    """The file with these edits, its tasks counted. What needs no edit stays byte for byte."""
+    after = revise(document, edits) if edits else data
+    if row.kind is NoteKind.PAGE:
+        return after
+    again = parse(after, row.kind)
+    changes: dict[str, object] = {
+        key: counted
+        for key, section in _COUNTED
+        if again.fields.get(key) != str(counted := _progress(again, section))
+    }
+    if not edits and not changes:
+        return after
+    if again.head.updated_at < at:
+        changes["updated_at"] = at
+    if again.head.created_at == UNDATED:
+        changes["created_at"] = row.created_at
+    ours = {"session_id": row.session, "subject_id": row.subject}
+    changes |= {key: one for key, one in ours.items() if one and key not in again.fields}
+    return revise(again, [SetHead(changes=changes)]) if changes else after
+
+
+def state_of(
+    folder: str,
+    row: NoteRow,
+    data: bytes,
+    outcome: Outcome,
+    before: FileState | None,
+    summary: Memory | None,
+) -> FileState:
+    """What both say now. Of what was refused or asked about, what they said before stays."""
+    document = parse(data, row.kind)
+    known = before.lines if before is not None else {}
+    lines = {id: known[id] for id in outcome.waiting if id in known}
+    for entry in document.entries:
+        told = outcome.told.get(entry.item.id or "")
+        if told is not None and not entry.item.conflict and entry.item.id is not None:
+            version, done = told
+            lines[entry.item.id] = LineState(version=version, done=done, digest=entry.digest)
+    if summary is not None and summary.id in outcome.told:
+        digest = summary_digest(document.head.summary)
+        lines[summary.id] = LineState(version=summary.version, digest=digest)
+    return FileState(
+        folder=folder,
+        path=row.path,
+        digest=digest_of(data),
+        stamp=row.stamp,
+        lines=lines,
+        problem=",".join(_problems(document, outcome)) or None,
+        asked=outcome.asked,
+    )
+
+
+def told_of(shown: Sequence[Shown], summary: Memory | None) -> Outcome:
+    """Of a file that was just written whole."""
+    outcome = Outcome()
+    for row, memory in shown:
+        outcome.told[memory.id] = (memory.version, filing.item_of(memory, row.section).done)
+    if summary is not None:
+        outcome.told[summary.id] = (summary.version, None)
+    return outcome
+
+
+def agreed_of(
+    connection: Connection, space: str, lines: Mapping[str, LineState], memories: Sequence[Memory]
+) -> dict[str, Agreed]:
+    """What was agreed on each line; with its wording, where the store has moved on since."""
+    now = {memory.id: memory.version for memory in memories}
+    found = {}
+    for id, line in lines.items():
+        content = None
+        if now.get(id, line.version) != line.version:
+            wording = select(_V.content).where(
+                _V.space_id == space, _V.memory_id == id, _V.version == line.version
+            )
+            content = connection.execute(wording).scalar_one_or_none()
+        found[id] = Agreed(
+            digest=line.digest, version=line.version, done=line.done, content=content
+        )
+    return found
+
+
+def _problems(document: Document, outcome: Outcome) -> list[str]:
+    clash = any(entry.item.conflict for entry in document.entries)
+    found = {
+        "asks": outcome.asked,
+        "conflict": clash or OTHER_SUMMARY in document.fields,
+        "refused": outcome.refused,
+    }
+    return [problem for problem, there in found.items() if there]
+
+
+def _progress(document: Document, section: Section) -> Progress:
+    boxes = [
+        entry.item.done
+        for entry in document.entries
+        if entry.item.section is section and not entry.item.conflict
+    ]
+    return Progress(done=sum(map(bool, boxes)), total=len(boxes))
+
+
+def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
+    """Of a page that a person wrote: what stands between its items, and where they stand in it.
+    Whether that is new. What must not be kept stays in the file alone."""
+    document = parse(data, row.kind)
+    layout: str | None = layout_of(document)
+    try:
+        text.without_secrets("layout", layout or "")
+    except SecretRefused:
+        layout = None
+    if layout != row.layout:
+        notes.head(w, row.path, layout=layout)
+    place = {item.memory_id: item for item, _ in shown}
+    moved = False
+    for position, entry in enumerate(document.entries):
+        item = place.get(entry.item.id or "")
+        if item is not None and item.position != position and not entry.item.conflict:
+            notes.put_item(w, row.path, item.memory_id, item.section, position)
+            moved = True
+    return moved or layout != row.layout
+
+
+def reorder(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
+    """The items of each section in the order that the file has them in. Whether that is another."""
+    place = {item.memory_id: item for item, _ in shown}
+    entries = [entry.item for entry in parse(data, row.kind).entries if not entry.item.conflict]
+    order = list(dict.fromkeys(item.id for item in entries if item.id in place))
+    at: dict[Section, int] = {}
+    sorted_already = True
+    for id in order:
+        item = place[id or ""]
+        sorted_already &= at.get(item.section, -1) <= item.position
+        at[item.section] = item.position
+    if sorted_already:
+        return False
+    for position, id in enumerate(order):
+        item = place[id or ""]
+        notes.put_item(w, row.path, item.memory_id, item.section, position, item.added_on)
+    return True

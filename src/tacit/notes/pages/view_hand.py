@@ -1,0 +1,85 @@
+"""The hand of a view: what a model writes into a note, as the person it works for may say it there.
+
+In a group it is said to everybody. Whom the words are about settles who may hear them, so that is
+found out before they are kept; and what is too private for a room is not put into its note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tacit import limits
+from tacit.disclosure.change import Act, may_change
+from tacit.errors import InvalidInput, NotFound
+from tacit.learn import remember as learning
+from tacit.learn.compose import stricter
+from tacit.model import text
+from tacit.model.draft import Draft
+from tacit.model.filing import Filed
+from tacit.model.memory import Memory
+from tacit.model.words import ChatKind, Sensitivity
+from tacit.notes.mirror.hands import Known, OwnHand, sensitivity_of
+from tacit.recall.names import Names
+from tacit.store import people, writes
+
+
+@dataclass(frozen=True, slots=True)
+class ViewHand(OwnHand):
+    agent: str | None = None
+    _names: list[Names] = field(default_factory=list)
+
+    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+        """Always as something new: a model knows of no ids."""
+        assert known is None
+        said, room = text.content(content), self.w.request.kind is ChatKind.GROUP
+        if room:
+            _check_open(said)
+        asked = Draft(
+            content=said,
+            kind=filed.kind,
+            category=filed.category,
+            tags=filed.tags,
+            sensitivity=Sensitivity.PUBLIC if room else _own(said),
+            about=tuple(sorted(self._about(said))) or None if room else None,
+            for_room=room,
+            agent=self.agent,
+        )
+        done = learning.remember(self.w, asked, self.how.ttls)
+        memory = writes.held(self.w, done.id)
+        assert memory is not None
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        if memory.owner is not None:
+            return OwnHand.reword(self, memory, content)
+        _check_open(content)
+        if self._people(self._about(content)) == self._people(memory.subjects):
+            return OwnHand.reword(self, memory, content)
+        if may_change(Act.UPDATE, self.w.request, memory) is None:
+            raise NotFound
+        # Words of a room about other people reach others: another memory.
+        new = self.remember(content, Filed(memory.kind, memory.category, memory.tags))
+        learning.give_way(self.w, memory, new.id)
+        return new
+
+    def _people(self, identities: frozenset[str]) -> set[str]:
+        return {self.w.request.person(one) for one in identities}
+
+    def _about(self, content: str) -> frozenset[str]:
+        """As far as whoever says it knows people by name."""
+        if not self._names:
+            known = people.known_to(self.w.connection, self.w.request)
+            self._names.append(Names(self.w.request, known))
+        found = frozenset[str]().union(*self._names[0].within(content).values())
+        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+
+
+def _own(content: str) -> Sensitivity:
+    return stricter(Sensitivity.PERSONAL, sensitivity_of(content))
+
+
+def _check_open(content: str) -> None:
+    if sensitivity_of(content) is not Sensitivity.PUBLIC:
+        raise InvalidInput(
+            "text", "has a line that is too private for a note of the whole group; leave it out"
+        )

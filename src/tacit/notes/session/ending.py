@@ -1,0 +1,227 @@
+"""The end of a session as rows, all in one transaction: its note, what stands in it, the tasks of
+recent days that it finished, and what the person wants kept for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tacit import limits
+from tacit.disclosure.change import Act, Standing, may_change
+from tacit.identity.keys import channel_of
+from tacit.learn import remember as learning
+from tacit.learn.compose import Ttls, stricter
+from tacit.model import filing
+from tacit.model.draft import Draft
+from tacit.model.memory import Memory
+from tacit.model.notes import Item, NoteKind, Section, SessionEnded
+from tacit.model.words import ChatKind, Event, Kind, Sensitivity, State, Trust
+from tacit.notes.merge.merging import Matched, matched, merged, merged_links
+from tacit.notes.merge.tasks import finished, ticked
+from tacit.notes.mirror.hands import no_looser, sensitivity_of
+from tacit.notes.session.promoting import Promoting
+from tacit.notes.session.sessions import Look, Plan, Session, note
+from tacit.notes.session.summing_up import sum_up
+from tacit.prompt.noted import Usable
+from tacit.recall.names import Names
+from tacit.store import notes, people, writes
+from tacit.store.notes import NoteRow
+from tacit.store.writes import Writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """Whom an agent talked with, where that is one person."""
+
+    id: str
+    nickname: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """One write, and what an operator set for it."""
+
+    w: Writing
+    session: Session
+    ttls: Ttls
+    usable: Usable
+    agent: str | None = None
+    contact: Contact | None = None
+    _names: list[Names] = field(default_factory=list)
+
+    def keep(self, seen: Look, plan: Plan) -> SessionEnded:
+        w = self.w
+        # Two who end a session at once do so one after the other, or both would add the same.
+        w.dialect.take_turns(w.connection, f"{w.space} note {self.session.path}")
+        ended = SessionEnded(path=self.session.path)
+        handled: set[str] = set()
+        row = notes.ensure(w, self._row()) if plan.noted else None
+        if row is not None:
+            pairs = self._pairs(seen, plan)
+            added = self._write(pairs, handled)
+            ended = replace(ended, added=added, merged=len(pairs) - added)
+        done = self._tick(seen, plan, handled)
+        ended = replace(ended, ticked=done, promoted=self._promoted(plan))
+        if row is not None:
+            self._head(row, plan)
+        shown = note(w.connection, w.audiences, w.request, self.session, self.usable)
+        return replace(ended, note=shown)
+
+    def _write(self, pairs: Sequence[Matched], handled: set[str]) -> int:
+        """How many are new; all of them are among the `handled` then."""
+        added = 0
+        for new, old in pairs:
+            id = None if old is None else self._merge(old, new)
+            if id is None:
+                id = self._remember(new)
+                notes.put_item(self.w, self.session.path, id, new.section)
+                added += 1
+            handled.add(id)
+        return added
+
+    def _promoted(self, plan: Plan) -> str | None:
+        if plan.promoted is None:
+            return None
+        keeping = Promoting(
+            w=self.w,
+            session=self.session.path,
+            ttls=self.ttls,
+            usable=self.usable,
+            agent=self.agent,
+        )
+        return keeping.promote(plan.promoted)
+
+    def _row(self) -> NoteRow:
+        w, request, private = self.w, self.w.request, self.w.request.private
+        return NoteRow(
+            path=self.session.path,
+            kind=NoteKind.SESSION,
+            created_at=w.at,
+            updated_at=w.at,
+            subject=request.subject if private else None,
+            day=self.session.day,
+            session=self.session.name,
+            chat=request.chat,
+            chat_kind=request.kind,
+            thread=w.thread,
+            source=channel_of(request.chat),
+            channel=request.chat,
+            contact_id=self.contact.id if self.contact else None,
+            contact_nickname=self.contact.nickname if self.contact else None,
+        )
+
+    def _pairs(self, seen: Look, plan: Plan) -> Sequence[Matched]:
+        """As planned, unless somebody wrote meanwhile: then by the rules, of what there is now."""
+        w = self.w
+        there = note(w.connection, w.audiences, w.request, self.session, self.usable)
+        items = () if there is None else there.items
+        return plan.pairs if items == seen.items else matched(items, plan.items)
+
+    def _merge(self, old: Item, new: Item) -> str | None:
+        """The id of what it is now; None where it cannot be changed, and the new one stands beside
+        it."""
+        memory = self._changeable(old.id)
+        if memory is None:
+            return None
+        item = merged(old, new)
+        if item.content != memory.content:
+            memory = self._reword(memory, item)
+        if item.done:
+            tick(self.w, memory)
+        return memory.id
+
+    def _changeable(self, id: str | None) -> Memory | None:
+        memory = writes.held(self.w, id) if id is not None else None
+        if memory is None or memory.state is not State.ACTIVE:
+            return None
+        return memory if may_change(Act.UPDATE, self.w.request, memory) is not None else None
+
+    def _reword(self, memory: Memory, item: Item) -> Memory:
+        w = self.w
+        if memory.owner is None and self._people(self._about(item.content)) != self._people(
+            memory.subjects
+        ):
+            # Who may hear it goes by whom it is about: other people, another memory.
+            id = self._remember(item)
+            learning.give_way(w, memory, id)
+            place = next(
+                one.position
+                for one in notes.items(w.connection, w.space, self.session.path)
+                if one.memory_id == memory.id
+            )
+            notes.put_item(w, self.session.path, id, item.section, place)
+        else:
+            standing = may_change(Act.UPDATE, w.request, memory)
+            if memory.owner is None:
+                standing = Standing.MEMBER  # whoever it is about is one too, and the room words it
+            assert standing is not None
+            id = learning.update(w, memory, standing, Draft(content=item.content), self.ttls).id
+        held = writes.held(w, id)
+        assert held is not None
+        return no_looser(w, held)
+
+    def _remember(self, item: Item) -> str:
+        filed = filing.filed(item.section)
+        draft = Draft(
+            content=item.content,
+            kind=filed.kind,
+            category=filed.category,
+            tags=filing.tags_of(item.section, item.done),
+            sensitivity=self._sensitivity(item.content),
+            agent=self.agent,
+        )
+        if self.w.request.kind is ChatKind.GROUP:
+            about = self._about(item.content)
+            told = None if item.section is Section.FACTS else Trust.STATED
+            draft = replace(draft, for_room=True, about=tuple(sorted(about)) or None, trust=told)
+        return learning.remember(self.w, draft, self.ttls).id
+
+    def _sensitivity(self, content: str) -> Sensitivity:
+        """In a group public, unless the lexicon says more: else nobody but its speaker heard it."""
+        least = Sensitivity.PERSONAL if self.w.request.private else Sensitivity.PUBLIC
+        return stricter(least, sensitivity_of(content))
+
+    def _about(self, content: str) -> frozenset[str]:
+        """Whom a room's words are about, as far as whoever says them knows people by name."""
+        if not self._names:
+            known = people.known_to(self.w.connection, self.w.request)
+            self._names.append(Names(self.w.request, known))
+        found = frozenset[str]().union(*self._names[0].within(content).values())
+        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+
+    def _people(self, identities: frozenset[str]) -> set[str]:
+        return {self.w.request.person(one) for one in identities}
+
+    def _tick(self, seen: Look, plan: Plan, handled: set[str]) -> int:
+        where = dict(zip((item.id for item in seen.open), seen.paths, strict=True))
+        count = 0
+        for item in ticked(finished(plan.draft), seen.open):
+            memory = self._changeable(item.id) if item.id not in handled else None
+            if memory is not None and tick(self.w, memory):
+                notes.head(self.w, where[item.id], updated_at=self.w.at)
+                count += 1
+        return count
+
+    def _head(self, row: NoteRow, plan: Plan) -> None:
+        w, draft = self.w, plan.draft
+        # Links and tags no rule judges, and nobody owns: a group's note has none.
+        links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
+        notes.head(
+            w,
+            row.path,
+            summary_id=sum_up(w, row, draft.summary, self.ttls, part=plan.part),
+            links=merged_links(row.links, links),
+            tags=tuple(dict.fromkeys((*row.tags, *tags)))[: limits.TAGS_MAX_COUNT],
+            updated_at=w.at,
+        )
+
+
+def tick(w: Writing, memory: Memory) -> bool:
+    """A task is done; it stays so. Whether somebody may say that was asked before."""
+    if memory.kind is not Kind.TASK or filing.is_done(memory):
+        return False
+    section = Section.FOLLOW_UPS if filing.FOLLOW_UP_TAG in memory.tags else Section.TASKS
+    tags = filing.tags_of(section, True, memory.tags)
+    changed = replace(memory, tags=tags, updated_at=w.at)
+    writes.change(w, changed, Event.UPDATE, "updated", {"fields": "tags"})
+    return True

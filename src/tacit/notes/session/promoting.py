@@ -1,0 +1,111 @@
+"""Into the long-term index of the person whose private chat it is: one thing a session at most, and
+what is used least leaves an index that is full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.disclosure.change import Act, Standing, may_change
+from tacit.learn import remember as learning
+from tacit.learn.compose import Ttls, stricter
+from tacit.model import filing
+from tacit.model.draft import Draft
+from tacit.model.memory import Memory
+from tacit.model.notes import NoteKind, Place
+from tacit.model.words import ChatKind, Sensitivity, State
+from tacit.notes.merge.promote import Promotion, Use, overflow
+from tacit.notes.mirror.hands import sensitivity_of
+from tacit.notes.text import names
+from tacit.prompt import noted
+from tacit.prompt.noted import Usable
+from tacit.store import learned, notes, writes
+from tacit.store.notes import NoteRow
+from tacit.store.writes import Writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promoting:
+    w: Writing
+    session: str  # the path of its note, by which it is told whether it had its one
+    ttls: Ttls
+    usable: Usable
+    agent: str | None = None
+
+    def promote(self, what: Promotion) -> str | None:
+        """The id of what entered the index; None where nothing did."""
+        w, request = self.w, self.w.request
+        if request.subject is None or not request.private:
+            return None
+        index = [memory for _, memory in noted.index(w.connection, w.audiences, request, _any)]
+        if any(memory.run == self.session for memory in index):
+            return None
+        known = self._known(what.content)
+        if known is not None and known.id in {memory.id for memory in index}:
+            return None
+        id = self._remember(what) if known is None else self._take(known)
+        path = self._index()
+        notes.put_item(w, path, id, what.section, added_on=w.at.date())
+        self._make_room(path, id)
+        notes.head(w, path, updated_at=w.at)
+        return id
+
+    def _remember(self, what: Promotion) -> str:
+        filed = filing.filed(what.section)
+        draft = Draft(
+            content=what.content,
+            kind=filed.kind,
+            category=filed.category,
+            sensitivity=stricter(Sensitivity.PERSONAL, sensitivity_of(what.content)),
+            agent=self.agent,
+            run=self.session,
+        )
+        return learning.remember(self.w, draft, self.ttls).id
+
+    def _take(self, known: Memory) -> str:
+        """It is remembered already: that one enters."""
+        learning.update(self.w, known, Standing.OWNER, Draft(run=self.session), self.ttls)
+        return known.id
+
+    def _known(self, content: str) -> Memory | None:
+        """What the person has in the same words."""
+        w, said = self.w, learned.normalised(content)
+        found = learned.alike(w.connection, w.space, w.request.mine, [said], [], 1)
+        memory = writes.held(w, found[0].id) if found else None
+        if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
+            return None
+        if not self.usable(memory) or learned.normalised(memory.content) != said:
+            return None
+        own = may_change(Act.UPDATE, w.request, memory) is Standing.OWNER
+        return memory if own else None
+
+    def _index(self) -> str:
+        w, request = self.w, self.w.request
+        place = Place(kind=NoteKind.LONG_TERM, subject=request.subject)
+        row = NoteRow(
+            path=names.path_of(place),
+            kind=place.kind,
+            created_at=w.at,
+            updated_at=w.at,
+            subject=request.subject,
+            chat=request.chat,
+            chat_kind=ChatKind.PRIVATE,
+        )
+        return notes.ensure(w, row).path
+
+    def _make_room(self, path: str, new: str) -> None:
+        w = self.w
+        rows = notes.readable(w.connection, w.audiences, w.request, [path])[path]
+        items = [filing.item_of(memory, row.section, row.added_on) for row, memory in rows]
+        uses = {
+            memory.id: Use(
+                count=memory.access_count, at=memory.last_accessed_at or memory.created_at
+            )
+            for _, memory in rows
+            if memory.id != new
+        }
+        for id in overflow(items, uses):
+            notes.drop_item(w, path, id)
+
+
+def _any(_: Memory) -> bool:
+    return True

@@ -1,0 +1,141 @@
+"""Changes to a note that is there already: only the lines of what changed are written anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tacit.errors import InvalidInput, NoteUnreadable
+from tacit.model.notes import SECTIONS_OF, TODO, Item, Link, NoteKind, Section
+from tacit.notes.text.document import Document, Entry, parse
+from tacit.notes.text.patch import Patch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetItem:
+    """The entry says this now. In another section it moves to the end of that."""
+
+    entry: Entry
+    item: Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """A further item, right behind an entry, or else at the end of its section."""
+
+    item: Item
+    after: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddLink:
+    """Nothing, where there is a link to the target already."""
+
+    link: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropLink:
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetHead:
+    """Keys of the frontmatter: text, times, counts, lists of text; None leaves a key out."""
+
+    changes: Mapping[str, object]
+
+
+Edit = SetItem | Drop | Add | AddLink | DropLink | SetHead
+
+
+def revise(document: Document, edits: Sequence[Edit]) -> bytes:
+    """The file with the edits made, every other line as it was. Raises `NoteUnreadable` where
+    there is no way to write it so that it would be read as it was meant."""
+    if not edits:
+        return _bytes(document, document.lines)
+    wanted = _wanted(document, edits)
+    for patch in (Patch(document), Patch(document, apart=True), Patch(document, True, True)):
+        data = _made(patch, edits)
+        if _reads(data, document.kind, wanted):
+            return data
+    raise NoteUnreadable("its form leaves no place for a change; add a heading for the section")
+
+
+def _made(patch: Patch, edits: Sequence[Edit]) -> bytes:
+    document = patch.document
+    changes: dict[str, object] = {}
+    for edit in edits:
+        match edit:
+            case SetItem():
+                patch.set(edit.entry, _fitting(edit.item, document.kind))
+            case Drop():
+                patch.drop(edit.entry)
+            case Add():
+                patch.add(_fitting(edit.item, document.kind), edit.after)
+            case AddLink():
+                patch.link(edit.link)
+            case DropLink():
+                patch.unlink(edit.target)
+            case SetHead():
+                changes |= edit.changes
+    if changes:
+        patch.head(changes)
+    patch.make_sections()
+    return _bytes(document, patch.lines())
+
+
+def _bytes(document: Document, lines: Sequence[str]) -> bytes:
+    return b"\xef\xbb\xbf" * document.has_bom + "\n".join(lines).encode()
+
+
+def _fitting(item: Item, kind: NoteKind) -> Item:
+    """As it will be read: only some sections have boxes, only one kind of note has dates."""
+    if item.section not in SECTIONS_OF[kind] or item.section is Section.LINKS:
+        raise InvalidInput("section", f"a note of this kind has no items in {item.section}")
+    return replace(
+        item,
+        done=bool(item.done) if item.section in TODO else None,
+        added=item.added if kind is NoteKind.LONG_TERM else None,
+        conflict=item.conflict and item.id is not None,
+    )
+
+
+def _wanted(document: Document, edits: Sequence[Edit]) -> tuple[Counter[Item], set[str]]:
+    """The items and the targets of links that the file is to have afterwards."""
+    items = {entry.start: [entry.item] for entry in document.entries}
+    more: list[Item] = []
+    targets = {link.target for link in document.links}
+    for edit in edits:
+        match edit:
+            case SetItem():
+                items[edit.entry.start] = [_fitting(edit.item, document.kind)]
+            case Drop():
+                items[edit.entry.start] = []
+            case Add():
+                more.append(_fitting(edit.item, document.kind))
+            case AddLink():
+                if document.kind is NoteKind.PAGE:
+                    raise InvalidInput("link", "a page has its links in its text")
+                targets.add(edit.link.target)
+            case DropLink():
+                targets.discard(edit.target)
+            case SetHead():
+                pass
+    said = Counter(item for found in items.values() for item in found)
+    said.update(more)
+    return said, targets
+
+
+def _reads(data: bytes, kind: NoteKind, wanted: tuple[Counter[Item], set[str]]) -> bool:
+    try:
+        found = parse(data, kind)
+    except NoteUnreadable:
+        return False
+    return (Counter(found.items), {link.target for link in found.links}) == wanted

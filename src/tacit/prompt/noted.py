@@ -1,0 +1,193 @@
+"""What of notes may be told here: a person's index in their own private chat, and the sessions of
+recent days, each by those of its memories that may be heard. A note of which nothing may be heard
+is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.model.filing import item_of
+from tacit.model.memory import Memory
+from tacit.model.notes import Head, Item, Note, NoteSummary, Place, Progress, Section
+from tacit.model.request import Request
+from tacit.model.words import ChatKind
+from tacit.prompt.lines import hedge, line_of
+from tacit.store import note_boxes, notes
+from tacit.store.audiences import Audiences
+from tacit.store.notes import NoteRow, Rows
+
+Usable = Callable[[Memory], bool]
+_TOLD_BY = (Section.SUMMARY, Section.FACTS, Section.TASKS, Section.FOLLOW_UPS)
+_LABELS = ("Topic", "Event", "Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A session as this audience may hear it."""
+
+    row: NoteRow
+    rows: Rows
+    summary: NoteSummary
+    made_of: tuple[Memory, ...]  # the memories that the words of the summary are from
+
+    @property
+    def newest(self) -> datetime:
+        return max(memory.created_at for memory in self.memories)
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        return (*(memory for _, memory in self.rows), *self.made_of)
+
+
+def first_day(at: datetime, days: int) -> date:
+    """Of so many days, the day of this moment among them."""
+    return at.date() - timedelta(days=days - 1)
+
+
+def index(
+    connection: Connection, audiences: Audiences, request: Request, usable: Usable
+) -> list[tuple[Item, Memory]]:
+    """What a person wants kept, under all their identities: where nobody but they listen."""
+    if not request.private:
+        return []
+    paths = [row.path for row in notes.long_term(connection, request.space, sorted(request.mine))]
+    heard = notes.readable(connection, audiences, request, paths)
+    found = {
+        memory.id: (item_of(memory, row.section, row.added_on), memory)
+        for path in paths
+        for row, memory in heard[path]
+        if usable(memory)
+    }
+    return list(found.values())
+
+
+def sessions(
+    connection: Connection, audiences: Audiences, request: Request, since: date, usable: Usable
+) -> list[Told]:
+    """By their summaries and tasks, newest first. The order goes by what may be heard alone, as
+    everything else does."""
+    rows = notes.recent(connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT)
+    told = of_rows(connection, audiences, request, rows, usable, whole=False)
+    return sorted(told, key=lambda one: (one.summary.day, one.newest, one.row.path), reverse=True)
+
+
+def of_rows(
+    connection: Connection,
+    audiences: Audiences,
+    request: Request,
+    rows: Sequence[NoteRow],
+    usable: Usable,
+    *,
+    whole: bool = True,
+) -> list[Told]:
+    """Sessions that this request may know of: whether it may is for the caller to have asked. If
+    not `whole`, of those that have a summary no more than that and their tasks."""
+    summed_up = {
+        path: summary
+        for path, summary in notes.summaries(
+            connection, audiences, request, [row for row in rows if _is_private(row)]
+        ).items()
+        if usable(summary)
+    }
+    brief = set() if whole else set(summed_up)
+    heard = note_boxes.boxes(connection, audiences, request, brief)
+    others = [row.path for row in rows if row.path not in brief]
+    heard |= notes.readable(connection, audiences, request, others)
+    found = (
+        _told(row, [one for one in heard[row.path] if usable(one[1])], summed_up.get(row.path))
+        for row in rows
+    )
+    return [one for one in found if one is not None]
+
+
+def _is_private(row: NoteRow) -> bool:
+    """The summary of a group's session may hold words of items that not everybody may hear."""
+    return row.chat_kind is ChatKind.PRIVATE
+
+
+def _told(row: NoteRow, rows: Rows, summary: Memory | None) -> Told | None:
+    words, made_of = (summary.content, (summary,)) if summary is not None else composed(rows)
+    if not words:
+        return None
+    assert row.day is not None
+    return Told(
+        row=row,
+        rows=rows,
+        summary=NoteSummary(
+            path=row.path,
+            day=row.day,
+            summary=words,
+            tasks=_progress(rows, Section.TASKS),
+            follow_ups=_progress(rows, Section.FOLLOW_UPS),
+        ),
+        made_of=made_of,
+    )
+
+
+def composed(rows: Rows) -> tuple[str, tuple[Memory, ...]]:
+    """A summary of what may be heard, from what it says itself, and the memories it is made of:
+    what happened; else the facts; else what there is to do."""
+    for section in _TOLD_BY:
+        parts: list[str] = []
+        made_of: list[Memory] = []
+        for item, memory in rows:
+            if item.section is not section:
+                continue
+            part = _headline(memory)
+            if parts and len("; ".join([*parts, part])) > limits.SESSION_SUMMARY_MAX_CHARS:
+                break
+            parts.append(part)
+            made_of.append(memory)
+        if parts:
+            return "; ".join(parts), tuple(made_of)
+    return "", ()
+
+
+def _headline(memory: Memory) -> str:
+    """Its first line; of a topic also what happened, and what came of it."""
+    lines = [line.strip() for line in memory.content.splitlines() if line.strip()]
+    labelled = dict(_labelled(line) for line in lines)
+    if "Topic" not in labelled:
+        return hedge(line_of(memory)) + (lines[0] if lines else "")
+    topic, event, result = (labelled.get(label, "") for label in _LABELS)
+    told = ": ".join(filter(None, (topic, event)))
+    return hedge(line_of(memory)) + (f"{told} ({result})" if result else told)
+
+
+def _labelled(line: str) -> tuple[str, str]:
+    label, _, rest = line.partition(":")
+    return (label, rest.strip()) if label in _LABELS else ("", "")
+
+
+def _progress(rows: Rows, section: Section) -> Progress:
+    boxes = [item_of(memory, section).done for row, memory in rows if row.section is section]
+    return Progress(done=sum(map(bool, boxes)), total=len(boxes))
+
+
+def note_of(told: Told, request: Request) -> Note:
+    """The whole of it, as it may be heard. What stands beside the memories no rule judges: that is
+    for the person alone whose note it is."""
+    row = told.row
+    own = request.private and _is_private(row)
+    return Note(
+        place=Place(kind=row.kind, subject=row.subject, day=row.day, session=row.session),
+        head=Head(
+            created_at=row.created_at if own else min(m.created_at for m in told.memories),
+            updated_at=row.updated_at if own else told.newest,
+            summary=told.summary.summary,
+            session_id=row.session,
+            source=row.source,
+            channel=row.channel,
+            tags=row.tags if own else (),
+            subject_id=row.subject if own else None,
+            contact_id=row.contact_id if own else None,
+            contact_nickname=row.contact_nickname if own else None,
+        ),
+        items=tuple(item_of(memory, item.section) for item, memory in told.rows),
+        links=row.links if own else (),
+    )

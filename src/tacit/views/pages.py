@@ -1,0 +1,142 @@
+"""The part of a view that reads and writes notes as files: a small tree of Markdown for a model."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.model import text as texts
+from tacit.model.filing import filed
+from tacit.model.notes import Section
+from tacit.model.request import Request
+from tacit.notes.mirror.hands import Keeping
+from tacit.notes.pages import virtual
+from tacit.notes.pages.pages import Pen
+from tacit.notes.pages.tree import Tree
+from tacit.notes.pages.virtual import Spot
+from tacit.notes.text.document import parse
+from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.views.access import Access
+
+List = builtins.list
+
+
+class ViewPages(Access):
+    """In your own private chat the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
+    sessions like `2026-03-01/telegram_1001.md`; in a group that group's sessions."""
+
+    def files(self, folder: str = "") -> List[str]:
+        """The paths of all files, or of those in a folder. Of sessions the newest are listed."""
+        return list(self.file_sizes(folder))
+
+    def file_sizes(self, folder: str = "") -> dict[str, int]:
+        """The same with the size of each in bytes. A file instead of a folder is told alone."""
+        where = virtual.spot(folder) if folder != "" else None
+
+        def work(connection: Connection, request: Request) -> dict[str, int]:
+            tree = self._tree(connection, request)
+            if where is not None and where.kind is not None:
+                found = tree.at(where)
+            else:
+                found = tree.listed("" if where is None else where.path)
+            if where is not None and not found:
+                raise NotFound("file")
+            return {one.spot.path: len(one.text.encode()) for one in found}
+
+        return self._read(work)
+
+    def read_file(self, path: str) -> str:
+        """What a file says, as far as this audience may hear it."""
+        where = virtual.file_spot(path)
+
+        def work(connection: Connection, request: Request) -> str:
+            found = self._tree(connection, request).opened(where)
+            if found is None:
+                raise NotFound("file")
+            self._used(*(memory for _, memory in found.shown))
+            return found.text
+
+        return self._read(work)
+
+    def write_file(
+        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
+    ) -> None:
+        """Make a file read like this: lines that are new are remembered, changed ones updated,
+        missing ones forgotten. `new`: only if there is none yet. `instead_of` is the text you read:
+        if it says something else by now, Conflict."""
+        where = virtual.file_spot(path)
+        said = _written("text", text)
+        only_new = texts.flag("new", new)
+        before = None if instead_of is None else _text("instead_of", instead_of)
+        fresh = self._fresh_lines(where, said)
+        vectors = self._recollection.vectors(fresh) if fresh else NO_VECTORS
+        self._write_file(
+            lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
+        )
+        if fresh and not vectors.model:
+            self._mind.mind_the_gap()
+
+    def delete_file(self, path: str) -> None:
+        """Forget everything in a file, or in all files of a folder."""
+        where = virtual.spot(path)
+        self._write_file(lambda pen: pen.delete(where))
+
+    def rename_file(self, old: str, new: str) -> None:
+        """Give a page, or a folder of pages, another name that is free."""
+        was, wanted = virtual.spot(old), virtual.spot(new)
+        self._write_file(lambda pen: pen.rename(was, wanted))
+
+    def _tree(self, connection: Connection, request: Request) -> Tree:
+        allowed = self._allowed(self._agent)
+        has_pages = allowed is None or filed(Section.PAGE).category in allowed
+        return Tree(connection, self._store.audiences, request, self._may_use, has_pages)
+
+    def _write_file(self, act: Callable[[Pen], None], vectors: Vectors = NO_VECTORS) -> None:
+        how = Keeping(ttls=self._policy.ttls, restorable_days=self._policy.restorable_days)
+
+        def work(w: Writing) -> None:
+            # A writer acts with all their identities; what they were shown is what they may read.
+            union = self._policy.union
+            resolve = self._store.requests.resolve
+            asked = resolve(w.connection, self._space, self._asking, w.at, union=union)
+            tree = self._tree(w.connection, replace(asked, at=w.at))
+            act(
+                Pen(
+                    w=w,
+                    tree=tree,
+                    how=how,
+                    thread=self._thread,
+                    agent=self._agent,
+                    may_file=self._category,
+                )
+            )
+
+        self._write(work, vectors)
+
+    def _fresh_lines(self, where: Spot, said: str) -> List[str]:
+        """What is not read there yet: what it means is found before anything is written."""
+        assert where.kind is not None
+        wanted = {item.content for item in parse(said.encode(), where.kind).items}
+        found = self._read(lambda c, r: self._tree(c, r).opened(where))
+        known = {memory.content for _, memory in found.shown} if found is not None else set()
+        return sorted(wanted - known)[: limits.FILE_NEW_LINES_MAX_COUNT]
+
+
+def _text(field: str, value: object) -> str:
+    return texts.storable(field, value, limits.NOTE_FILE_MAX_BYTES)
+
+
+def _written(field: str, value: object) -> str:
+    """What a file may hold: lines of text, with no character that is none."""
+    said = texts.storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
+    for char in said:
+        if char < " " and char not in "\n\t":
+            raise InvalidInput(
+                field, f"contains the control character U+{ord(char):04X}; remove it"
+            )
+    return said if not said or said.endswith("\n") else f"{said}\n"

@@ -1,0 +1,53 @@
+"""`read_file` and `write_file` as tools that any model can be given."""
+
+import json
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.surfaces.files.tools import file_tools
+from tests.contract.rooms import ALICE, BOB, private
+from tests.notes.attacks import ATTACKS
+
+
+def test_a_model_writes_a_file_and_reads_it(memory: Memory) -> None:
+    read, write = file_tools(private(memory, ALICE))
+    assert read.call({"path": ""}).text == "There are no files yet."
+    assert not write.call({"path": "trips.md", "text": "- Lisbon in May\n"}).failed
+    assert read.call({"path": "trips.md"}).text == "- Lisbon in May\n"
+    assert read.call({"path": "/"}).text == "trips.md"
+    assert file_tools(private(memory, BOB))[0].call({"path": "trips.md"}).failed
+
+
+def test_what_a_tool_says_of_itself_is_a_json_schema(memory: Memory) -> None:
+    read, write = file_tools(private(memory, ALICE))
+    assert [read.name, write.name] == ["read_file", "write_file"]
+    for tool in (read, write):
+        schema = json.loads(json.dumps(tool.parameters))
+        assert schema["type"] == "object"
+        assert set(schema["required"]) == set(schema["properties"])
+        assert tool.description
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=[f"attack {n}" for n in range(len(ATTACKS))])
+def test_a_path_that_leads_out_is_refused_in_words(memory: Memory, path: Any) -> None:
+    read, write = file_tools(private(memory, ALICE))
+    assert path == "" or read.call({"path": path}).failed
+    assert write.call({"path": path, "text": "- a\n"}).failed
+    assert memory.spaces() == []
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"path": 1}, {"path": "a.md"}, {"text": "x"}, [], None, "a.md", {"x": "y"}]
+)
+def test_whatever_a_model_writes_is_answered(memory: Memory, given: Any) -> None:
+    _, write = file_tools(private(memory, ALICE))
+    assert write.call(given).failed
+
+
+def test_without_an_identity_nothing_is_read_or_written(memory: Memory) -> None:
+    read, write = file_tools(memory.view(None, tacit.Chat.private("telegram:1")))
+    assert read.call({"path": "a.md"}).failed
+    assert "not available" in write.call({"path": "a.md", "text": "- a\n"}).text

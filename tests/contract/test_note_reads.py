@@ -1,0 +1,175 @@
+"""Notes as somebody may hear them: every item by the rules, and of a private note nobody else."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from sqlalchemy import Connection
+
+from tacit import Requester
+from tacit.memory import Memory
+from tacit.model.request import Request
+from tacit.store import notes
+from tacit.store.notes import NoteRow
+from tacit.views.view import View
+from tests.contract.noting import DAY, INDEX, OWN, ROOM, SPACE, act, noted
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
+
+OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
+WEB = Requester("acct:alice")
+
+
+def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
+    audiences = view._store.audiences
+    rows = view._read(lambda c, request: notes.recent(c, audiences, request, since, limit))
+    return [row.path for row in rows]
+
+
+def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str]]:
+    audiences = view._store.audiences
+
+    def work(connection: Connection, request: Request) -> dict[str, notes.Rows]:
+        asked = request.managing() if managing else request
+        return notes.readable(connection, audiences, asked, paths)
+
+    return {path: [one.content for _, one in rows] for path, rows in view._read(work).items()}
+
+
+def test_a_private_session_is_for_its_person_in_private_alone(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    noted(memory, OWN, kept(own, "I fear dogs"))
+    assert recent(own) == [OWN.path]
+    assert recent(private(memory, BOB)) == []
+    assert recent(group(memory, ALICE)) == []
+    assert heard(own, OWN.path) == {OWN.path: ["I fear dogs"]}
+    assert heard(group(memory, ALICE), OWN.path) == {OWN.path: []}
+    assert heard(private(memory, BOB), OWN.path) == {OWN.path: []}
+
+
+def test_a_groups_session_is_for_that_group_and_whoever_was_there(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    noted(memory, ROOM, kept(team, "Standup is at 9", **OPEN))
+    assert recent(team) == recent(group(memory, BOB)) == [ROOM.path]
+    assert recent(private(memory, ALICE)) == recent(private(memory, BOB)) == [ROOM.path]
+    assert recent(private(memory, CAROL)) == []
+    assert recent(group(memory, ALICE, FAMILY)) == []
+
+
+def test_a_session_of_which_nothing_may_be_heard_is_not_there(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    id = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
+    noted(memory, ROOM, id)
+    assert recent(private(memory, ALICE)) == [ROOM.path]
+    assert recent(private(memory, BOB)) == []
+    assert recent(group(memory, BOB)) == []
+    assert heard(private(memory, BOB), ROOM.path) == {ROOM.path: []}
+
+
+def test_of_a_groups_session_only_what_may_be_heard_is_read(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    party = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
+    standup = kept(team, "Standup is at 9", **OPEN)
+    noted(memory, ROOM, party, standup)
+    assert heard(private(memory, BOB), ROOM.path) == {ROOM.path: ["Standup is at 9"]}
+    assert heard(private(memory, ALICE), ROOM.path) == {
+        ROOM.path: ["Bob gets a party", "Standup is at 9"]
+    }
+
+
+def test_a_room_note_with_a_subject_is_no_way_round_the_rules(memory: Memory) -> None:
+    team = group(memory, BOB)
+    id = kept(team, "Alice gets a party", withheld_from=[ALICE.key], **OPEN)
+    noted(memory, replace(ROOM, subject=INDEX.subject), id)
+    assert recent(private(memory, ALICE)) == recent(group(memory, ALICE)) == []
+
+
+def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    id = kept(team, "We planned a party", withheld_from=[BOB.key], **OPEN)
+    noted(memory, ROOM)
+    act(memory, lambda w: notes.head(w, ROOM.path, summary_id=id))
+    for who, told in ((ALICE, ["We planned a party"]), (BOB, [])):
+        view = private(memory, who)
+        audiences = view._store.audiences
+
+        def work(connection: Connection, request: Request) -> list[str]:
+            row = notes.get(connection, SPACE, ROOM.path)
+            assert row is not None
+            found = notes.summaries(connection, audiences, request, [row])  # noqa: B023
+            return [one.content for one in found.values()]
+
+        assert view._read(work) == told
+        assert recent(view) == ([ROOM.path] if told else [])
+
+
+def days(memory: Memory, count: int) -> list[NoteRow]:
+    rows = []
+    for number in range(count):
+        day = DAY - timedelta(days=number)
+        rows.append(replace(OWN, path=f"{day}/telegram_1001.md", day=day))
+        noted(memory, rows[-1])
+    return rows
+
+
+def test_recent_sessions_are_the_newest_first_and_no_older_than_asked(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.remember("so that she is known")
+    paths = [row.path for row in days(memory, 9)]
+    later = replace(OWN, path="2026-03-01/b.md", updated_at=OWN.updated_at + timedelta(hours=1))
+    noted(memory, later)
+    assert recent(own, DAY - timedelta(days=6)) == [later.path, *paths[:7]]
+    assert recent(own, DAY - timedelta(days=6), limit=3) == [later.path, *paths[:2]]
+
+
+def test_many_sessions_are_looked_through_page_by_page(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    kept(private(memory, BOB), "so that he is known")
+    secret = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
+    opened = kept(team, "Standup is at 9", **OPEN)
+    for number in range(120):
+        noted(memory, replace(ROOM, path=f"2026-03-01/a{number:03}.md"), secret)
+    noted(memory, replace(ROOM, path="2026-03-01/z.md"), opened)
+    assert recent(private(memory, BOB), limit=5) == ["2026-03-01/z.md"]
+    assert len(recent(private(memory, ALICE), limit=500)) == 121
+
+
+def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    noted(memory, INDEX, kept(own, "I run"))
+    memory.link(ALICE.key, "acct:alice")
+    web = private(memory, WEB)
+    theirs = replace(INDEX, path="_longterms/acct_alice/_index.md", subject="acct:alice")
+    noted(memory, theirs, kept(web, "I swim"))
+    noted(memory, replace(INDEX, path="_longterms/other/_index.md", subject="acct:other"))
+
+    def work(connection: Connection, request: Request) -> list[str]:
+        return [row.path for row in notes.long_term(connection, SPACE, request.mine)]
+
+    for view in (own, web):
+        assert view._read(work) == [theirs.path, INDEX.path]
+        assert heard(view, theirs.path, INDEX.path) == {
+            theirs.path: ["I swim"],
+            INDEX.path: ["I run"],
+        }
+
+
+def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(
+    memory: Memory, clock: SetClock
+) -> None:
+    own = private(memory, ALICE)
+    id, gone = kept(own, "Rain today", expires_at=clock.now + timedelta(days=1)), kept(own, "x")
+    noted(memory, OWN, id, gone)
+    own.forget(gone)
+    clock.forward(days=2)
+    assert heard(own, OWN.path) == {OWN.path: []}
+    assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
+    memory.expire()
+    assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
+
+
+def test_notes_of_one_space_are_not_in_another(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    noted(memory, OWN, kept(own, "I run"))
+    elsewhere = private(memory.space("work"), ALICE)
+    elsewhere.remember("so that she is known")
+    assert recent(elsewhere) == []
+    assert heard(elsewhere, OWN.path) == {OWN.path: []}

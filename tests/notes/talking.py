@@ -1,0 +1,45 @@
+"""What the tests of notes and language models share: a conversation, and a model over the wire."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from tacit.language.asking import EndpointModel
+from tacit.model.message import Role, Said
+from tests.language.endpoint import Endpoint
+
+NOON = datetime(2026, 2, 5, 12, tzinfo=UTC)
+
+
+def said(content: str, role: Role = Role.USER, name: str | None = None) -> Said:
+    return Said(role=role, content=content, name=name, at=None, id=None)
+
+
+def answered(content: str) -> Said:
+    return said(content, Role.ASSISTANT)
+
+
+@contextmanager
+def asking(endpoint: Endpoint) -> Iterator[EndpointModel]:
+    """A model that asks the endpoint, and does not wait between two tries."""
+    model = EndpointModel(
+        "openai",
+        "tiny",
+        base_url=endpoint.url,
+        api_key="sk-very-secret-0123456789",
+        timeout_seconds=20.0,
+        pause=lambda _: None,
+        clock=lambda: NOON,
+    )
+    try:
+        yield model
+    finally:
+        endpoint.free.set()
+        model.close()
+
+
+def material(endpoint: Endpoint) -> str:
+    """What the model was given to read, of the last request."""
+    told = json.loads(endpoint.seen[-1].said)
+    return "\n".join(str(one["content"]) for one in told[1] if one["role"] == "user")

@@ -1,0 +1,71 @@
+"""Which line of an edited text is which line of the text before."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.model.notes import Item, Section
+from tacit.notes.pages.alignment import aligned
+
+
+def items(*contents: str, ids: bool = False) -> list[Item]:
+    return [
+        Item(section=Section.KEY_FACTS, content=content, id=f"AAAAAAA{n}" if ids else None)
+        for n, content in enumerate(contents)
+    ]
+
+
+def ids(old: list[Item], new: list[Item]) -> list[str | None]:
+    return [None if one is None else one.content for one in aligned(old, new)]
+
+
+OLD = items("Sarah likes tea", "The house has a red door", "Ships leave in May", ids=True)
+
+
+def test_a_line_that_did_not_change_is_itself() -> None:
+    assert ids(OLD, items(*(one.content for one in OLD))) == [one.content for one in OLD]
+
+
+def test_an_edited_line_is_the_one_that_stood_there() -> None:
+    new = items("Sarah likes tea", "The house has a green door", "Ships leave in May")
+    assert ids(OLD, new)[1] == "The house has a red door"
+
+
+def test_another_thing_in_the_same_place_is_new() -> None:
+    new = items("Sarah likes tea", "My sister plays chess", "Ships leave in May")
+    assert ids(OLD, new) == ["Sarah likes tea", None, "Ships leave in May"]
+
+
+def test_a_moved_line_is_still_itself() -> None:
+    new = items("Ships leave in May", "Sarah likes tea", "The house has a red door")
+    assert ids(OLD, new) == ["Ships leave in May", "Sarah likes tea", "The house has a red door"]
+
+
+def test_lines_put_in_between_are_new() -> None:
+    new = items("Zero", "Sarah likes tea", "One and a half", "The house has a red door", "Last")
+    assert ids(OLD, new) == [None, "Sarah likes tea", None, "The house has a red door", None]
+
+
+def test_a_task_that_was_ticked_is_the_same_task() -> None:
+    old = [Item(section=Section.TASKS, content="Book the room", id="AAAAAAAA", done=False)]
+    new = [Item(section=Section.TASKS, content="Book the room", done=True)]
+    assert aligned(old, new) == old
+
+
+WORDS = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "tea", "a"]), max_size=8)
+
+
+@given(WORDS, WORDS)
+def test_no_line_is_taken_twice_and_what_stays_stays(before: list[str], after: list[str]) -> None:
+    old = items(*before, ids=True)
+    found = [one for one in aligned(old, items(*after)) if one is not None]
+    assert len({one.id for one in found}) == len(found)
+    for word in set(before):
+        kept = min(before.count(word), after.count(word))
+        pairs = zip(aligned(old, items(*after)), after, strict=True)
+        same = sum(one is not None and one.content == word == new for one, new in pairs)
+        assert same >= kept
+
+
+def test_a_long_text_that_is_written_anew_takes_no_longer_than_it_is() -> None:
+    old = items(*(f"old fact {n}" for n in range(2_000)), ids=True)
+    assert len(aligned(old, items(*(f"new thing {n}" for n in range(2_000))))) == 2_000

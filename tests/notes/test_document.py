@@ -1,0 +1,230 @@
+"""Files of notes: what is in them is found, and what we write is read back as it was."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bench import notes_cases as cases
+from tacit import limits
+from tacit.errors import NoteUnreadable
+from tacit.model.notes import Head, Item, Link, Note, NoteKind, Place, Section
+from tacit.notes.text.document import UNDATED, Document, digest_of, head_of, parse, render
+from tacit.notes.text.splices import revise
+
+NOON = datetime(2026, 2, 4, 12, 34, 56, tzinfo=UTC)
+SESSION = """\
+---
+created_at: 2026-02-04T12:34:56Z
+updated_at: 2026-02-04T12:34:56Z
+summary: "Discussed memory layout and merge rules."
+tasks: "1/2"
+follow_ups: "0/0"
+session_id: s_20260204_001
+source: cli
+channel: local
+contact_id: tg:@alice
+contact_nickname: Alice
+---
+
+# 2026-02-04 Short-Term Memory
+
+## Session Summary
+1. **Topic**: layout <!-- 0aB00001 -->
+   - Users: Alice
+   - Result: agreed
+
+## Temporary Facts
+1. Example: <!-- 0aB00002 -->
+   - 网站 URL: x.org
+
+## Tasks
+- [ ] write it <!-- 0aB00003 -->
+- [x] read it <!-- 0aB00004 -->
+
+## Follow Ups
+
+## Related Links
+- [Previous day](../2026-02-03/telegram_12345.md)
+"""
+
+
+def long_term(text: str) -> Document:
+    return parse(text.encode(), NoteKind.LONG_TERM)
+
+
+def said(text: str, kind: NoteKind = NoteKind.LONG_TERM) -> list[str]:
+    return [item.content for item in parse(text.encode(), kind).items]
+
+
+def test_the_template_of_a_session() -> None:
+    place = Place(kind=NoteKind.SESSION, day=date(2026, 2, 4), session="s_20260204_001")
+    note = Note(
+        place=place,
+        head=Head(
+            created_at=NOON,
+            updated_at=NOON,
+            summary="Discussed memory layout and merge rules.",
+            session_id="s_20260204_001",
+            source="cli",
+            channel="local",
+            contact_id="tg:@alice",
+            contact_nickname="Alice",
+        ),
+        items=(
+            Item(
+                section=Section.SUMMARY,
+                content="Topic: layout\nUsers: Alice\nResult: agreed",
+                id="0aB00001",
+            ),
+            Item(section=Section.FACTS, content="Example:\n网站 URL: x.org", id="0aB00002"),
+            Item(section=Section.TASKS, content="write it", id="0aB00003", done=False),
+            Item(section=Section.TASKS, content="read it", id="0aB00004", done=True),
+        ),
+        links=(Link(text="Previous day", target="../2026-02-03/telegram_12345.md"),),
+    )
+    assert render(note).decode() == SESSION
+    assert parse(SESSION.encode(), NoteKind.SESSION).note(place) == note
+
+
+@given(cases.notes())
+def test_a_note_that_is_written_is_read_back(note: Note) -> None:
+    data = render(note)
+    document = parse(data, note.place.kind)
+    assert document.note(note.place) == note
+    assert head_of(data) == note.head
+    assert data.endswith(b"\n")
+    assert render(document.note(note.place)) == data
+
+
+@given(cases.notes())
+def test_other_readers_of_markdown_see_the_same_list(note: Note) -> None:
+    text = render(note).decode().split("---\n", 2)[2]
+    opened = [t for t in MarkdownIt().parse(text) if t.type == "list_item_open" and t.level == 1]
+    assert len(opened) == len(note.items) + len(note.links)
+
+
+@given(cases.files() | st.text().map(str.encode), st.sampled_from(NoteKind))
+def test_what_nobody_changed_stays_as_it_is(data: bytes, kind: NoteKind) -> None:
+    try:
+        document = parse(data, kind)
+    except NoteUnreadable:
+        return
+    assert revise(document, []) == data
+
+
+@given(st.binary(max_size=200), st.sampled_from(NoteKind))
+def test_any_bytes_are_a_note_or_refused(data: bytes, kind: NoteKind) -> None:
+    try:
+        assert revise(parse(data, kind), []) == data
+        head_of(data)
+    except NoteUnreadable:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "contents"),
+    [
+        ("- a\n- b", ["a", "b"]),
+        ("* a\n+ b\n1) c\n", ["a", "b", "c"]),
+        ("- a\n  - b\n    - c\n- d", ["a\nb\nc", "d"]),
+        ("- a\n\n  more\n\n- b", ["a\nmore", "b"]),
+        ("- a\nlazy\n- b", ["a lazy", "b"]),
+        ("- 東\n  京", ["東京"]),
+        ("- a\n```\n- no\n```\n- b", ["a", "b"]),
+        ("- a\n  ```\n  - code\n  ```\n- b", ["a\n```\n- code\n```", "b"]),
+        ("<!--\n- no\n-->\n- a", ["a"]),
+        ("- a\n<!-- mine -->\n- b", ["a", "b"]),
+        ("- a\n  <!-- mine\n  - no -->\n- b", ["a", "b"]),
+        ("- <!-- no\n- b", ["b"]),
+        ("> - no\n\n- a", ["a"]),
+        ("    - no\n\n- a", ["a"]),
+        ("-\n- <!-- kX3aBc12 -->\n- a", ["a"]),
+        ("---\n\n- a\n- - -\n- b", ["a", "b"]),
+        ("<div>\n- no\n</div>\n\n- a", ["a"]),
+        ("text\n- a", ["a"]),
+        ("-\ta\n\t- b", ["a\nb"]),
+    ],
+)
+def test_bullets_are_found_where_markdown_has_them(text: str, contents: list[str]) -> None:
+    assert said(text) == contents
+    assert said(text.replace("\n", "\r\n")) == contents
+
+
+def test_sections_go_by_their_headings() -> None:
+    text = "- a\n# tasks:\n- b\n### more\n- c\n# Mine\n- [x] d\n\nFollow  ups\n---\n- [X] e\n"
+    found = [(item.section, item.content, item.done) for item in long_term(text).items]
+    assert found == [
+        (Section.KEY_FACTS, "a", None),
+        (Section.TASKS, "b", False),
+        (Section.TASKS, "c", False),
+        (Section.KEY_FACTS, "[x] d", None),
+        (Section.FOLLOW_UPS, "e", True),
+    ]
+
+
+def test_a_page_is_read_by_lists_and_paragraphs() -> None:
+    text = (
+        "# Title\nOne\nwrapped.\n\nTwo <!-- kX3aBc12 -->\n- three\n\nHeading\n===\n|a|b|\n|-|-|\n"
+    )
+    document = parse(text.encode(), NoteKind.PAGE)
+    assert [item.content for item in document.items] == ["One wrapped.", "Two", "three"]
+    assert document.items[1].id == "kX3aBc12"
+
+
+def test_an_id_is_found_where_an_editor_wrapped_it_to() -> None:
+    item = long_term("- a long\n  line (added 2026-02-05)\n  <!-- kX3aBc12 -->\n").items[0]
+    assert (item.content, item.id) == ("a long line", "kX3aBc12")
+    assert item.added == date(2026, 2, 5)
+
+
+def test_links_are_no_items() -> None:
+    text = (
+        '## Related Links\n- [a](b.md)\n- see [c]( <d e.md> ) or [f](<g h.md> "t")\n- [a2](b.md)\n'
+    )
+    document = parse(text.encode(), NoteKind.SESSION)
+    assert document.items == ()
+    assert [link.target for link in document.links] == ["b.md", "g h.md"]
+
+
+def test_a_file_without_frontmatter_is_undated() -> None:
+    document = long_term("- a")
+    assert (document.head.created_at, document.fields) == (UNDATED, {})
+    assert head_of(b"- a") == document.head
+
+
+def test_a_digest_is_about_what_is_said_and_where() -> None:
+    one, other = long_term("- a <!-- kX3aBc12 -->\n").entries[0], long_term("*  a\n").entries[0]
+    assert one.digest == other.digest == digest_of(one.item)
+    moved = long_term("## Long-Term Goals / Projects\n- a").entries[0]
+    assert moved.digest != one.digest
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff",
+        b"---\na: b\n",
+        b"- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> other\n",
+        b"---\n- a\n---\n",
+        b"---\na: [\n---\n",
+        b"- a\n" * (limits.NOTE_ITEMS_MAX_COUNT + 1),
+        b"a\n" * (limits.NOTE_LINES_MAX_COUNT + 1),
+        b"x" * (limits.NOTE_LINE_MAX_CHARS + 1),
+        b"x\n" * (limits.NOTE_FILE_MAX_BYTES // 2) + b"x",
+    ],
+)
+def test_what_cannot_be_a_note_is_refused(data: bytes) -> None:
+    with pytest.raises(NoteUnreadable):
+        parse(data, NoteKind.PAGE)
+
+
+def test_the_longest_memory_has_room_on_its_line() -> None:
+    note = Note(
+        place=Place(kind=NoteKind.PAGE, subject="acct:42", name="a.md"),
+        head=Head(created_at=NOON, updated_at=NOON),
+        items=(Item(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),),
+    )
+    assert parse(render(note), NoteKind.PAGE).items == note.items

@@ -1,0 +1,160 @@
+"""Frontmatter: read within bounds, and changed where it stands."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import notes_cases as cases
+from tacit.errors import NoteUnreadable
+from tacit.model.notes import Progress
+from tacit.notes.text.yaml_head import UNDATED, changed, head_from, read, written
+
+NOON = datetime(2026, 2, 4, 12, tzinfo=UTC)
+OWN = """\
+# mine
+created_at: 2026-02-04T12:00:00Z   # when
+summary: 'x'
+mood:  {now: [good, "very: good"]}
+tags:  # of mine
+- a
+- b
+
+poem: |
+  one
+    two
+
+# the end
+"""
+
+
+def test_every_scalar_is_text() -> None:
+    assert read("a: yes\nb: 0123\nc: 2026-02-04\nd: ~\ne:\nf: '~'\n") == {
+        "a": "yes",
+        "b": "0123",
+        "c": "2026-02-04",
+        "d": None,
+        "e": None,
+        "f": "~",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x 1\nb: *x",
+        "a: *x",
+        "&x a: 1",
+        "a: !!python/object:os.system x",
+        "a: !x y",
+        "[1]",
+        "word",
+        "a: 1\na: 2",
+        "b: {a: 1, a: 2}",
+        "? [a]\n: b",
+        "a: 'x",
+        "a: \x01",
+        "a: b: c",
+        "a: 1\n---\nb: 2",
+        "a: " + "[" * 9 + "]" * 9,
+        "a: " + "[" * 60_000,
+        "x: y\n" * 15_000,
+        "a: " + "x" * 70_000,
+        "a: &a [x]\nb: &b [*a, *a]\nc: &c [*b, *b]",
+        "- " * 20_000,
+        "? " * 20_000,
+        "{a: " * 15_000,
+    ],
+)
+def test_what_is_no_plain_mapping_within_bounds_is_refused(text: str) -> None:
+    with pytest.raises(NoteUnreadable) as refused:
+        read(text)
+    assert text[:5] not in str(refused.value)
+
+
+def test_a_head_is_taken_as_far_as_it_can_be_read() -> None:
+    head = head_from(
+        read("created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n")
+    )
+    assert (head.created_at, head.summary, head.tags) == (UNDATED, "", ("one",))
+    assert (head.session_id, head.channel) == (None, "7")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-04T12:00:00Z",
+        "2026-02-04T13:00:00+01:00",
+        "2026-02-04 12:00",
+        "'2026-02-04T12:00Z'",
+    ],
+)
+def test_a_time_is_read_as_people_write_it(text: str) -> None:
+    assert head_from(read(f"created_at: {text}\n")).created_at == NOON
+
+
+@given(st.sampled_from(["summary", "channel"]), cases.plain | st.text())
+def test_any_text_is_written_so_that_it_is_read_back(key: str, text: str) -> None:
+    line = f"{key}: {written(key, text)}"
+    assert "\n" not in line
+    assert read(line + "\n") == {key: text}
+
+
+def test_values_look_as_in_the_templates() -> None:
+    assert written("created_at", NOON) == "2026-02-04T12:00:00Z"
+    assert written("tasks", Progress(done=1, total=3)) == '"1/3"'
+    assert written("summary", "x") == '"x"'
+    assert written("subject_id", "acct:42") == "acct:42"
+    assert written("contact_id", "tg:@alice") == "tg:@alice"
+    assert written("contact_nickname", "") == '""'
+    assert written("tags", ("a", "b c", "yes")) == '[a, "b c", "yes"]'
+
+
+def test_a_change_touches_its_own_value_only() -> None:
+    after = changed(OWN, {"created_at": UNDATED, "tags": ("c",), "poem": "short", "new": "x"})
+    assert (
+        after
+        == OWN.replace("2026-02-04T12:00:00Z", "1970-01-01T00:00:00Z")
+        .replace("tags:  # of mine\n- a\n- b\n", "tags: [c] # of mine\n")
+        .replace("poem: |\n  one\n    two\n", "poem: short\n")
+        + "new: x\n"
+    )
+
+
+def test_a_key_leaves_with_its_lines() -> None:
+    assert changed(OWN, {"poem": None}) == OWN.replace("poem: |\n  one\n    two\n", "")
+    assert changed(OWN, {"tags": None}) == OWN.replace("tags:  # of mine\n- a\n- b\n", "")
+    assert changed(OWN, {"nothing": None}) == OWN
+
+
+def test_what_is_said_already_changes_nothing() -> None:
+    assert changed(OWN, {"summary": "x", "tags": ("a", "b"), "created_at": NOON}) == OWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{a: b}\n",
+        "{}\n",
+        "? a\n: b\n",
+        "  a: b\n  c: d\n",
+        "# only\n",
+        "a: b\r\nc: d\r\n",
+        '"a": b\n',
+        "a:\n  b\n",
+        "a: >\n  x\n\n\n",
+        "a: |+\n  x\n\n\n",
+        "a: b",
+        "a:\n- b\n# x\n",
+    ],
+)
+@pytest.mark.parametrize("value", ["x", 'a "b"\n: c', None, ("p", "q")])
+def test_every_form_of_mapping_can_be_changed(text: str, value: object) -> None:
+    before = read(text)
+    after = read(changed(text, {"a": value, "z": "new"}))
+    wanted = {key: old for key, old in before.items() if key != "a"} | {"z": "new"}
+    if value is not None:
+        wanted["a"] = list(value) if isinstance(value, tuple) else value  # type: ignore[assignment]
+    assert after == wanted

@@ -1,0 +1,150 @@
+"""The three-way decision about one line and one memory."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.notes.mirror.plan import (
+    Agreed,
+    Alone,
+    Kept,
+    Line,
+    Settled,
+    Whereabouts,
+    bereft,
+    missing,
+    settle,
+)
+
+WORDINGS = st.sampled_from(["tea", "coffee", "water"])
+BOXES = st.sampled_from([True, False])
+
+
+def line(content: str, done: bool | None = None, *others: str) -> Line:
+    return Line(content=content, digest=f"{content}/{done}", done=done, others=others)
+
+
+def agreed(content: str, version: int = 1, done: bool | None = None) -> Agreed:
+    return Agreed(digest=f"{content}/{done}", version=version, done=done, content=content)
+
+
+def test_what_nobody_changed_is_left_alone() -> None:
+    found = settle(line("tea"), agreed("tea"), Kept(content="tea", version=1))
+    assert found == Settled(content="tea", done=None)
+
+
+def test_a_line_that_a_person_changed_goes_to_the_store() -> None:
+    found = settle(line("coffee"), agreed("tea"), Kept(content="tea", version=1))
+    assert found == Settled(content="coffee", done=None, take=True)
+
+
+def test_a_memory_that_changed_goes_to_the_file() -> None:
+    found = settle(line("tea"), agreed("tea"), Kept(content="coffee", version=2))
+    assert found == Settled(content="coffee", done=None, show=True)
+
+
+def test_where_both_changed_the_stores_wording_is_shown_before_the_persons_is_taken() -> None:
+    kept = Kept(content="water", version=2)
+    first = settle(line("coffee"), agreed("tea"), kept)
+    assert first.clash == "water"
+    assert first.content == "coffee"
+    then = settle(line("coffee", None, "water"), agreed("tea"), kept)
+    assert then == Settled(content="coffee", done=None, take=True)
+
+
+def test_two_who_wrote_the_same_agree() -> None:
+    found = settle(line("coffee"), agreed("tea"), Kept(content="coffee", version=2))
+    assert found == Settled(content="coffee", done=None)
+
+
+def test_a_tick_in_the_file_and_another_wording_in_the_store_are_both_kept() -> None:
+    kept = Kept(content="coffee", version=2, done=False)
+    found = settle(line("tea", True), agreed("tea", 1, False), kept)
+    assert found == Settled(content="coffee", done=True, take=True, show=True)
+
+
+def test_a_person_may_open_a_task_again() -> None:
+    kept = Kept(content="tea", version=1, done=True)
+    found = settle(line("tea", False), agreed("tea", 1, True), kept)
+    assert found == Settled(content="tea", done=False, take=True)
+
+
+def test_what_is_done_is_done_where_nobody_knows_how_it_was() -> None:
+    kept = Kept(content="tea", version=1, done=True)
+    assert settle(line("tea", False), None, kept).done is True
+    assert settle(line("tea", True), None, Kept(content="tea", version=1, done=False)).done is True
+
+
+def test_however_a_line_is_written_it_stands_for_what_was_agreed() -> None:
+    written = Line(content="tea ", digest="d")
+    kept = Kept(content="tea", version=3)
+    found = settle(written, Agreed(digest="d", version=3), kept)
+    assert found == Settled(content="tea ", done=None)
+
+
+def test_two_that_never_agreed_are_both_shown() -> None:
+    assert settle(line("coffee"), None, Kept(content="tea", version=1)).clash == "tea"
+
+
+def test_a_deleted_line_forgets_its_memory() -> None:
+    assert missing(agreed("tea"), Kept(content="tea", version=1)) is Alone.FORGET
+
+
+def test_a_memory_that_was_never_shown_gets_a_line() -> None:
+    assert missing(None, Kept(content="tea", version=1)) is Alone.ADD
+
+
+def test_a_memory_that_changed_since_its_line_was_deleted_comes_back() -> None:
+    assert missing(agreed("tea"), Kept(content="coffee", version=2)) is Alone.ADD
+    assert missing(agreed("tea", 1, False), Kept(content="tea", version=1, done=True)) is Alone.ADD
+
+
+def test_the_line_of_a_memory_that_was_forgotten_goes() -> None:
+    assert bereft(line("tea"), agreed("tea"), Whereabouts.FORGOTTEN) is Alone.DROP
+    assert bereft(line("tea"), agreed("tea"), Whereabouts.ELSEWHERE) is Alone.DROP
+
+
+def test_a_line_that_is_written_again_brings_its_memory_back() -> None:
+    assert bereft(line("tea"), None, Whereabouts.FORGOTTEN) is Alone.RESTORE
+    assert bereft(line("coffee"), agreed("tea"), Whereabouts.FORGOTTEN) is Alone.RESTORE
+
+
+def test_a_line_that_was_moved_from_another_note_stays() -> None:
+    assert bereft(line("tea"), None, Whereabouts.ELSEWHERE) is Alone.RESTORE
+
+
+def test_an_erased_line_goes_whatever_it_says_now() -> None:
+    for before in (None, agreed("tea"), agreed("coffee")):
+        assert bereft(line("tea"), before, Whereabouts.ERASED) is Alone.DROP
+
+
+def test_a_line_of_another_database_or_another_person_is_remembered() -> None:
+    assert bereft(line("tea"), None, Whereabouts.UNKNOWN) is Alone.REMEMBER
+    assert bereft(line("tea"), None, Whereabouts.FOREIGN) is Alone.REMEMBER
+
+
+@given(WORDINGS, BOXES, WORDINGS, BOXES, WORDINGS, BOXES, st.integers(1, 2))
+def test_nothing_that_somebody_wrote_is_lost_and_both_agree_in_the_end(
+    said: str, ticked: bool, was: str, box: bool, stored: str, flag: bool, version: int
+) -> None:
+    """Whoever did not change a thing gives way; where both did, both wordings are there to see."""
+    if version == 1:
+        stored = was
+    before, kept = agreed(was, 1, box), Kept(content=stored, version=version, done=flag)
+    here = line(said, ticked)
+    first = settle(here, before, kept)
+    if first.clash is not None:
+        assert {first.content, first.clash} == {said, stored}
+        assert was not in (said, stored) or version == 2
+        here = line(said, ticked, first.clash)
+        first = settle(here, before, kept)
+        assert first.clash is None
+    assert first.content in (said, stored)
+    after = Kept(
+        content=first.content if first.take else stored,
+        version=version + (first.take and first.content != stored),
+        done=first.done,
+    )
+    there = line(first.content, first.done) if first.show else here
+    assert (there.content, there.done) == (after.content, after.done)
+    again = settle(there, agreed(there.content, after.version, there.done), after)
+    assert (again.take, again.show, again.clash) == (False, False, None)

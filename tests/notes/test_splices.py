@@ -1,0 +1,213 @@
+"""Changes to a note: only the lines of what changed are written anew."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from bench import notes_cases as cases
+from tacit.errors import InvalidInput, NoteUnreadable
+from tacit.model.notes import SECTIONS_OF, Item, Link, NoteKind, Progress, Section
+from tacit.notes.text.document import Document, parse
+from tacit.notes.text.splices import Add, AddLink, Drop, DropLink, Edit, SetHead, SetItem, revise
+
+OWN = """\
+---
+summary: "x"   # short
+mood: good
+---
+<!-- written by hand -->
+
+# Mine
+
+## Key Facts
+
+*   **Project A**: ships
+    in May <!-- ask Bob --> (added 2026-02-05) <!-- 0aB00001 -->
+*   second <!-- 0aB00002 -->
+    - inner   one
+    - inner two
+
+
+## Tasks
+- [ ] call <!-- 0aB00003 -->
+"""
+
+
+def index(text: str = OWN) -> Document:
+    return parse(text.encode(), NoteKind.LONG_TERM)
+
+
+def revised(document: Document, *edits: Edit) -> str:
+    return revise(document, edits).decode()
+
+
+def any_document(data: bytes, kind: NoteKind) -> Document:
+    try:
+        return parse(data, kind)
+    except NoteUnreadable:
+        assume(False)
+        raise
+
+
+@given(cases.files(), st.sampled_from(NoteKind), st.data())
+def test_an_edit_touches_the_lines_of_its_item_only(
+    text: bytes, kind: NoteKind, data: st.DataObject
+) -> None:
+    document = any_document(text, kind)
+    assume(document.entries)
+    entry = data.draw(st.sampled_from(document.entries))
+    new = data.draw(cases.items(kind, entry.item.section))
+    part = data.draw(st.sampled_from(["all", "id", "done", "content", "added"]))
+    if part == "id":
+        new = replace(entry.item, id=new.id, conflict=new.conflict)
+    elif part != "all":
+        new = replace(entry.item, **{part: getattr(new, part)})
+    after = parse(revise(document, [SetItem(entry=entry, item=new)]), kind)
+    assert after.items == tuple(new if e is entry else e.item for e in document.entries)
+    assert after.lines[: entry.start] == document.lines[: entry.start]
+    behind = document.lines[entry.end :]
+    assert after.lines[len(after.lines) - len(behind) :] == behind
+
+
+@given(cases.files(), st.sampled_from(NoteKind), st.data())
+def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataObject) -> None:
+    document = any_document(text, kind)
+    assume(document.entries)
+    entry = data.draw(st.sampled_from(document.entries))
+    after = parse(revise(document, [Drop(entry=entry)]), kind)
+    assert after.items == tuple(e.item for e in document.entries if e is not entry)
+    assert after.lines[: entry.start] == document.lines[: entry.start]
+    behind = document.lines[entry.end :]
+    assert after.lines[len(after.lines) - len(behind) :] == behind
+
+
+@given(cases.files(), st.sampled_from(NoteKind), st.data())
+def test_what_is_added_leaves_every_line_as_it_was(
+    text: bytes, kind: NoteKind, data: st.DataObject
+) -> None:
+    document = any_document(text, kind)
+    sections = [section for section in SECTIONS_OF[kind] if section is not Section.LINKS]
+    section = data.draw(st.sampled_from(sections))
+    new = data.draw(st.lists(cases.items(kind, section), min_size=1, max_size=3))
+    behind = data.draw(st.sampled_from([None, *document.entries]))
+    summary = data.draw(cases.plain)
+    edits = [Add(item=item, after=behind) for item in new]
+    after = parse(revise(document, [*edits, SetHead(changes={"summary": summary})]), kind)
+    assert Counter(after.items) == Counter(document.items) + Counter(new)
+    assert after.head.summary == summary
+    later = iter(line.rstrip("\r") for line in after.lines[after.body :])
+    for line in document.lines[document.body :]:
+        assert not line.strip() or any(line.rstrip("\r") == other for other in later)
+
+
+def test_an_id_is_put_behind_the_first_line() -> None:
+    document = index("- a\n  - b\n")
+    entry = document.entries[0]
+    item = replace(entry.item, id="0aB00009")
+    assert revised(document, SetItem(entry=entry, item=item)) == "- a <!-- 0aB00009 -->\n  - b\n"
+
+
+def test_a_box_is_ticked_and_nothing_else() -> None:
+    document = index()
+    entry = document.entries[2]
+    after = revised(document, SetItem(entry=entry, item=replace(entry.item, done=True)))
+    assert after == OWN.replace("- [ ] call", "- [x] call")
+
+
+def test_a_remark_and_the_style_of_a_person_survive_another_wording() -> None:
+    document = index()
+    entry = document.entries[0]
+    item = replace(entry.item, content="Project A: ships in June")
+    after = revised(document, SetItem(entry=entry, item=item))
+    old = OWN[OWN.index("*   **Project A") : OWN.index("*   second")]
+    new = "* **Project A**: ships in June (added 2026-02-05) <!-- ask Bob --> <!-- 0aB00001 -->\n"
+    assert after == OWN.replace(old, new)
+
+
+def test_inner_lines_that_say_the_same_stay_as_they_are() -> None:
+    document = index()
+    entry = document.entries[1]
+    item = replace(entry.item, content="second\ninner   one\nnew\ninner two")
+    after = revised(document, SetItem(entry=entry, item=item))
+    assert after == OWN.replace("    - inner two\n", "    - new\n    - inner two\n").replace(
+        "*   second", "* second"
+    )
+
+
+def test_a_new_item_takes_on_the_style_of_its_list() -> None:
+    item = Item(section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009")
+    after = revised(index(), Add(item=item))
+    new = "    - inner two\n* third (added 2026-03-01) <!-- 0aB00009 -->\n"
+    assert after == OWN.replace("    - inner two\n", new)
+
+
+def test_a_conflict_stands_right_below() -> None:
+    document = parse(b"## Temporary Facts\n1. a\n2. b\n", NoteKind.SESSION)
+    other = Item(section=Section.FACTS, content="c", id="0aB00009", conflict=True)
+    after = revised(document, Add(item=other, after=document.entries[0]))
+    assert after == "## Temporary Facts\n1. a\n2. c <!-- 0aB00009 conflict -->\n2. b\n"
+
+
+def test_a_section_is_made_in_its_place() -> None:
+    goal = Item(section=Section.GOALS, content="learn")
+    follow = Item(section=Section.FOLLOW_UPS, content="ask", done=False)
+    after = revised(index(), Add(item=follow), Add(item=goal))
+    assert (
+        after
+        == OWN.replace("## Key Facts", "## Long-Term Goals / Projects\n- learn\n\n## Key Facts")
+        + "\n## Follow Ups\n- [ ] ask\n"
+    )
+
+
+def test_an_item_of_another_section_moves() -> None:
+    document = index()
+    entry = document.entries[2]
+    item = Item(section=Section.KEY_FACTS, content="call", id="0aB00003")
+    after = index(revised(document, SetItem(entry=entry, item=item)))
+    assert [found.content for found in after.items][-1] == "call"
+    assert after.items[-1].section is Section.KEY_FACTS
+
+
+def test_the_head_is_changed_in_place() -> None:
+    counts = Progress(done=1, total=2)
+    after = revised(index(), SetHead(changes={"summary": "y", "tasks": counts}))
+    assert after == OWN.replace('"x"', '"y"').replace("good\n", 'good\ntasks: "1/2"\n')
+    assert revised(index("- a\n"), SetHead(changes={"summary": "y"})) == (
+        '---\nsummary: "y"\n---\n\n- a\n'
+    )
+
+
+def test_links_come_once_and_go() -> None:
+    document = parse(b"## Related Links\n- [a](b.md) and [c](d.md)\n", NoteKind.SESSION)
+    same, new = Link(text="x", target="b.md"), Link(text="e", target="f g.md")
+    after = revised(document, AddLink(link=same), AddLink(link=new))
+    assert after == "## Related Links\n- [a](b.md) and [c](d.md)\n- [e](<f g.md>)\n"
+    assert revised(document, DropLink(target="b.md")) == "## Related Links\n- [c](d.md)\n"
+    assert "## Related Links\n- [e](<f g.md>)" in revised(
+        parse(b"", NoteKind.SESSION), AddLink(link=new)
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_ends_of_lines_are_kept(end: str, last: str) -> None:
+    text = ("## Key Facts\n- a\n- b" + last).replace("\n", end)
+    document = index(text)
+    item = Item(section=Section.KEY_FACTS, content="c\nd")
+    added = revised(document, Add(item=item))
+    assert added == ("## Key Facts\n- a\n- b\n- c\n  - d" + last).replace("\n", end)
+    dropped = revised(document, Drop(entry=document.entries[1]))
+    assert dropped == "## Key Facts\n- a\n".replace("\n", end)
+    changed = revised(document, SetItem(entry=document.entries[1], item=item))
+    assert changed == ("## Key Facts\n- a\n- c\n  - d" + last).replace("\n", end)
+
+
+def test_a_kind_of_note_has_its_own_sections() -> None:
+    with pytest.raises(InvalidInput):
+        revise(index(), [Add(item=Item(section=Section.FACTS, content="x"))])
+    with pytest.raises(InvalidInput):
+        revise(parse(b"", NoteKind.PAGE), [AddLink(link=Link(text="a", target="b"))])

@@ -1,0 +1,132 @@
+"""Contents as lines of Markdown: whatever a memory says comes back, and plain text stays plain."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import notes_cases as cases
+from tacit.model.notes import Item, NoteKind, Section
+from tacit.notes.text.wording import (
+    asides_of,
+    read_first,
+    read_text,
+    without_ids,
+    write_first,
+    write_text,
+)
+
+LONG_TERM = NoteKind.LONG_TERM
+
+
+def bullet(content: str, section: Section = Section.KEY_FACTS, **more: object) -> str:
+    item = Item(section=section, content=content, **more)  # type: ignore[arg-type]
+    return write_first(item, dated=True)
+
+
+def said(line: str, section: Section = Section.KEY_FACTS) -> str:
+    return read_first(line, section, dated=True).text
+
+
+@given(st.sampled_from([Section.KEY_FACTS, Section.TASKS]), st.data(), st.booleans())
+def test_what_an_item_says_is_read_back(section: Section, data: st.DataObject, noted: bool) -> None:
+    item = data.draw(cases.items(LONG_TERM, section))
+    line = write_first(item, dated=True, asides="<!-- seen -->" if noted else "", flat=True)
+    read = read_first(line, section, dated=True)
+    assert "\n" not in line
+    assert "\r" not in line
+    assert (read.text, read.id, read.done) == (item.content, item.id, item.done)
+    assert (read.added, read.conflict) == (item.added, item.conflict)
+
+
+@given(cases.lines)
+def test_a_further_line_is_read_back(line: str) -> None:
+    assert read_text(write_text(line)) == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ships in May",
+        "see [the plan](a.md) and `x*y`",
+        "2 * 3 = 6",
+        "C:\\new, $HOME & <https://x.org>",
+        "*really* **so**",
+        "im Mai – 東京",
+        "3.5 km",
+        "#tag",
+        "-5 °C",
+        "a <b> c",
+    ],
+)
+def test_ordinary_text_is_written_as_it_is(text: str) -> None:
+    assert write_text(text, dated=True, titled=True) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Project A: ships in May", "**Project A**: ships in May"),
+        ("Project A:ships", "Project A:ships"),
+        ("e.g.: this", "e.g.: this"),
+        ("https://x.org: down", "https://x.org: down"),
+        ("**Project A**: ships", "\\**Project A**: ships"),
+        ("- not a list", "\\- not a list"),
+        ("1. not a list", "1\\. not a list"),
+        ("# no heading", "\\# no heading"),
+        ("[x] no box", "\\[x] no box"),
+        ("---", "\\---"),
+        ("> no quote", "\\> no quote"),
+        ("<!-- shown -->", "\\<!-- shown -->"),
+        ("x (added 2026-01-01)", "x \\(added 2026-01-01)"),
+        (" x ", "&#32;x&#32;"),
+        ("a\rb", "a&#13;b"),
+        ("a &#32; b", "a \\&#32; b"),
+    ],
+)
+def test_what_would_be_misread_is_escaped(text: str, line: str) -> None:
+    assert write_text(text, dated=True, titled=True) == line
+    assert said(line) == text
+
+
+def test_the_template_of_an_index() -> None:
+    line = bullet("Project A: ships in May", id="kX3aBc12", added=date(2026, 2, 5))
+    assert line == "**Project A**: ships in May (added 2026-02-05) <!-- kX3aBc12 -->"
+
+
+def test_a_task_has_a_box_and_no_bold_title() -> None:
+    assert bullet("call: Anna", Section.TASKS, done=True) == "[x] call: Anna"
+    assert read_first("[X]  call", Section.TASKS, dated=False).done is True
+    assert read_first("call", Section.TASKS, dated=False).done is False
+
+
+def test_the_other_of_two_wordings_is_marked() -> None:
+    line = bullet("May", id="kX3aBc12", conflict=True)
+    assert line == "May <!-- kX3aBc12 conflict -->"
+    assert read_first(line, Section.KEY_FACTS, dated=True).conflict
+
+
+@pytest.mark.parametrize(
+    "line", ["**Project A:** May", "**Project A**:  May", "Project A: May", "**Project A**: May"]
+)
+def test_bold_titles_of_people_are_the_same_title(line: str) -> None:
+    assert said(line) == "Project A: May"
+
+
+def test_a_remark_of_a_person_is_no_part_of_what_is_said() -> None:
+    line = "May <!-- ask Bob --> or June (added 2026-02-05) <!-- sure? --> <!-- kX3aBc12 -->"
+    read = read_first(line, Section.KEY_FACTS, dated=True)
+    assert (read.text, read.id, read.added) == ("May or June", "kX3aBc12", date(2026, 2, 5))
+    assert asides_of(line) == "<!-- ask Bob --> <!-- sure? -->"
+    assert said("write `<!-- x -->` there") == "write `<!-- x -->` there"
+    assert said("half of one <!-- only") == "half of one <!-- only"
+
+
+def test_no_such_day_is_text() -> None:
+    assert said("x (added 2026-13-01)") == "x (added 2026-13-01)"
+
+
+def test_a_model_reads_no_ids() -> None:
+    text = "# A\r\n- x <!-- kX3aBc12 -->\r\n- y \\<!-- kX3aBc12 -->\n- z <!-- kX3aBc12 conflict -->"
+    assert without_ids(text) == "# A\r\n- x\r\n- y \\<!-- kX3aBc12 -->\n- z"
