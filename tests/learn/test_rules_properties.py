@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.learn.amending.cues import cues
+from tacit.learn.amending.hearing import hear
 from tacit.learn.classify import classify
 from tacit.learn.reading.rules import STATEMENTS_MAX_COUNT, extract
 from tacit.learn.reading.tongue import codes, tongue
@@ -127,3 +129,15 @@ def test_hostile_repetition_does_not_take_long(code: str) -> None:
     for piece in [*pieces, "I like a, b, ", "(", "''", "my wife's ", "remember ", "I am a ", ", "]:
         extract("I have " + piece * 300, "Alice", NOW, tongue(code))
         extract("I like " + piece * 300, "Alice", NOW, tongue(code))
+
+
+@pytest.mark.parametrize(
+    "number", ["0¹", "²", "at 1² o'clock", "half ²", "on May ²", "½", "٣", "①"]
+)
+def test_numerals_that_are_no_digits_are_read_over(number: str) -> None:
+    """A small two is a digit to Python, and no number."""
+    for code in codes():
+        own = tongue(code)
+        for said in (number, f"I wake up at {number}", f"my birthday is {number} May {number}"):
+            extract(said, "Ann", NOW, own)
+            hear(said, cues(code), own)

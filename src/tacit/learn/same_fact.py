@@ -58,7 +58,7 @@ def worth_asking(pair: Pair) -> bool:
         return False
     # Who it is about comes first, and is shared by most of what one person says.
     older, newer = (set(terms(one.partition(" ")[2])) for one in (pair.older, pair.newer))
-    return any(word.isdigit() or len(word) >= _TELLING_MIN_CHARS for word in older & newer)
+    return any(word.isdecimal() or len(word) >= _TELLING_MIN_CHARS for word in older & newer)
 
 
 def judged(

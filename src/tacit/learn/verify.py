@@ -59,7 +59,7 @@ def _foreign(content: str, text: str, speaker: str, tongue: Tongue) -> str | Non
     for position, word in enumerate(_words(bare)):
         folded = _OWNED.sub("", word.casefold())
         named = capitals and word[:1].isupper() and (position > 0 or not bare.startswith(word))
-        numbered = any(char.isdigit() for char in folded)
+        numbered = any(char.isdecimal() for char in folded)
         if (named or numbered) and not _backed(folded, said, tongue):
             return f"{word!r} is not in what it draws on"
     return None
@@ -83,7 +83,7 @@ def _misshapen(content: str, tongue: Tongue) -> str | None:
 def _abbreviated(content: str, match: re.Match[str], tongue: Tongue) -> bool:
     before = content[: match.start()].split()
     word = before[-1].casefold() if before else ""
-    return word in tongue.words["abbreviations"] or len(word) == 1 or word.isdigit()
+    return word in tongue.words["abbreviations"] or len(word) == 1 or word.isdecimal()
 
 
 def _unquoted(quote: str, text: str) -> str | None:
@@ -124,7 +124,7 @@ def _unsaid(statement: Statement, text: str, speaker: str, tongue: Tongue) -> st
         if folded in tongue.words["small"] or (not backed and folded in glue):
             continue
         named = position > 0 and word[:1].isupper() and tongue.texts["names"] == "capital"
-        if not backed and (named or any(char.isdigit() for char in folded)):
+        if not backed and (named or any(char.isdecimal() for char in folded)):
             return f"{word!r} is not in the message"
         looked_at += 1
         supported += backed
@@ -157,9 +157,9 @@ def _backed(word: str, said: set[str], tongue: Tongue) -> bool:
     if word in said:
         return True
     numbers = tongue.dates.words["numbers"]
-    if word.isdigit():
+    if word.isdecimal():
         return any(str(numbers.get(one)) == word for one in said)
-    if any(char.isdigit() for char in word):
+    if any(char.isdecimal() for char in word):
         return False
     stem = word[: max(_STEM_MIN_CHARS, len(word) - _STEM_CUT_CHARS)]
     return any(one.startswith(stem) for one in said)

@@ -141,7 +141,7 @@ def _numbered(old: Gist, new: Gist) -> tuple[Token, ...] | None:
     found = [
         old.words[value.end - 1]
         for value in old.values
-        if value.sort == "name" and old.words[value.end - 1].low.isdigit()
+        if value.sort == "name" and old.words[value.end - 1].low.isdecimal()
     ]
     alone = len(found) == 1 and found[0].low != new.values[0].plain
     return (found[0],) if alone else None

@@ -132,10 +132,10 @@ def _exchanged(
     start, end = link.span
     if known[start:end] == new:
         return None
-    if said_at is not None and known[start:end][-4:].isdigit():
+    if said_at is not None and known[start:end][-4:].isdecimal():
         # A day in full is followed by a day in full: "Thursday" is one of many.
         whens = mark(new, said_at, tongue, past=False)[1]
-        if not whens and new[:1].isdigit():
+        if not whens and new[:1].isdecimal():
             whens = mark(f"on the {new}", said_at, tongue, past=False)[1]
         dates = [when.text for when in whens if when.full]
         new = dates[0].removeprefix(tongue.dates.say["day"].split("{")[0]) if dates else new

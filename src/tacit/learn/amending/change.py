@@ -54,7 +54,7 @@ def one_difference(old: Gist, new: Gist, change: Change, tone: Tone, own: Cues) 
         valued = len(change.old) >= len(parts[0]) and len(change.new) >= len(parts[1])
         days = [v.plain for v in (*change.old, *change.new) if v.sort == "day"]
         # A day of the year comes once, a day of the week may come with another.
-        once = bool(days) and all(day[0].isdigit() for day in days) and not old.speaks
+        once = bool(days) and all(day[0].isdecimal() for day in days) and not old.speaks
         return (tone.turned or once) and all(dated) and valued
     if old.settings == new.settings:
         return True
@@ -241,7 +241,7 @@ def kept(old: Gist, before: tuple[Token, ...], own: Cues) -> bool:
     for position, word in enumerate(old.said):
         if before[0].start <= word.start < before[-1].end or word.low in own.words["small"]:
             continue
-        if word.low[:1].isdigit() or old.start + position in numbers:
+        if word.low[:1].isdecimal() or old.start + position in numbers:
             continue
         wish = position == 0 and old.preposition in own.words["towards"]
         infinitive = wish and word.stem in own.words["verbs"]

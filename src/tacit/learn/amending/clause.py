@@ -77,7 +77,7 @@ def finite_at(words: tuple[Token, ...], position: int, own: Cues) -> bool:
 def _participle_at(words: tuple[Token, ...], position: int, own: Cues) -> bool:
     """ "Tim's retired", and not "Tim's shared flat"."""
     low = words[position].low
-    aged = low.isdigit() or low in own.words["number_words"]
+    aged = low.isdecimal() or low in own.words["number_words"]
     past = low.endswith("ed") and len(low) > _FINITE_MIN_CHARS
     if not (aged or past or low in own.words["done"]):
         return False

@@ -37,7 +37,7 @@ def _whole(old: Gist, span: tuple[int, int]) -> tuple[int, int]:
         if words[0].start <= start and end <= words[-1].end:
             return words[0].start, words[-1].end
     for word in old.words:
-        if word.start == end + 1 and word.low.isdigit():
+        if word.start == end + 1 and word.low.isdecimal():
             end = word.end
     return start, end
 
@@ -114,7 +114,7 @@ def _part_of_more(old: Gist, what: frozenset[str], own: Cues) -> bool:
     verb = old.words[last].stem == old.verb or (old.verb is None and last == old.start)
     if after is None or not after.low[:1].isalpha() or verb:
         return False
-    if old.words[last].text[:1].isupper() or old.words[last].text[:1].isdigit():
+    if old.words[last].text[:1].isupper() or old.words[last].text[:1].isdecimal():
         return False  # the Samsung of "a Samsung phone" is the phone
     if after.low in own.words["pursued"] and old.verb not in own.words["playing"]:
         return False  # who has given up pottery goes to no pottery class

@@ -82,7 +82,7 @@ def _numbered(gist: Gist) -> list[tuple[Token, Token]]:
     """Names, each with the number behind it."""
     pairs = zip(gist.words, gist.words[1:], strict=False)
     return [
-        (one, other) for one, other in pairs if one.text[:1].isupper() and other.low[:1].isdigit()
+        (one, other) for one, other in pairs if one.text[:1].isupper() and other.low[:1].isdecimal()
     ]
 
 
@@ -112,7 +112,7 @@ def _valued(old: Gist, clause: Gist, heard: Heard, own: Cues) -> Link | None:
     ):
         return None
     new = text_of(source, pairs[0][1])
-    if pairs[0][0].sort in _NAMED and new[-1:].isdigit() and old.speaks and source.speaks:
+    if pairs[0][0].sort in _NAMED and new[-1:].isdecimal() and old.speaks and source.speaks:
         return None  # "owes Bob 20", "owe Ann 30": another person, and another sum
     return Link(score=4, reason=_CHANGED, span=span_at(old, pairs[0][0]), new=new)
 
@@ -225,7 +225,7 @@ def _things(old: Gist, clause: Gist, own: Cues) -> frozenset[str]:
     shared = (old.stems & clause.stems) - valued - own.words["times"]
     shared -= {old.verb, clause.verb} - set(old.subject) - set(clause.subject)
     # A number that both have says nothing of what they are about: "07700 …".
-    nouns = {stem for stem in shared if not stem[:1].isdigit()}
+    nouns = {stem for stem in shared if not stem[:1].isdecimal()}
     return frozenset(stem for stem in nouns if not _beside(stem, old, clause, own))
 
 

@@ -118,7 +118,7 @@ def _differ_twice(old: Statement | Known, new: Statement) -> bool:
 
 def _number_and_word(old: Statement | Known, new: Statement) -> bool:
     sides = [one.value or "" for one in (old, new)]
-    counted = [any(char.isdigit() for char in side) for side in sides]
+    counted = [any(char.isdecimal() for char in side) for side in sides]
     words = [side.isalpha() and side not in _WHATEVER for side in sides]
     return counted[0] != counted[1] and any(words) and _kind_of(new) in _MEASURED
 

@@ -119,7 +119,7 @@ def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Val
         counted = following.isalpha() and following not in cues.words["prepositions"]
         unit = words[at + 1].stem if counted else ""
         return _made("number", words, at, at + 1, unit, str(numbers[low]))
-    if low in cues.words["half"] and following.isdigit():
+    if low in cues.words["half"] and following.isdecimal():
         return _made("clock", words, at, at + 2, "", f"{int(following)}:30")
     if low in cues.words["half"] and following in cues.words["number_words"]:
         return _made("clock", words, at, at + 2, "", f"{numbers[following]}:30")
@@ -132,7 +132,7 @@ def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Val
     named = _named(words, at, cues, tongue)
     if named:
         return named
-    if low[:1].isalpha() and any(char.isdigit() for char in low):
+    if low[:1].isalpha() and any(char.isdecimal() for char in low):
         return _made("code", words, at, at + 1)
     for name in () if low in cues.words["small"] else _CLASSES:
         if low in tongue.words[name] or words[at].stem in tongue.words[name]:
@@ -163,7 +163,7 @@ def _number(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Va
     joined = _JOINED.fullmatch(low)
     if joined:
         return _made("number", words, at, at + 1, joined[2], joined[1])
-    hour = low.isdigit() and int(low) <= _HOURS_MAX_COUNT and before in cues.words["before_hours"]
+    hour = low.isdecimal() and int(low) <= _HOURS_MAX_COUNT and before in cues.words["before_hours"]
     plain = cues.words["small"] | cues.words["adverbs"] | cues.words["prepositions"]
     noun = following.isalpha() and following not in plain
     # "Down to 19 singers" is a number of them.
@@ -195,7 +195,7 @@ def _named(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Val
     end = at + 1
     while end < len(words) and (
         _capital(words[end], cues, tongue)
-        or words[end].low.isdigit()
+        or words[end].low.isdecimal()
         or (words[end].text == "." and words[end - 1].low in cues.words["titles"])
     ):
         end += 1
@@ -231,7 +231,7 @@ def _capital(word: Token, cues: Cues, tongue: Tongue) -> bool:
 def _dated(words: tuple[Token, ...], start: int, end: int) -> Value:
     # A day is the same with its year and without.
     said = [word.low for word in words[start:end] if word.low.isalnum()]
-    day = "".join(char for word in said for char in word if char.isdigit())
+    day = "".join(char for word in said for char in word if char.isdecimal())
     month = next((word for word in said if word.isalpha() and word != "of"), "")
     if end < len(words) and _YEAR.fullmatch(words[end].low):
         end += 1
@@ -248,7 +248,7 @@ def _made(
 
 
 def _numeral(word: str) -> bool:
-    return (word.isdigit() and int(word) <= _DAYS_MAX_COUNT) or _NTH.fullmatch(word) is not None
+    return (word.isdecimal() and int(word) <= _DAYS_MAX_COUNT) or _NTH.fullmatch(word) is not None
 
 
 def _hour(low: str) -> str:
@@ -282,4 +282,4 @@ def alike(one: Value, other: Value) -> bool:
     bare = one if one.sort == "number" else other
     if bare.unit or pair not in ({"number", "clock"}, {"number", "money"}):
         return False
-    return "clock" not in pair or (bare.plain.isdigit() and int(bare.plain) <= _HOURS_MAX_COUNT)
+    return "clock" not in pair or (bare.plain.isdecimal() and int(bare.plain) <= _HOURS_MAX_COUNT)

@@ -219,7 +219,7 @@ class Predicate(Wording):
     def _possessed(self, rest: list[str]) -> Kind | None:
         if self.tongue.has("had_not", " ".join(rest)) or not self._weighs(rest):
             return None
-        if all(word in self._listed("numbers") or word.isdigit() for word in rest):
+        if all(word in self._listed("numbers") or word.isdecimal() for word in rest):
             return None  # "we have two": of what was said before
         if self.when.ahead:
             return Kind.EVENT

@@ -114,7 +114,7 @@ def _counted(token: str, tongue: Tongue) -> str | None:
     number = tongue.dates.words["numbers"].get(token.casefold())
     if token.casefold() in tongue.words["articles"]:
         return None
-    return str(number) if number else token if token[:1].isdigit() else None
+    return str(number) if number else token if token[:1].isdecimal() else None
 
 
 def _named(token: str, position: int, tongue: Tongue) -> str | None:

@@ -120,7 +120,7 @@ def _ends(seen: str, match: re.Match[str], tongue: Tongue) -> bool:
     if word in tongue.words["abbreviations"]:
         return False
     after = re.match(r"\s+(\w+)", seen[match.end() : match.end() + 30])
-    if word.isdigit() and len(word) <= 2:
+    if word.isdecimal() and len(word) <= 2:
         return not (after and after[1].casefold() in tongue.words["months"])
     return not (len(word) == 1 and before[0].isupper() and word != tongue.texts["one_letter_word"])
 

@@ -121,7 +121,7 @@ class _Reading:
 
     def _number(self, group: str, among: str) -> int:
         word = self.groups[group].rstrip(".")
-        if word.isdigit():
+        if word.isdecimal():
             return int(word)
         return int(self.tongue.dates.words[among][word])
 
