@@ -32,6 +32,8 @@ from bench.measure import Figure
 from bench.tables import milliseconds, percentile, table
 from bench.vectors import Precomputed, Vectors, default_embedder
 from tacit.embedding.port import Embedder
+from tacit.settings import Settings
+from tacit.settings.upkeep import JobsSettings
 from tests.databases import PostgresDatabases
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -43,6 +45,7 @@ _ROUNDS = 60
 _COLD_ROUNDS = 3
 _WARM_ROUNDS = 3
 _LINKED_WRITES = 50
+_UNTIDIED = Settings(jobs=JobsSettings(on_open=False))
 
 MakeUrl = Callable[[str], str]
 Act = Callable[[str], object]
@@ -182,7 +185,8 @@ def edges(name: str, url: str, embedder: Embedder) -> tuple[str, bool]:
     texts = [f"The {n}th thing that is much like others: {sentence(n)}" for n in range(90)]
     ready = Precomputed(texts, _near(stores.pool(embedder.dimension)[: len(texts)]), embedder.name)
     key = f"telegram:{stores.LINKER}"
-    with tacit.open(url, embedder=ready) as memory:
+    # Nobody tidies up meanwhile: a store that was just filled has much to catch up on.
+    with tacit.open(url, embedder=ready, settings=_UNTIDIED) as memory:
         view = memory.view(tacit.Requester(key), tacit.Chat.private(key))
         for text in texts[_LINKED_WRITES:]:
             view.remember(text)
