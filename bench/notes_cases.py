@@ -6,7 +6,17 @@ from datetime import UTC, date
 
 from hypothesis import strategies as st
 
-from tacit.model.notes import SECTIONS_OF, TODO, Head, Item, Link, Note, NoteKind, Place, Section
+from tacit.model.notes import (
+    SECTIONS_OF,
+    WITH_BOXES,
+    Head,
+    Item,
+    Link,
+    Note,
+    NoteKind,
+    Place,
+    Section,
+)
 
 # What means something to Markdown, to YAML or to us: in contents as well as in files.
 FRAGMENTS = (
@@ -182,7 +192,7 @@ def items(kind: NoteKind, section: Section) -> st.SearchStrategy[Item]:
         section=st.just(section),
         content=contents,
         id=st.none() | ids,
-        done=st.booleans() if section in TODO else st.none(),
+        done=st.booleans() if section in WITH_BOXES else st.none(),
         added=st.none() | days if kind is NoteKind.LONG_TERM else st.none(),
         conflict=st.booleans(),
     )

@@ -129,14 +129,14 @@ WORDS = st.text(
     min_size=1,
     max_size=40,
 ).filter(str.strip)
-TODO = st.builds(TaskDraft, text=WORDS, done=st.booleans())
+TASKS = st.builds(TaskDraft, text=WORDS, done=st.booleans())
 DRAFTS = st.builds(
     SessionDraft,
     summary=WORDS,
     topics=st.lists(st.builds(TopicDraft, topic=WORDS, event=WORDS), max_size=2).map(tuple),
     facts=st.lists(WORDS, max_size=3).map(tuple),
-    tasks=st.lists(TODO, max_size=3).map(tuple),
-    follow_ups=st.lists(TODO, max_size=2).map(tuple),
+    tasks=st.lists(TASKS, max_size=3).map(tuple),
+    follow_ups=st.lists(TASKS, max_size=2).map(tuple),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.model.notes import TODO, Item, Link, Section
+from tacit.model.notes import WITH_BOXES, Item, Link, Section
 from tacit.notes.merge.merging import (
     distinct,
     matched,
@@ -32,7 +32,7 @@ def items(draw: st.DrawFn, *, known: bool) -> list[Item]:
     found = []
     for n in range(draw(st.integers(0, 6))):
         section = draw(st.sampled_from([Section.FACTS, Section.TASKS, Section.SUMMARY]))
-        done = draw(st.booleans()) if section in TODO else None
+        done = draw(st.booleans()) if section in WITH_BOXES else None
         id = f"id{n:06}" if known else None
         found.append(Item(section=section, content=draw(CONTENTS), id=id, done=done))
     return found
@@ -236,7 +236,7 @@ def test_merging_twice_changes_nothing(old: list[Item], new: list[Item]) -> None
 def test_no_finished_task_reopens_by_any_merge(old: list[Item], new: list[Item]) -> None:
     found = {one.id or "": one for one in merged_items(old, new) if one.id}
     assert all(found[one.id or ""].done for one in old if one.done)
-    assert all((one.done is None) == (one.section not in TODO) for one in found.values())
+    assert all((one.done is None) == (one.section not in WITH_BOXES) for one in found.values())
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

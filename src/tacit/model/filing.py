@@ -7,7 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from tacit.model.memory import Memory
-from tacit.model.notes import TODO, Item, Section
+from tacit.model.notes import WITH_BOXES, Item, Section
 from tacit.model.words import CATEGORY_OF_KIND, Kind
 
 TASK_TAG = "task"
@@ -42,9 +42,9 @@ def filed(section: Section) -> Filed:
 def tags_of(section: Section, done: bool | None, before: Sequence[str] = ()) -> tuple[str, ...]:
     """Its tags, in the order they are stored in: those of the section, `done` where it is, and what
     somebody else tagged it with."""
-    own = {TASK_TAG, FOLLOW_UP_TAG, DONE_TAG} if section in TODO else set()
+    own = {TASK_TAG, FOLLOW_UP_TAG, DONE_TAG} if section in WITH_BOXES else set()
     kept = [tag for tag in before if tag not in own]
-    ticked = (DONE_TAG,) if done and section in TODO else ()
+    ticked = (DONE_TAG,) if done and section in WITH_BOXES else ()
     return tuple(sorted({*filed(section).tags, *kept, *ticked}))
 
 
@@ -57,7 +57,7 @@ def item_of(memory: Memory, section: Section, added_on: date | None = None) -> I
         section=section,
         content=memory.content,
         id=memory.id,
-        done=DONE_TAG in memory.tags if section in TODO else None,
+        done=DONE_TAG in memory.tags if section in WITH_BOXES else None,
         added=added_on,
     )
 

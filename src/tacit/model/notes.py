@@ -36,7 +36,7 @@ HEADINGS: Mapping[Section, str] = {
     Section.GOALS: "Long-Term Goals / Projects",
     Section.KEY_FACTS: "Key Facts",
 }
-TODO = frozenset({Section.TASKS, Section.FOLLOW_UPS})
+WITH_BOXES = frozenset({Section.TASKS, Section.FOLLOW_UPS})
 SECTIONS_OF: Mapping[NoteKind, tuple[Section, ...]] = {
     NoteKind.SESSION: (
         Section.SUMMARY,

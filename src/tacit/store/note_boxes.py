@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, bindparam, select
 
 from tacit.disclosure.shape import word
-from tacit.model.notes import TODO
+from tacit.model.notes import WITH_BOXES
 from tacit.model.request import Request
 from tacit.model.words import State
 from tacit.store import candidates, rendered
@@ -23,7 +23,7 @@ _BOXES = (
     .where(
         _I.space_id == bindparam("space"),
         _I.path.in_(bindparam("paths", expanding=True)),
-        _I.section.in_([word(section) for section in sorted(TODO)]),
+        _I.section.in_([word(section) for section in sorted(WITH_BOXES)]),
     )
     .order_by(_I.path, _I.position, _I.memory_id)
 )

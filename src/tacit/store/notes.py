@@ -6,7 +6,7 @@ that whoever mirrors notes to files asks for one number to know whether there is
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
@@ -18,6 +18,7 @@ from tacit.model.notes import NoteKind, Section
 from tacit.model.words import State
 from tacit.store import noted, partitions, rendered
 from tacit.store.audiences import Audiences
+from tacit.store.engine import Database
 from tacit.store.note_erasing import take, tombstoned
 from tacit.store.note_files import (
     FileState,
@@ -271,6 +272,17 @@ def revision(connection: Connection, space: str) -> int:
     stamp up to it is committed. One row by its key."""
     found = rendered.rows(connection, _REVISION, {"space": space})
     return int(found[0][0]) if found else 0
+
+
+def moved(database: Database, seen: Mapping[str, int]) -> bool:
+    """Whether a note of these spaces changed since their revisions. On the driver itself, for it is
+    asked again and again where nothing happens."""
+    sql, order, constants = rendered.render(database.engine.dialect, _REVISION, ("space",), ())
+    for space, revision_then in seen.items():
+        row = database.one(sql, rendered.filled({"space": space}, order, constants))
+        if (0 if row is None else int(row[0])) != revision_then:
+            return True
+    return False
 
 
 def spaces_with_notes(connection: Connection) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tacit import limits
-from tacit.model.notes import TODO, Item, Link, Section
+from tacit.model.notes import WITH_BOXES, Item, Link, Section
 from tacit.notes.merge import similar
 
 Alike = Callable[[str, str], bool]
@@ -102,7 +102,7 @@ class Matching:
         before, after = (_head(one) for one in (self._old[old], self._new[new]))
         if _titled_apart(before, after):
             return False
-        if self._new[new].section in TODO:
+        if self._new[new].section in WITH_BOXES:
             # A part that is done does not finish the whole, nor is it the whole.
             return similar.same_words(before, after)
         return alike(before, after)
@@ -116,7 +116,7 @@ def merged(old: Item, new: Item) -> Item:
         content=_merged_content(old, new),
         id=old.id or new.id,
         added=old.added or new.added,
-        done=bool(old.done or new.done) if old.section in TODO else None,
+        done=bool(old.done or new.done) if old.section in WITH_BOXES else None,
     )
 
 
@@ -181,14 +181,14 @@ def _said_keys(item: Item) -> Iterable[object]:
 
 def _title_keys(item: Item) -> Iterable[object]:
     """Not of tasks: "Bob: call", "Bob: pay" are two."""
-    title = None if item.section in TODO else title_of(item.content)
+    title = None if item.section in WITH_BOXES else title_of(item.content)
     if title is None or similar.plain(title) == similar.plain(TOPIC):
         return []
     return [similar.plain(title)]
 
 
 def _link_keys(item: Item) -> Iterable[object]:
-    if item.section in TODO:
+    if item.section in WITH_BOXES:
         return []
     return [one or other for one, other in _LINK.findall(item.content)]
 

@@ -18,7 +18,7 @@ from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 from tacit.learn.verify import form, support
 from tacit.model.message import Role, Said
-from tacit.model.notes import TODO, Item, Section, SessionDraft
+from tacit.model.notes import WITH_BOXES, Item, Section, SessionDraft
 from tacit.model.terms import terms
 from tacit.model.text import folded
 from tacit.model.words import Kind
@@ -261,7 +261,7 @@ def _worth(use: Use) -> float:
 
 
 def _is_open(item: Item) -> bool:
-    return item.section in TODO and not item.done
+    return item.section in WITH_BOXES and not item.done
 
 
 def _words(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from tacit import limits
 from tacit.errors import LanguageFailed
 from tacit.language.budget import Budget
 from tacit.language.port import LanguageModel
-from tacit.model.notes import HEADINGS, TODO, Item
+from tacit.model.notes import HEADINGS, WITH_BOXES, Item
 from tacit.notes.merge import similar
 from tacit.notes.merge.merging import Matched, Matching
 from tacit.prompt.fence import clip, inert
@@ -112,5 +112,5 @@ def _believed(old: Item, new: Item, verdict: Literal["same", "updates"]) -> bool
     if not before.keywords & after.keywords:
         return False
     if verdict == "updates":
-        return new.section not in TODO
+        return new.section not in WITH_BOXES
     return similar.agree(before, after)

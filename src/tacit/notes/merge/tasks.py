@@ -16,7 +16,7 @@ from tacit.learn.reading.mentions import turned
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 from tacit.learn.verify import form
-from tacit.model.notes import TODO, Item, SessionDraft
+from tacit.model.notes import WITH_BOXES, Item, SessionDraft
 from tacit.notes.merge import similar
 from tacit.notes.merge.lexical import lexical
 
@@ -32,7 +32,9 @@ def finished(draft: SessionDraft) -> tuple[str, ...]:
 def ticked(done: Sequence[str], items: Sequence[Item]) -> tuple[Item, ...]:
     """Those of the items (of recent notes, in any section of tasks) that are open and are finished
     by what is done, each with `done` set. Doubt leaves a task open."""
-    open_ones = [one for one in items if one.section in TODO and not one.done and not one.conflict]
+    open_ones = [
+        one for one in items if one.section in WITH_BOXES and not one.done and not one.conflict
+    ]
     return tuple(
         replace(one, done=True)
         for one in open_ones
@@ -43,8 +45,10 @@ def ticked(done: Sequence[str], items: Sequence[Item]) -> tuple[Item, ...]:
 def refiled(new: Sequence[Item], known: Sequence[Item]) -> tuple[Item, ...]:
     """What a session finished, under the section in which it was waiting: a follow-up that is done
     is no task that is done."""
-    waiting = [one for one in known if one.section in TODO and not one.conflict]
-    return tuple(_filed(one, waiting) if one.section in TODO and one.done else one for one in new)
+    waiting = [one for one in known if one.section in WITH_BOXES and not one.conflict]
+    return tuple(
+        _filed(one, waiting) if one.section in WITH_BOXES and one.done else one for one in new
+    )
 
 
 def happened(text: str, said_at: datetime, tongue: Tongue) -> Heard | None:

@@ -93,7 +93,11 @@ class Mirror:
 
     def _due(self, files: dict[str, set[str]]) -> dict[str, tuple[int, set[str]]]:
         """By space: its revision, and the notes that changed up to it."""
-        due = {}
+        due: dict[str, tuple[int, set[str]]] = {}
+        seen_then = {space: self._seen.get(space, 0) for space in self._listed}
+        listed = time.monotonic() < self._listed_until
+        if listed and not files and not notes.moved(self._store.database, seen_then):
+            return due
         with self._store.database.read() as connection:
             if time.monotonic() >= self._listed_until:  # a new space is rare, and may wait
                 self._listed = notes.spaces_with_notes(connection)

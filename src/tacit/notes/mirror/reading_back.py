@@ -12,7 +12,7 @@ from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
 from tacit.model import filing
 from tacit.model.filing import Filed
 from tacit.model.memory import Memory
-from tacit.model.notes import TODO, Item, NoteChange, NoteKind, Section
+from tacit.model.notes import WITH_BOXES, Item, NoteChange, NoteKind, Section
 from tacit.model.words import State
 from tacit.notes.mirror.hands import Hand, Known, filed_as
 from tacit.notes.mirror.pairing import Loose, Pair, Pairing, Shown, kept_of, line_of, pair
@@ -132,7 +132,7 @@ class Reading:
         if memory.id != row.memory_id or section is not row.section or dated != row.added_on:
             position = row.position if memory.id != row.memory_id else None
             notes.put_item(self._w, self._row.path, memory.id, section, position, dated)
-        done = found.done if section in TODO else None
+        done = found.done if section in WITH_BOXES else None
         # A person who took the day off a line does not want it back.
         day = entry.item.added if entry.item.id is not None else dated
         self._set(entry, Item(section=section, content=found.content, done=done, added=day), memory)
@@ -191,7 +191,7 @@ class Reading:
             memory = self._hand.restore(memory)
         day = self._day(item)
         row = ItemRow(memory_id=memory.id, section=item.section, position=0, added_on=day)
-        done = item.done if item.section in TODO else None
+        done = item.done if item.section in WITH_BOXES else None
         memory = self._take(
             Pair(entry=entry, row=row, memory=memory), item.content, done, item.section
         )

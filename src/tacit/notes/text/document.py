@@ -13,7 +13,7 @@ from tacit.errors import NoteUnreadable
 from tacit.model.notes import (
     HEADINGS,
     SECTIONS_OF,
-    TODO,
+    WITH_BOXES,
     Head,
     Item,
     Link,
@@ -161,7 +161,7 @@ def render(note: Note) -> bytes:
     linked = (Section.LINKS,) if kind is NoteKind.LONG_TERM and note.links else ()
     for section in (*SECTIONS_OF[kind], *linked):
         said = [item for item in note.items if item.section is section]
-        if not said and kind is NoteKind.LONG_TERM and section in TODO:
+        if not said and kind is NoteKind.LONG_TERM and section in WITH_BOXES:
             continue
         if kind is not NoteKind.PAGE:
             lines.append(f"## {HEADINGS[section]}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tacit.errors import InvalidInput, NoteUnreadable
-from tacit.model.notes import SECTIONS_OF, TODO, Item, Link, NoteKind, Section
+from tacit.model.notes import SECTIONS_OF, WITH_BOXES, Item, Link, NoteKind, Section
 from tacit.notes.text.document import Document, Entry, parse
 from tacit.notes.text.patch import Patch
 
@@ -101,7 +101,7 @@ def _fitting(item: Item, kind: NoteKind) -> Item:
         raise InvalidInput("section", f"a note of this kind has no items in {item.section}")
     return replace(
         item,
-        done=bool(item.done) if item.section in TODO else None,
+        done=bool(item.done) if item.section in WITH_BOXES else None,
         added=item.added if kind is NoteKind.LONG_TERM else None,
         conflict=item.conflict and item.id is not None,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tacit import limits
-from tacit.model.notes import TODO, Item, Section
+from tacit.model.notes import WITH_BOXES, Item, Section
 
 # Every run of backslashes is taken whole (`*+`), from where it begins: no line is read twice.
 _RUN = r"(?<!\\)(\\*+)"
@@ -52,7 +52,7 @@ class FirstLine:
 
 def is_titled(section: Section) -> bool:
     """Whether `Title: rest` is written with the title in bold there."""
-    return section not in TODO and section is not Section.PAGE
+    return section not in WITH_BOXES and section is not Section.PAGE
 
 
 def write_first(item: Item, *, dated: bool, asides: str = "", flat: bool = False) -> str:
@@ -102,7 +102,7 @@ def read_first(text: str, section: Section, *, dated: bool) -> FirstLine:
             id, conflict = found[1], found[2] is not None
             text = text[: found.start()].rstrip(" \t")
     done = None
-    if section in TODO:
+    if section in WITH_BOXES:
         box = _BOX.match(text)
         done = box is not None and box[1] != " "
         text = text[box.end() :].lstrip(" \t") if box is not None else text
