@@ -1,4 +1,8 @@
-"""Paths that must never lead anywhere."""
+"""Paths that must never lead anywhere, and what lies where they would lead."""
+
+from pathlib import Path
+
+SECRET = b"what is outside"
 
 ATTACKS: list[object] = [
     "..",
@@ -47,3 +51,7 @@ ATTACKS: list[object] = [
     b"trips.md",
     ["trips.md"],
 ]
+
+
+def untouched(outside: Path) -> bool:
+    return {path.name: path.read_bytes() for path in outside.iterdir()} == {"secret.md": SECRET}

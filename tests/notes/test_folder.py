@@ -4,7 +4,7 @@ import os
 import resource
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,12 +23,6 @@ from tacit.notes.disk import folder_root
 from tacit.notes.disk.folder import ANY, Folder, Read
 
 RACES = 160
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
-        yield opened
 
 
 def _leftovers(folder: Folder) -> list[str]:

@@ -4,7 +4,7 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,27 +19,9 @@ from tacit.errors import (
 )
 from tacit.notes.disk import folder_root, handles
 from tacit.notes.disk.folder import Folder
+from tests.notes.attacks import SECRET, untouched
 
-SECRET = b"what is outside"
 RACES, LOOKS = 300, 20
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    found = tmp_path / "outside"
-    found.mkdir()
-    (found / "secret.md").write_bytes(SECRET)
-    return found
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
-        yield opened
-
-
-def _untouched(outside: Path) -> bool:
-    return {path.name: path.read_bytes() for path in outside.iterdir()} == {"secret.md": SECRET}
 
 
 def test_a_link_is_never_followed(folder: Folder, outside: Path) -> None:
@@ -58,7 +40,7 @@ def test_a_link_is_never_followed(folder: Folder, outside: Path) -> None:
     assert sorted(scan.files) == ["a/b/c.md"]
     assert set(scan.refused) == {"file.md", "dir", "a/b/up", "new.md"}
     assert set(scan.refused.values()) == {"link"}
-    assert _untouched(outside)
+    assert untouched(outside)
 
 
 def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
@@ -73,7 +55,7 @@ def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
     assert folder.scan().refused == {"a.md": "hard_link"}
     assert stat.S_IMODE(secret.stat().st_mode) == 0o644
     assert folder.remove("a.md")
-    assert _untouched(outside)
+    assert untouched(outside)
 
 
 def test_pipes_sockets_and_folders_are_no_notes(
@@ -128,7 +110,7 @@ def test_a_lock_that_is_a_link_is_refused(folder: Folder, outside: Path) -> None
     (folder.root / folder_root.LOCK).symlink_to(outside / "lock")
     with pytest.raises(NoteOutside):
         folder.lock()
-    assert _untouched(outside)
+    assert untouched(outside)
 
 
 def test_a_folder_replaced_by_a_link_is_refused(folder: Folder, outside: Path) -> None:
@@ -136,7 +118,7 @@ def test_a_folder_replaced_by_a_link_is_refused(folder: Folder, outside: Path) -
     folder.root.symlink_to(outside)
     with pytest.raises(SettingsError):
         folder.write("b.md", b"mine")
-    assert _untouched(outside)
+    assert untouched(outside)
 
 
 # Links that are swapped in between a look and a use.
@@ -192,7 +174,7 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path
     (folder.root / ".aside").symlink_to(outside)
     seen = _attack(folder, "day", ".aside", "day/secret.md")
     assert SECRET not in seen
-    assert _untouched(outside)
+    assert untouched(outside)
 
 
 def test_a_file_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path) -> None:
@@ -200,4 +182,4 @@ def test_a_file_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path) 
     (folder.root / ".aside").symlink_to(outside / "secret.md")
     seen = _attack(folder, "secret.md", ".aside", "secret.md")
     assert SECRET not in seen
-    assert _untouched(outside)
+    assert untouched(outside)

@@ -1,6 +1,6 @@
 """Paths that a caller may name: none of them leads out of the folder."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,27 +11,7 @@ from tacit.errors import (
     NoteOutside,
 )
 from tacit.notes.disk.folder import Folder
-
-SECRET = b"what is outside"
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    found = tmp_path / "outside"
-    found.mkdir()
-    (found / "secret.md").write_bytes(SECRET)
-    return found
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
-        yield opened
-
-
-def _untouched(outside: Path) -> bool:
-    return {path.name: path.read_bytes() for path in outside.iterdir()} == {"secret.md": SECRET}
-
+from tests.notes.attacks import untouched
 
 BAD_PATHS = [
     "",
@@ -109,7 +89,7 @@ def test_no_path_leads_out(folder: Folder, outside: Path, path: str) -> None:
         with pytest.raises(NoteOutside) as refused:
             attempt()
         assert "secret" not in str(refused.value)  # nor any word of the path
-    assert _untouched(outside)
+    assert untouched(outside)
     assert sorted(folder.files()) == ["a.md"]
 
 
@@ -141,7 +121,7 @@ def test_whatever_a_path_says_nothing_outside_is_touched(
         assert read.data == b"mine"
         assert path in folder.files()
         folder.remove(path)
-    assert _untouched(outside)
+    assert untouched(outside)
     assert {one.name for one in outside.parent.iterdir()} == {"notes", "outside"}
 
 

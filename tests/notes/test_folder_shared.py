@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from tacit.errors import (
 from tacit.notes.disk import folder_root
 from tacit.notes.disk.folder import Folder
 from tacit.notes.disk.folder_root import Root
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
-        yield opened
 
 
 def _leftovers(folder: Folder) -> list[str]:
