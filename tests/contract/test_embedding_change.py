@@ -2,16 +2,20 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import pytest
+from sqlalchemy import Connection
 
 import tacit
 from tacit.memory import Memory
+from tacit.recall.indexing import Indexing
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, Vector, minilm
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.rows import rows
 
+T = TypeVar("T")
 FRUIT = {"apple": (1, 0), "pear": (1, 0), "car": (0, 1), "bus": (0, 1)}
 # The same words, and other likenesses: whoever mixed the two would find cars for apples.
 TWISTED = {"apple": (0, 1, 0), "pear": (0, 1, 0), "car": (1, 0, 0), "bus": (1, 0, 0)}
@@ -193,6 +197,37 @@ def test_vectors_that_failed_are_made_later_without_being_asked_for(
     view.remember("car keys")
     assert finished(memory).done == 2
     assert means(memory, "pear") == ["apple pie"]
+
+
+def test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked(
+    database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Indexing, "wake", lambda _: None)  # nobody makes them but this test
+    memory = opened(database_url, embedder=Table(FRUIT, inline=False))
+    view = private(memory, ALICE)
+    view.remember("apple pie")
+    database = memory._store.database
+    write, wrote, looked_through = database.write, threading.Event(), threading.Event()
+
+    def held_open(work: Callable[[Connection], T]) -> T:
+        def slow(connection: Connection) -> T:
+            done = work(connection)
+            if threading.current_thread() is writer:
+                wrote.set()
+                looked_through.wait(1)  # in vain, where the other one waits for this one
+            return done
+
+        return write(slow)
+
+    monkeypatch.setattr(database, "write", held_open)
+    writer = threading.Thread(target=view.remember, args=("car keys",))
+    writer.start()
+    assert wrote.wait(30)
+    memory.reembed()
+    looked_through.set()
+    writer.join()
+    memory.reembed()
+    assert memory.embedding().complete
 
 
 def test_a_slow_model_is_not_waited_for(database_url: str, opened: Open) -> None:

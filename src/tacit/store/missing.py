@@ -92,7 +92,10 @@ def keep(
 
 
 def look(connection: Connection, dialect: Dialect, space: str, model: str) -> None:
-    """From here on, whoever writes without a vector of this model takes the mark away."""
+    """From here on, whoever writes without a vector of this model takes the mark away. Whoever was
+    writing already saw no mark to take away: they are waited for, and the walk sees what they
+    wrote."""
+    dialect.lock_space(connection, space)
     row = {"space_id": space, "model": model, "done_at": _LOOKING}
     dialect.insert_missing(connection, embedded, [row])
 
