@@ -21,6 +21,7 @@ from tacit.notes.mirror.syncing import Sync
 from tacit.notes.text import names
 from tacit.store import notes
 from tacit.store.core import Store
+from tacit.store.traces import Traces
 from tacit.store.writes import Writing
 
 _PAUSE_SECONDS = 0.02
@@ -46,6 +47,7 @@ class Mirror:
         self._seen: dict[str, int] = {}  # by space: the revision of its notes
         self._listed: list[str] = []  # spaces that have notes
         self._listed_until = 0.0
+        self._traces = Traces(store.database.engine)
 
     def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
         """Everything, both ways. `forget`: what has no line any more, however much that is."""
@@ -94,12 +96,14 @@ class Mirror:
     def _due(self, files: dict[str, set[str]]) -> dict[str, tuple[int, set[str]]]:
         """By space: its revision, and the notes that changed up to it."""
         due: dict[str, tuple[int, set[str]]] = {}
+        if not files and self._traces.none_since():
+            return due
         seen_then = {space: self._seen.get(space, 0) for space in self._listed}
         listed = time.monotonic() < self._listed_until
         if listed and not files and not notes.moved(self._store.database, seen_then):
             return due
         with self._store.database.read() as connection:
-            if time.monotonic() >= self._listed_until:  # a new space is rare, and may wait
+            if not listed:  # a new space is rare, and may wait
                 self._listed = notes.spaces_with_notes(connection)
                 self._listed_until = time.monotonic() + _LISTED_SECONDS
             for space in sorted({*self._listed, *files}):
@@ -112,11 +116,14 @@ class Mirror:
                     paths |= set(notes.orphaned(connection, space, self.folder.identity()))
                 if paths or revision != seen:
                     due[space] = (revision, paths)
+        if not listed and not due:
+            self._traces.looked()
         return due
 
     def list_anew(self) -> None:
         """At the next look no space is left out, however new."""
         self._listed_until = 0.0
+        self._traces.forget()
 
     def catch_up_with_all(self) -> NotesReport:
         """Every space that has notes, in the store or in the folder."""
