@@ -49,7 +49,7 @@ def abridged(old: Gist, heard: Heard, own: Cues) -> Link | None:
 
 def _known_words(old: Gist, new: Gist, own: Cues) -> bool:
     """Whether a fragment says nothing but a value, beside what is known."""
-    dropped = own.words["small"] | own.words["prepositions"]
+    dropped = own.among("small", "prepositions")
     told = {word.stem for word in new.words if word.low not in dropped and word.low.isalpha()}
     return bool(new.values) and told & untyped(new) <= {word.stem for word in old.words}
 

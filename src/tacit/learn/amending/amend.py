@@ -151,7 +151,7 @@ def _fitting(before: str, new: str, own: Cues) -> str:
     """A value behind the article that it takes: "a Skoda", "an Opel"."""
     article = before.split()[-1:] if before.endswith(" ") else []
     first = new.partition(" ")[0].casefold()
-    if not article or article[0].casefold() not in own.words["articles"] | own.words["mine"]:
+    if not article or article[0].casefold() not in own.among("articles", "mine"):
         return before + new
     bare = before.rstrip()[: -len(article[0])]
     if first in own.words["articles"]:

@@ -67,7 +67,7 @@ def _fits(clause: Gist, old: Gist, before: Sequence[Gist], own: Cues) -> bool:
 
 def _agrees(pronoun: str, old: Gist, own: Cues) -> bool:
     kin = bool(set(old.subject) & own.words["people"]) or named(old)
-    if pronoun in own.words["he"] | own.words["she"]:
+    if pronoun in own.among("he", "she"):
         other = own.words["women" if pronoun in own.words["he"] else "men"]
         pets = bool(set(old.subject) & own.words["pets"])
         return (kin or pets or old.role) and not set(old.subject) & other
@@ -77,11 +77,11 @@ def _agrees(pronoun: str, old: Gist, own: Cues) -> bool:
 
 
 def _gone_fits(pronoun: str, old: Gist, own: Cues) -> bool:
-    if pronoun in own.words["he"] | own.words["she"]:
+    if pronoun in own.among("he", "she"):
         pets = {word.stem for word in old.words} & own.words["pets"]
         return bool(pets) or (not old.speaks and _agrees(pronoun, old, own))
     if old.speaks:
-        return old.verb in own.words["having"] | own.words["switchable"] | own.words["owning"]
+        return old.verb in own.among("having", "switchable", "owning")
     return _agrees(pronoun, old, own) and not named(old)
 
 
@@ -89,7 +89,7 @@ def _centre(old: Gist, own: Cues) -> frozenset[str]:
     """The thing that it is about: its subject, or what the speaker has."""
     if not old.speaks:
         return frozenset(old.subject)
-    dropped = own.words["small"] | own.words["prepositions"]
+    dropped = own.among("small", "prepositions")
     for word in old.said:
         if word.low in own.words["prepositions"]:
             break

@@ -84,5 +84,5 @@ def _participle_at(words: tuple[Token, ...], position: int, own: Cues) -> bool:
     ahead = words[position + 1] if position + 1 < len(words) else None
     if ahead is None or not ahead.low[:1].isalnum():
         return True
-    plain = own.words["small"] | own.words["prepositions"] | own.words["adverbs"]
+    plain = own.among("small", "prepositions", "adverbs")
     return ahead.low in plain

@@ -111,7 +111,7 @@ def _same_again(change: Change) -> bool:
 
 def _same_office(old: Gist, new: Gist, tone: Tone, own: Cues) -> Link | None:
     """ "Marta is the team lead", "Ivo is the team lead now"."""
-    both = old.verb == new.verb and old.verb in own.words["being"] | own.words["held"]
+    both = old.verb == new.verb and old.verb in own.among("being", "held")
     if not both or not tone.turned or not new.subject or old.owned or new.owned:
         return None
     if not (old.subject or old.speaks) or old.subject == new.subject:
@@ -139,7 +139,7 @@ def same_subject(old: Gist, new: Gist, own: Cues) -> bool:
         if old.speaks or not old.subject or old.verb != new.verb:
             return old.speaks and new.speaks
         # "Our band rehearses in …", "we rehearse at …".
-        plain = own.words["neutral"] | own.words["many_verbs"]
+        plain = own.among("neutral", "many_verbs")
         return old.subject[-1] in own.words["groups"] and old.verb not in plain
     if not old.subject or not new.subject or (new.referring and not new.explained):
         return False
@@ -222,7 +222,7 @@ def _same_end(old: Gist, new: Gist) -> bool:
 
 def _differing(old: Gist, new: Gist, own: Cues) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """What is left of both sides without the words that they begin and end with alike."""
-    dropped = own.words["articles"] | own.words["mine"]
+    dropped = own.among("articles", "mine")
     before = tuple(word for word in old.said if word.low not in dropped)
     after = tuple(word for word in new.said if word.low not in dropped)
     while before and after and before[0].stem == after[0].stem:

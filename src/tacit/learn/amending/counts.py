@@ -65,7 +65,7 @@ def _same_owner(old: Gist, clause: Gist, own: Cues) -> bool:
 
 def _nothing_else(old: Gist, clause: Gist, value: Value, own: Cues) -> bool:
     """Whatever the clause says beside the number is known, or says since when and with whom."""
-    plain = own.words["small"] | own.words["adverbs"] | own.words["prepositions"]
+    plain = own.among("small", "adverbs", "prepositions")
     for position, word in enumerate(clause.words):
         if position >= value.end and word.low in own.words["since"]:
             return True

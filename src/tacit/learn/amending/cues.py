@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -50,6 +50,14 @@ class Cues:
     irregular: Mapping[str, str]
     suffix: re.Pattern[str]  # a stem, and what is cut off
     stems: dict[str, str]  # those that were asked for
+    unions: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)  # likewise
+
+    def among(self, *lists: str) -> frozenset[str]:
+        """The words of several lists."""
+        found = self.unions.get(lists)
+        if found is None:
+            found = self.unions[lists] = frozenset().union(*(self.words[name] for name in lists))
+        return found
 
     def stem(self, word: str) -> str:
         """What a word has in common with its other forms; only good for comparing."""

@@ -15,7 +15,7 @@ def flipped(old: Gist, new: Gist, tone: Tone, own: Cues) -> Link | None:
     if old.negated and not new.negated and _gained(old, new, own):
         return Link(score=5, reason="the opposite of what was known")
     one, other = _sign(old, own), _sign(new, own)
-    tastes = own.words["likes"] | own.words["dislikes"]
+    tastes = own.among("likes", "dislikes")
     same_verb = old.verb == new.verb or {old.verb, new.verb} <= tastes
     if one == other or not same_verb or not _same_words(old, new, own):
         return None
@@ -34,8 +34,8 @@ def _sign(gist: Gist, own: Cues) -> bool:
 
 def _same_words(old: Gist, new: Gist, own: Cues) -> bool:
     """Both speak of the same: what only one of them adds is small words and words of change."""
-    tastes = own.words["likes"] | own.words["dislikes"] | {old.verb, new.verb}
-    dropped = own.words["small"] | own.words["negations"] | own.words["adverbs"]
+    tastes = own.among("likes", "dislikes") | {old.verb, new.verb}
+    dropped = own.among("small", "negations", "adverbs")
     sides = [
         {word.stem for word in gist.said if word.low not in dropped and word.low[:1].isalnum()}
         - tastes

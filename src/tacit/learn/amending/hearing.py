@@ -61,8 +61,7 @@ def hear(text: str, own: Cues, tongue: Tongue) -> Heard | None:
 
 def _every(clauses: list[Gist], own: Cues) -> frozenset[str]:
     """The words by which something known may be reached. Who is "with" a firm works there."""
-    dropped = own.words["speaker"] | own.words["mine"] | own.words["articles"]
-    dropped |= own.words["prepositions"] | own.words["joining"]
+    dropped = own.among("speaker", "mine", "articles", "prepositions", "joining")
     found = {word.stem for one in clauses for word in one.words if word.low not in dropped}
     if not any(one.speaks and one.verb in own.words["being"] for one in clauses):
         found -= own.words["being"]  # nearly everything that is known has it
@@ -127,7 +126,7 @@ def _endings(said: str, own: Cues) -> Iterator[Ending]:
 
 def _named_over(said: str, own: Cues) -> frozenset[str]:
     """What is over, without when it ended; all of it where that alone tells nothing."""
-    plain = own.words["generic"] | own.words["neutral"] | own.words["duties"] | own.words["likes"]
+    plain = own.among("generic", "neutral", "duties", "likes")
     days = {own.stem(day) for day in own.words["weekdays"]}
     for text in (own.patterns["dated"].sub("", said), said):
         found = telling(text, own) - plain
@@ -214,7 +213,7 @@ def _opened(clause: Gist, own: Cues) -> bool:
 def _noun(clause: Gist, own: Cues) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     if clause.subject:
         return clause.subject, clause.plain
-    dropped = own.words["small"] | own.words["passing_mods"] | own.words["adverbs"]
+    dropped = own.among("small", "passing_mods", "adverbs")
     nouns = [w for w in clause.said if w.low not in dropped and w.low[:1].isalnum()]
     if not clause.speaks or not nouns:
         return None

@@ -53,7 +53,7 @@ def _all_told(old: Gist, heard: Heard, own: Cues) -> bool:
 
 def _other_act(old: Gist, heard: Heard, own: Cues) -> bool:
     """ "Had lunch with Ann, not Jo" says nothing about whom the speaker lives with."""
-    plain = own.words["neutral"] | own.words["changes"] | own.words["ending_verbs"]
+    plain = own.among("neutral", "changes", "ending_verbs")
     content = {clause.verb for clause in heard.clauses if clause.verb} - plain
     lunch = any(clause.past and clause.verb in own.words["having"] for clause in heard.clauses)
     known = old.verb is not None and old.verb not in own.words["neutral"]
@@ -103,7 +103,7 @@ def _discarded(what: str, heard: Heard, own: Cues) -> bool:
 
 def _only_left(old: Gist, what: str, heard: Heard, own: Cues) -> bool:
     """Who leaves the beach likes it as before."""
-    tastes = own.words["likes"] | own.words["dislikes"]
+    tastes = own.among("likes", "dislikes")
     return old.verb in tastes and bool(_verbs_about(what, heard) & own.words["leaving"])
 
 
@@ -118,7 +118,7 @@ def _part_of_more(old: Gist, what: frozenset[str], own: Cues) -> bool:
         return False  # the Samsung of "a Samsung phone" is the phone
     if after.low in own.words["pursued"] and old.verb not in own.words["playing"]:
         return False  # who has given up pottery goes to no pottery class
-    noun = after.low not in own.words["small"] | own.words["prepositions"] | own.words["be"]
+    noun = after.low not in own.among("small", "prepositions", "be")
     return noun and after.stem != old.verb and after.stem not in old.settings
 
 
@@ -223,7 +223,7 @@ def _told_already(old: Gist, clause: Gist, own: Cues) -> bool:
     if clause.negated and clause.said:
         said = {word.stem for word in clause.said if word.low not in own.words["small"]}
         return not said & old.stems
-    if clause.verb in own.words["ending_verbs"] | own.words["changes"]:
+    if clause.verb in own.among("ending_verbs", "changes"):
         return bool(clause.said) and clause.said_text in old.text and not clause.past
     names = [text_of(clause, v) for v in within(clause, clause.said) if v.sort == "name"]
     known = {word.stem for word in old.said if word.low not in own.words["small"]}

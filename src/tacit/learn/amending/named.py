@@ -55,7 +55,7 @@ def _definite(old: Gist, clause: Gist, own: Cues) -> bool:
         return False
     if not old.speaks and set(clause.subject) != set(old.subject):
         return False
-    if named(clause) or set(clause.subject) & (own.words["people"] | own.words["many_nouns"]):
+    if named(clause) or set(clause.subject) & own.among("people", "many_nouns"):
         return False
     first = clause.words[0].low
     definite = clause.owned or first in own.words["articles"] - own.words["indefinite"]
@@ -231,7 +231,7 @@ def _things(old: Gist, clause: Gist, own: Cues) -> frozenset[str]:
 
 def _beside(stem: str, old: Gist, clause: Gist, own: Cues) -> bool:
     """A word before the noun, or a phrase behind it, that the known thing does not have."""
-    plain = own.words["small"] | own.words["passing_mods"] | own.words["adverbs"]
+    plain = own.among("small", "passing_mods", "adverbs")
     towards = own.words["towards"]
     for position, word in enumerate(clause.words):
         if word.stem != stem:
@@ -255,7 +255,7 @@ def _beside(stem: str, old: Gist, clause: Gist, own: Cues) -> bool:
 
 def _goes_on(word: Token, old: Gist, clause: Gist, own: Cues) -> bool:
     """Whether a noun goes on in another one that the known thing does not have."""
-    plain = own.words["small"] | own.words["adverbs"] | own.words["prepositions"]
+    plain = own.among("small", "adverbs", "prepositions")
     if not word.low.isalpha() or word.low in plain or word.low in own.words["auxiliaries"]:
         return False
     verb = word.stem in own.words["verbs"] or word.stem == clause.verb

@@ -127,11 +127,11 @@ class _Reader:
     def _skip_to_subject(self) -> None:
         """ "As of May my rate is …", "believe it or not I like …": the subject comes later."""
         own = self.own.words
-        opens = own["speaker"] | own["mine"] | own["articles"] | own["theirs"] | own["pronouns"]
+        opens = self.own.among("speaker", "mine", "articles", "theirs", "pronouns")
         led = self._low() in own["leading"] and not finite_at(self.words, self.at + 1, self.own)
         if self._low() in opens and not led:
             return
-        later = own["nominative"] | (own["mine"] if led else set())
+        later = self.own.among("nominative", "mine") if led else own["nominative"]
         for position in range(self.at + 1, min(len(self.words), self.at + _SUBJECT_MAX_COUNT)):
             if self.words[position].low in later:
                 self.at = position
@@ -178,15 +178,10 @@ class _Reader:
 
     def _nouns(self, words: tuple[Token, ...]) -> tuple[Token, ...]:
         own = self.own.words
-        dropped = (
-            own["articles"] | own["theirs"] | own["passing_mods"] | own["adverbs"] | own["mine"]
+        dropped = self.own.among(
+            "articles", "theirs", "passing_mods", "adverbs", "mine", "joining", "titles"
         )
-        dropped |= own["joining"]
-        found = tuple(
-            word
-            for word in words
-            if word.low not in dropped and word.low[:1].isalnum() and word.low not in own["titles"]
-        )
+        found = tuple(word for word in words if word.low not in dropped and word.low[:1].isalnum())
         # "The launch date" is when the launch is.
         return found[:-1] if len(found) > 1 and found[-1].stem in own["hollow"] else found
 
@@ -226,7 +221,7 @@ class _Reader:
                 self.past = verb is None and self._happened(word)
                 particle = self._low() if word.stem in own.words["phrasal"] else ""
                 self._skip("particles")
-                while self._low() in own.words["adverbs"] | own.words["negations"]:
+                while self._low() in own.among("adverbs", "negations"):
                     self.negated = self.negated or self._low() in own.words["negations"]
                     self.at += 1
                 begun = self._begun(word)

@@ -63,18 +63,18 @@ def _taken_up(old: Gist, value: Value, clause: Gist, own: Cues) -> Value | None:
     if clause.added or clause.negated:
         return None
     speaks = not clause.subject or clause.referring
-    taken = own.words["taking"] | own.words["being"] | {old.verb}
+    taken = own.among("taking", "being") | {old.verb}
     names = [one for one in clause.values if one.sort in _NAMED]
     fresh = [one for one in names if not _met(clause, one, old)]
     if len(fresh) != 1 or len(names) != 1:
         return None
     leads = _lead(old, value, own), _lead(clause, fresh[0], own)
     if set(leads) == {_TITLE}:  # "Mrs Hale has retired, Mr Finch does my books"
-        told = {word.low for word in clause.words} & (own.words["speaker"] | own.words["mine"])
+        told = {word.low for word in clause.words} & own.among("speaker", "mine")
         return fresh[0] if told and not (clause.role and not old.role) else None
     if not speaks or clause.verb not in taken or _goes_on(clause, fresh[0], own):
         return None
-    on = old.verb in own.words["switchable"] and leads[1] in own.words["on"] | own.words["holding"]
+    on = old.verb in own.words["switchable"] and leads[1] in own.among("on", "holding")
     if not leads[0] and on and clause.verb in own.words["being"]:
         return fresh[0]  # "uses Spotify", "I'm on Tidal"
     alike = leads[0] == leads[1] or set(leads) <= own.words["place_prepositions"] | {"in", "into"}
@@ -84,7 +84,7 @@ def _taken_up(old: Gist, value: Value, clause: Gist, own: Cues) -> Value | None:
 def _goes_on(clause: Gist, value: Value, own: Cues) -> bool:
     """A Bosch drill is no Bosch."""
     after = clause.words[value.end] if value.end < len(clause.words) else None
-    plain = own.words["small"] | own.words["prepositions"] | own.words["adverbs"]
+    plain = own.among("small", "prepositions", "adverbs")
     return after is not None and after.low.isalpha() and after.low not in plain
 
 

@@ -89,19 +89,31 @@ def values(words: tuple[Token, ...], cues: Cues, tongue: Tongue) -> tuple[Value,
 
 
 @cache
-def _no_values(code: str) -> frozenset[str]:
-    """Small words that are no value of any sort, unless they are written large: half of all."""
+def _telling(code: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Words that may be a value of some sort without a capital; and those after which any may be a
+    name."""
     own, tongue = cues_of(code), tongue_of(code)
     lists = ("weekdays", "days", "half", "number_words", "clock_words", "colours", "titles")
     telling = frozenset().union(*(own.words[name] for name in lists))
     telling |= tongue.words["months"] | tongue.words["first_names"]
-    return own.words["small"] - telling - tongue.dates.words["numbers"].keys()
+    telling |= tongue.dates.words["numbers"].keys()
+    telling = telling.union(*(tongue.words[name] for name in _CLASSES))
+    return telling, own.among("called", "adverbs")
+
+
+def _plain(words: tuple[Token, ...], at: int, code: str) -> bool:
+    """Whether a word can be no value of any sort, as most: what is asked of each of them."""
+    text, low, stem, *_ = words[at]
+    telling, naming = _telling(code)
+    if text != low or low in telling or stem in telling or not (low.isalpha() and low.isascii()):
+        return False
+    return at == 0 or words[at - 1].low not in naming
 
 
 def _value(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Value | None:
-    low = words[at].low
-    if low in _no_values(tongue.code) and words[at].text.islower() and low.isalpha():
+    if _plain(words, at, tongue.code):
         return None
+    low = words[at].low
     following = words[at + 1].low if at + 1 < len(words) else ""
     months, numbers = tongue.words["months"], tongue.dates.words["numbers"]
     if low in cues.words["weekdays"] or low in cues.words["days"]:
@@ -164,10 +176,10 @@ def _number(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -> Va
     if joined:
         return _made("number", words, at, at + 1, joined[2], joined[1])
     hour = low.isdecimal() and int(low) <= _HOURS_MAX_COUNT and before in cues.words["before_hours"]
-    plain = cues.words["small"] | cues.words["adverbs"] | cues.words["prepositions"]
+    plain = cues.among("small", "adverbs", "prepositions")
     noun = following.isalpha() and following not in plain
     # "Down to 19 singers" is a number of them.
-    if hour and not (noun and following not in cues.words["weekdays"] | cues.words["days"]):
+    if hour and not (noun and following not in cues.among("weekdays", "days")):
         return _made("clock", words, at, at + 1, "", _hour(low))
     if not _NUMBER.fullmatch(low):
         return _made("code", words, at, at + 1)
@@ -221,7 +233,8 @@ def _lower_name(words: tuple[Token, ...], at: int, cues: Cues, tongue: Tongue) -
 def _capital(word: Token, cues: Cues, tongue: Tongue) -> bool:
     if tongue.texts["names"] != "capital" and word.low not in tongue.words["first_names"]:
         return False
-    mixed = any(char.isupper() for char in word.text[1:])
+    plain = word.text == word.low and word.text.isascii()  # as most are
+    mixed = not plain and any(char.isupper() for char in word.text[1:])
     if word.first and not mixed:
         return word.low in tongue.words["first_names"] or word.low in cues.words["titles"]
     own = word.low in cues.words["speaker"] or word.low in cues.words["mine"]
