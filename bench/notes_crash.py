@@ -40,6 +40,7 @@ class Outcome:
     in_flight: int = 0  # kills in the middle of a write or a removal
     new: int = 0  # of these: the new file is there
     left: int = 0  # files in the making that were found after a kill
+    late: int = 0  # openings that did not wait for the other writer, and left them to the next
     wrong: list[str] = field(default_factory=list)
 
 
@@ -130,14 +131,15 @@ def kills(root: Path, count: int, seed: int) -> Outcome:
         outcome.left += _leftovers(root, "killed")
         _check(root, writer, outcome)
         with Folder(root):  # the next opening
-            if _leftovers(root, "killed"):
-                outcome.wrong.append("what a killed writer left is still there")
+            outcome.late += bool(_leftovers(root, "killed"))
         steady.hear(_for(steady.process, _LISTEN_SECONDS))
     if steady.kill() != -9:
         outcome.wrong.append("the writer that was not killed was disturbed")
     outcome.writes += steady.count
     _check(root, steady, outcome)
     with Folder(root) as folder:
+        if _leftovers(root, "killed") or _leftovers(root, "steady"):
+            outcome.wrong.append("what a killed writer left is still there, and nobody writes")
         for path in folder.files():
             read = folder.read(path)
             if read is None or version_of(path, read.data) is None:
@@ -157,7 +159,8 @@ def main() -> int:
     print(f"kill -9: {outcome.kills}, with a write in hand: {outcome.in_flight}")
     print(f"of these, the new file was there: {outcome.new}, the old one: "
           f"{outcome.in_flight - outcome.new}")  # fmt: skip
-    print(f"files in the making that were left: {outcome.left}, all gone at the next opening")
+    print(f"files in the making that were left: {outcome.left}, gone at the next opening; "
+          f"at the one after that, because somebody was writing: {outcome.late}")  # fmt: skip
     print(f"writes acknowledged: {outcome.writes:,}; lost or torn: {len(outcome.wrong)}")
     return 1 if outcome.wrong or not outcome.in_flight else 0
 
