@@ -19,18 +19,20 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-everywhere test-model lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-notes fuzz-notes bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes
+.PHONY: help run test test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes fuzz-notes fuzz-api bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: .venv/.run-ready ## set up and tell the story of the three rooms
+run: .venv/.run-ready ## set up, tell the story of the three rooms, and serve (ARGS="--port 9000")
 	@$(BIN)/tacit demo
-	@printf '\nNext:\n  %s\n  %s\n  %s\n' \
+	@printf '\nNext:\n  %s\n  %s\n  %s\n\n%s\n' \
 		'$(BIN)/tacit --help            every command' \
 		'$(BIN)/python                  then paste the first example of README.md' \
-		'make test                         everything, on SQLite and PostgreSQL'
+		'make test                         everything, on SQLite and PostgreSQL' \
+		'Serving REST and MCP on this machine, until Ctrl-C:'
+	@exec $(BIN)/tacit serve $(ARGS)
 
 test: lint types tests ## set up, bring up PostgreSQL, and run everything
 
@@ -54,6 +56,9 @@ format: .venv/.test-ready ## let ruff fix and format
 test-model: .venv/.test-ready ## learn with a real, small language model, fetched into a cache (slow)
 	$(BIN)/python bench/learn_model.py $(ARGS)
 
+test-inspector: .venv/.test-ready ## let the MCP inspector's command line call every tool, stdio and HTTP (needs npm)
+	$(BIN)/python bench/inspector.py $(ARGS)
+
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
 
@@ -66,11 +71,17 @@ crash-learn: .venv/.test-ready ## kill -9 in the middle of learning, many times
 crash-jobs: .venv/.test-ready ## kill workers and restart a PostgreSQL in the middle of jobs, many times
 	$(BIN)/python bench/jobs_crash.py
 
+crash-serve: .venv/.test-ready ## kill -9 a server under load, many times
+	$(WITH_POSTGRES) $(BIN)/python bench/serve_crash.py $(ARGS)
+
 crash-notes: .venv/.test-ready ## kill -9 in the middle of writing notes, many times
 	$(BIN)/python bench/notes_crash.py $(ARGS)
 
 fuzz-notes: .venv/.test-ready ## odd files, frontmatter, edits and merges, for ten minutes
 	$(BIN)/python bench/notes_fuzz.py $(ARGS)
+
+fuzz-api: .venv/.test-ready ## everything that the API document says, and all that it does not, on both databases
+	$(WITH_POSTGRES) $(BIN)/python bench/api_fuzz.py $(ARGS)
 
 bench-locomo: .venv/.test-ready ## how often recall finds the turn that answers (DATA=folder)
 	$(WITH_POSTGRES) $(BIN)/python bench/locomo.py --data $(DATA)
@@ -101,6 +112,9 @@ bench-notes: .venv/.test-ready ## what it costs to load a week of notes, and to 
 	$(WITH_POSTGRES) $(BIN)/python bench/notes_load.py
 	$(BIN)/python bench/notes_idle.py
 
+bench-serve: .venv/.test-ready ## requests of a server at 1, 8 and 32 connections (ARGS=--soak: 50,000 of them)
+	$(WITH_POSTGRES) $(BIN)/python bench/serve_load.py $(ARGS)
+
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
 
@@ -115,9 +129,9 @@ clean: ## remove the environment and everything that was generated
 
 # Two stamps on one environment: users get the core, `make test` adds the tools on top.
 .venv/.run-ready: .venv/.created
-	@$(INSTALL) --editable '.[embeddings]'
+	@$(INSTALL) --editable '.[embeddings,server]'
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,metrics,notes]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,notes]' --group dev
 	@touch .venv/.run-ready $@

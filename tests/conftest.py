@@ -1,5 +1,7 @@
 """Fixtures for every test: how hard Hypothesis searches, and the databases to run on."""
 
+import gc
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +31,26 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(os.environ.get("TACIT_HYPOTHESIS_PROFILE", "default"))
 
 
+_FROZEN_EVERY_TESTS = 500
+_torn_down = itertools.count(1)
+
+
+def _freeze() -> None:
+    """What is there by now stays: tests by the thousand, and what modules keep. It need not be
+    looked through for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_collection_finish() -> None:
+    _freeze()
+
+
+def pytest_runtest_logfinish() -> None:
+    if next(_torn_down) % _FROZEN_EVERY_TESTS == 0:
+        _freeze()
+
+
 EVERYWHERE = bool(os.environ.get("TACIT_TEST_EVERYWHERE"))
 ALSO_IN_MEMORY = {
     "test_block",
@@ -45,6 +67,33 @@ ALSO_IN_MEMORY = {
     "test_spaces",
     "test_state_machine",
     "test_writing",
+}
+
+
+# Through a server and its client, on SQLite: those that tell the most of a view.
+REMOTE = "remote"
+ALSO_REMOTE = {
+    "test_checkpoints",
+    "test_export",
+    "test_fresh",
+    "test_people",
+    "test_query",
+    "test_sessions",
+    "test_suggestions",
+    "test_transfer",
+    "test_writing",
+}
+# Modules and tests that look behind a view, at the thread that writes, or at what a client leaves
+# behind: it names every write, and sends again what failed.
+NEVER_REMOTE = {
+    "test_note_reads",
+    "test_sessions_any_room",
+    "test_a_search_that_fails_is_an_error",
+    "test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost",
+    "test_another_key_is_another_write_and_no_key_is_none",
+    "test_old_changes_are_let_go_of_and_new_ones_stay",
+    "test_what_is_noted_stands_or_falls_with_the_write",
+    "test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked",
 }
 
 
@@ -89,15 +138,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     )
     if "database_url" not in metafunc.fixturenames or chosen:
         return
-    in_memory = EVERYWHERE or metafunc.module.__name__.rpartition(".")[2] in ALSO_IN_MEMORY
+    module = metafunc.module.__name__.rpartition(".")[2]
+    in_memory = EVERYWHERE or module in ALSO_IN_MEMORY
     names = ["sqlite-memory"] if in_memory else []
+    remote = EVERYWHERE or module in ALSO_REMOTE
+    if remote and NEVER_REMOTE.isdisjoint({module, metafunc.function.__name__}):
+        names += [REMOTE] if "opened" in metafunc.fixturenames else []
     metafunc.parametrize("database_url", [*names, "sqlite-file", "postgres"], indirect=True)
 
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Each database that Tacit runs on: a test that takes this runs once on every one of them."""
-    if request.param == "sqlite-memory":
+    if request.param in ("sqlite-memory", REMOTE):
         return "sqlite://"
     if request.param == "sqlite-file":
         return f"sqlite:///{tmp_path / 'tacit.db'}"

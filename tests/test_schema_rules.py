@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
+from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
 
 import tacit
 from tacit.store import pokes
 from tacit.store.tables import metadata
+
+# SQLAlchemy does not know pgvector's type, and warns where it only has to name it.
+ischema_names["vector"] = NullType
 
 # Alembic's own single row belongs to the database and not to a space: each server has one.
 ALEMBIC = "alembic_version"
@@ -110,22 +115,7 @@ def test_no_column_is_filled_in_by_a_function_of_the_server(catalogue: Connectio
 
 def test_every_table_can_be_partitioned_by_space(catalogue: Connection) -> None:
     """Plain PostgreSQL refuses on a partitioned table the keys that a sharded one refuses."""
-    catalogue.execute(text("CREATE SCHEMA scratch"))
-    for table in metadata.tables:
-        catalogue.execute(
-            text(
-                f"CREATE TABLE scratch.{table} (LIKE public.{table} INCLUDING GENERATED "
-                "INCLUDING DEFAULTS INCLUDING IDENTITY) PARTITION BY HASH (space_id)"
-            )
-        )
-        for part in (0, 1):
-            catalogue.execute(
-                text(
-                    f"CREATE TABLE scratch.{table}_{part} PARTITION OF scratch.{table} "
-                    f"FOR VALUES WITH (MODULUS 2, REMAINDER {part})"
-                )
-            )
-    made = [_repeat(catalogue, statement) for statement in _keys_and_indexes(catalogue)]
+    made = divide_by_space(catalogue, "scratch", 2)
     assert len(made) > len(metadata.tables)
     catalogue.execute(
         text("INSERT INTO scratch.subjects (space_id, id, created_at) VALUES ('a', 'ext:x:1', 0)")
@@ -134,8 +124,28 @@ def test_every_table_can_be_partitioned_by_space(catalogue: Connection) -> None:
     catalogue.rollback()
 
 
-def _keys_and_indexes(catalogue: Connection) -> list[str]:
-    """What the real tables have, as statements for the scratch ones: keys, indexes, references."""
+def divide_by_space(catalogue: Connection, schema: str, parts: int) -> list[str]:
+    """Every table of ours once more, in so many parts by space, with all its keys and indexes."""
+    catalogue.execute(text(f"CREATE SCHEMA {schema}"))
+    for table in metadata.tables:
+        catalogue.execute(
+            text(
+                f"CREATE TABLE {schema}.{table} (LIKE public.{table} INCLUDING GENERATED "
+                "INCLUDING DEFAULTS INCLUDING IDENTITY) PARTITION BY HASH (space_id)"
+            )
+        )
+        for part in range(parts):
+            catalogue.execute(
+                text(
+                    f"CREATE TABLE {schema}.{table}_{part} PARTITION OF {schema}.{table} "
+                    f"FOR VALUES WITH (MODULUS {parts}, REMAINDER {part})"
+                )
+            )
+    return [_repeat(catalogue, one) for one in _keys_and_indexes(catalogue, schema)]
+
+
+def _keys_and_indexes(catalogue: Connection, schema: str) -> list[str]:
+    """What the real tables have, as statements for the others: keys, indexes, references."""
     constraints = catalogue.execute(
         text(
             "SELECT c.contype::text, t.relname, c.conname, pg_get_constraintdef(c.oid) "
@@ -155,11 +165,11 @@ def _keys_and_indexes(catalogue: Connection) -> list[str]:
         {"own": ALEMBIC},
     ).scalars()
     added = [
-        f"ALTER TABLE scratch.{table} ADD CONSTRAINT {name} "
-        + definition.replace("REFERENCES ", "REFERENCES scratch.")
+        f"ALTER TABLE {schema}.{table} ADD CONSTRAINT {name} "
+        + definition.replace("REFERENCES ", f"REFERENCES {schema}.")
         for _, table, name, definition in constraints
     ]
-    return added + [index.replace(" ON public.", " ON scratch.") for index in indexes]
+    return added + [index.replace(" ON public.", f" ON {schema}.") for index in indexes]
 
 
 def _repeat(catalogue: Connection, statement: str) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import (
+    AccessRefused,
     Conflict,
     DisclosureBreach,
     EmbeddingFailed,
     ErasureForged,
     InvalidInput,
+    KeyRefused,
     LanguageBadAnswer,
     LanguageFailed,
     LanguageOverBudget,
     LanguageRefused,
     LanguageUnavailable,
     MissingExtra,
+    NotAllowed,
     NoteMoved,
     NoteOutside,
     NoteUnreadable,
@@ -27,9 +30,12 @@ from tacit.errors import (
     StoreError,
     StoreUnavailable,
     TacitError,
+    TooManyRequests,
 )
 from tacit.model.chat import Chat, Requester
+from tacit.model.checkpoint import Checkpoint
 from tacit.model.happening import EventCounts
+from tacit.model.keys import Key, NewKey, Scope
 from tacit.model.message import Message
 from tacit.model.notes import Link as NoteLink
 from tacit.model.notes import (
@@ -91,11 +97,13 @@ if TYPE_CHECKING:
     from tacit.embedding.port import Embedder
     from tacit.memory import DisabledView, Link, Memory, View
     from tacit.settings import Settings
+    from tacit.surfaces.client import Client, RemoteView
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Accepted",
+    "AccessRefused",
     "Backup",
     "Block",
     "Bullet",
@@ -103,6 +111,8 @@ __all__ = [
     "Change",
     "Chat",
     "ChatKind",
+    "Checkpoint",
+    "Client",
     "Conflict",
     "Consolidated",
     "Delta",
@@ -121,6 +131,8 @@ __all__ = [
     "InvalidInput",
     "JobRun",
     "JobStatus",
+    "Key",
+    "KeyRefused",
     "Kind",
     "LanguageBadAnswer",
     "LanguageFailed",
@@ -132,6 +144,8 @@ __all__ = [
     "Memory",
     "Message",
     "MissingExtra",
+    "NewKey",
+    "NotAllowed",
     "NotFound",
     "NoteChange",
     "NoteLink",
@@ -149,10 +163,12 @@ __all__ = [
     "Recorded",
     "Reflected",
     "Remembered",
+    "RemoteView",
     "Requester",
     "Restored",
     "Reverted",
     "SchemaMismatch",
+    "Scope",
     "SecretRefused",
     "Sensitivity",
     "SessionDraft",
@@ -170,11 +186,13 @@ __all__ = [
     "Swept",
     "TacitError",
     "TaskDraft",
+    "TooManyRequests",
     "TopicDraft",
     "View",
     "Visibility",
     "Waiting",
     "Woken",
+    "connect",
     "open",
 ]
 
@@ -198,10 +216,23 @@ def open(
     return open_memory(url, space=space, settings=settings, embedder=embedder, **options)
 
 
+def connect(url: str, key: str | None = None, *, timeout: float | None = None) -> Client:
+    """A memory behind a server: `http://127.0.0.1:8377`, with the key that `tacit keys create`
+    showed. Its views have the words of `View`. `timeout`: how many seconds one of them may take.
+    """
+    from tacit.surfaces.client import Client
+
+    return Client(url, key) if timeout is None else Client(url, key, timeout=timeout)
+
+
 def __getattr__(name: str) -> Any:
     """The types that come with a database, named here but loaded only when somebody asks."""
     if name in ("DisabledView", "Link", "Memory", "View"):
         from tacit import memory
 
         return getattr(memory, name)
+    if name in ("Client", "RemoteView"):
+        from tacit.surfaces import client
+
+        return getattr(client, name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

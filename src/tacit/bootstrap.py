@@ -33,6 +33,8 @@ from tacit.store.engine import Database, Options, file_of, open_database
 from tacit.store.migrate import migrate, require_current
 from tacit.telemetry.choose import meter as make_meter
 from tacit.telemetry.port import Meter
+from tacit.telemetry.spans import Spans
+from tacit.telemetry.spans import spans as make_spans
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
@@ -87,6 +89,11 @@ def open_memory(
             mind.mirror_notes()
         mind.tidy_up(where)
     return memory
+
+
+def request_spans(settings: Settings) -> Spans:
+    """Of the requests that a server answers; they go where the measures go."""
+    return make_spans(settings.metrics.exporter)
 
 
 def restore_backup(

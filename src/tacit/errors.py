@@ -7,6 +7,10 @@ TacitError
 ├── NotFound            absent, or not for this requester: the two are never told apart
 ├── Conflict            the memory moved on since the caller read it, or its key is taken
 │   └── NoteMoved       the file is no longer what the caller read; read it again
+├── AccessRefused       a caller from outside is not let in, or not that far
+│   ├── KeyRefused      no key, or none that opens anything: which of the two is never told
+│   ├── NotAllowed      the key does not reach that far: a scope, a requester, a chat, an agent
+│   └── TooManyRequests  more than the key may ask; says when to ask again
 ├── NoteUnreadable      a file of notes that cannot be taken in; it is left as it is
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
 ├── MissingExtra        an optional dependency is not installed; names the command
@@ -70,6 +74,30 @@ class Conflict(TacitError):
 class NoteMoved(Conflict):
     def __init__(self) -> None:
         super().__init__("the note was changed by somebody else; read it again, then write")
+
+
+class AccessRefused(TacitError):
+    pass
+
+
+class KeyRefused(AccessRefused):
+    """Absent, unknown, expired and revoked read alike."""
+
+    def __init__(self) -> None:
+        super().__init__("a key is needed that is known here, and neither expired nor revoked")
+
+
+class NotAllowed(AccessRefused):
+    """One text for all: what there is beyond a key's reach is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("this key does not reach that far; ask whoever made it for another")
+
+
+class TooManyRequests(AccessRefused):
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(f"too many requests; ask again in {retry_after_seconds} s")
+        self.retry_after_seconds = retry_after_seconds
 
 
 class NoteUnreadable(TacitError):

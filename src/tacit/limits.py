@@ -238,6 +238,46 @@ EVENTS_KEEP_MAX_DAYS = 3_650
 METRICS_DEFAULT_PORT = 9_464
 PORT_MAX = 65_535
 
+# Serving.
+SERVER_DEFAULT_HOST = "127.0.0.1"
+SERVER_DEFAULT_PORT = 8_377
+SERVER_BODY_MAX_BYTES = 1_048_576  # of one request
+SERVER_BODY_LOWEST_BYTES = 1_024
+SERVER_BODY_HIGHEST_BYTES = 67_108_864
+SERVER_HEADERS_MAX_BYTES = 1_048_576  # a thousand people with long names, percent-encoded
+SERVER_IMPORT_MAX_BYTES = 67_108_864  # of one request that brings memories along
+SERVER_CONNECTIONS_MAX_COUNT = 900  # of one process, below what systems allow it
+SERVER_SILENCE_MAX_SECONDS = 30  # of somebody who has begun a request, or a connection
+SERVER_RATE_PER_MINUTE = 600
+SERVER_RATE_HIGHEST_PER_MINUTE = 10_000_000
+SERVER_THREADS_COUNT = 8
+SERVER_THREADS_MAX_COUNT = 256
+SERVER_WORKERS_MAX_COUNT = 64
+SERVER_DRAIN_SECONDS = 10
+SERVER_DRAIN_MAX_SECONDS = 600
+RATE_BURST_SHARE = 0.1  # of a minute's requests may come at once
+RATE_BUCKETS_MAX_COUNT = 10_000
+API_KEYS_MAX_COUNT = 1_000  # of one space
+API_KEY_MAX_DAYS = 3_650
+API_KEY_REMEMBERED_SECONDS = 5
+API_KEYS_REMEMBERED_MAX_COUNT = 1_024
+SERVER_CLOSE_MAX_SECONDS = 20  # after that, to leave what is left to others
+
+# Being asked again, and where agents had got to.
+ONCE_KEY_MAX_CHARS = 255
+ONCE_DAYS = 1  # for which a repeat is known as one
+CHECKPOINT_MAX_BYTES = 1_048_576
+CHECKPOINT_DEPTH_MAX_COUNT = 64
+CHECKPOINTS_MAX_COUNT = 1_000  # of one person
+
+# The client of a server.
+CLIENT_TIMEOUT_SECONDS = 30.0  # for an answer, with all that it takes to get one
+CLIENT_ATTEMPTS_MAX_COUNT = 4
+CLIENT_BACKOFF_SECONDS = 0.2
+CLIENT_ANSWER_MAX_BYTES = 67_108_864  # and of a line of an export
+CLIENT_PARTS_MAX_COUNT = 10_000  # of an argument whose parts are made when they are read
+CLIENT_IDLE_MAX_SECONDS = 2.0  # that a connection is kept; shorter than servers keep theirs
+
 # Notes.
 NOTE_FILE_MAX_BYTES = 1_048_576
 NOTE_NAME_MAX_BYTES = 255

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from types import TracebackType
 
 from tacit import limits
@@ -9,6 +11,7 @@ from tacit.facade.ageing import MemoryAgeing
 from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
 from tacit.facade.jobs import MemoryJobs
+from tacit.facade.keys import MemoryKeys
 from tacit.facade.learning import MemoryLearning
 from tacit.facade.notes import MemoryNotes
 from tacit.facade.removing import MemoryRemoving
@@ -40,6 +43,7 @@ class Memory(
     MemoryHealth,
     MemoryIdentities,
     MemoryJobs,
+    MemoryKeys,
     MemoryLearning,
     MemoryNotes,
     MemoryRemoving,
@@ -57,20 +61,24 @@ class Memory(
         *,
         thread: str | None = None,
         agent: str | None = None,
+        categories: Collection[str] | None = None,
     ) -> View | DisabledView:
         """Memory as this requester may use it in this chat. `thread` names the conversation that
         deltas are counted for; without it the chat itself is the thread. `agent` names the one that
-        uses it: where the settings have allow-lists, it gets no further than its own."""
+        uses it: where the settings have allow-lists, it gets no further than its own. `categories`
+        narrows it further: nothing else is read or written."""
         asking = parse(requester, chat)
         named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         acting = text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+        only = None if categories is None else frozenset(text.categories(categories))
         if not self._enabled:
             return DisabledView(SWITCHED_OFF)
         if asking.subject is None:
             return DisabledView(NO_IDENTITY)
         where = (asking, self._space, named or asking.chat)
         made = MeasuredView if self._store.meter.on else View
-        return made(self._mind, *where, self._policy, acting)
+        policy = self._policy if only is None else replace(self._policy, only=only)
+        return made(self._mind, *where, policy, acting)
 
     def space(self, name: str) -> Memory:
         """The same database, another tenant. Nothing crosses spaces."""

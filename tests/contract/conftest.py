@@ -1,6 +1,7 @@
 """A memory on each database, with a clock that a test sets."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
+from tests.conftest import REMOTE
+from tests.contract.remote import Far, RemoteMemory, Switchboard, far_server
 from tests.contract.rooms import SetClock
 
 Open = Callable[..., Memory]
@@ -18,18 +21,31 @@ def clock() -> SetClock:
     return SetClock()
 
 
+@pytest.fixture(scope="session")
+def far() -> Iterator[tuple[str, Switchboard]]:
+    with far_server() as found:
+        yield found
+
+
 @pytest.fixture
-def opened(clock: SetClock) -> Iterator[Open]:
+def opened(clock: SetClock, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Opens memories that are closed when the test ends; by words alone, unless a test names an
     embedder, because most of them ask nothing that needs a meaning."""
+    asked = getattr(request.node, "callspec", None)
+    remote = asked is not None and asked.params.get("database_url") == REMOTE
+    url_of_server, board = request.getfixturevalue("far") if remote else ("", Switchboard())
+    clients = ExitStack()
     memories: list[Memory] = []
 
     def open_one(url: str, **options: Any) -> Memory:
         options.setdefault("embedder", None)
         memories.append(tacit.open(url, clock=clock, **options))
-        return memories[-1]
+        if not remote:
+            return memories[-1]
+        return RemoteMemory.of(memories[-1], Far(url_of_server, board, memories[-1], clients))
 
-    yield open_one
+    with clients:
+        yield open_one
     for memory in reversed(memories):
         memory.close()
 

@@ -80,7 +80,7 @@ GOOD: dict[str, Any] = {
     "new": "telegram:-7", "subject": "telegram:2002", "into": "telegram:2002", "asked_by": None,
     "run": "20260101", "repair": True, "checks": None, "format": "jsonl", "everything": True,
     "draft": tacit.SessionDraft(summary="Talked.", facts=("one", "two")),
-    "path": "a.md", "text": "- one\n", "folder": "",
+    "path": "a.md", "text": "- one\n", "folder": "", "data": {"step": 1}, "version": None,
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,
@@ -96,6 +96,10 @@ GOOD_ELSEWHERE = {
     ("unmerge_people", "person"): "person:AAAAAAAA",
     ("joined", "person"): "telegram:2002",
     ("left", "person"): "telegram:2002",
+    ("chat", "id"): TEAM,
+    ("chat", "requester"): ALICE,
+    ("create_key", "requester"): "telegram:2002",
+    ("create_key", "scopes"): ["read", "act-as"],
 }
 
 
@@ -112,7 +116,8 @@ def arguments(
             fields = st.sampled_from([field for field in FIELDS if field not in given_names])
             named |= {field: draw(VALUES) for field in draw(st.lists(fields, max_size=2))}
             continue
-        good = id if name == "id" else GOOD_ELSEWHERE.get((method.__name__, name), GOOD.get(name))
+        usual = id if name == "id" else GOOD.get(name)
+        good = GOOD_ELSEWHERE.get((method.__name__, name), usual)
         value = draw(VALUES) if name in strange else good
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             named[name] = value
@@ -154,13 +159,14 @@ def test_any_value_anywhere_gives_a_result_or_a_tacit_error(memory: Memory, surf
 
 def test_any_value_makes_a_view_or_a_tacit_error(memory: Memory) -> None:
     @settings(max_examples=100, suppress_health_check=list(HealthCheck))
-    @given(st.lists(VALUES, min_size=9, max_size=9))
+    @given(st.lists(VALUES, min_size=11, max_size=11))
     def ask(values: list[Any]) -> None:
         try:
             who = tacit.Requester(values[0] or ALICE.key, values[1], values[2])
             kind = values[4] or ChatKind.GROUP
-            chat = tacit.Chat(values[3] or TEAM, kind, values[5] or (), values[6])
-            view = memory.view(who, chat, thread=values[7])
+            vouched = True if values[9] is None else values[9]
+            chat = tacit.Chat(values[3] or TEAM, kind, values[5] or (), values[6], vouched)
+            view = memory.view(who, chat, thread=values[7], categories=values[10])
             view.remember("one")
             view.people()
         except tacit.TacitError as error:

@@ -207,9 +207,6 @@ def test_the_owner_is_told_which_rule_speaks_for_any_chat_of_theirs(memory: Memo
     assert (told.rule, told.allowed) == ("GV", False)
     assert told.says
     assert own.explain(id, tacit.Chat.private(BOB.key), BOB).rule == "PV"
-    group(memory, BOB, FAMILY, here=(BOB, CAROL)).remember("hello")
-    with pytest.raises(tacit.NotFound, match="no such chat here"):
-        own.explain(id, tacit.Chat.group(FAMILY, participants=[BOB, CAROL]), BOB)
     with pytest.raises(tacit.InvalidInput, match="chat"):
         own.explain(id, asked_by=BOB)
     with pytest.raises(tacit.NotFound):

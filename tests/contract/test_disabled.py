@@ -44,10 +44,14 @@ def check(view: View | DisabledView, id: str) -> None:
     view.delete_file("b.md")
     assert (view.files(), view.file_sizes()) == ([], {})
     assert view.delta().changes == ()
+    assert not view.save_checkpoint({"step": 1})
+    assert view.checkpoint() is None
+    view.forget_checkpoint()
+    assert not view.once("a").remember("one")
     woken, ended = view.begin_session(), view.end_session(draft=SessionDraft(facts=("one",)))
     assert (woken.long_term, woken.recent, woken.today) == ((), (), None)
     assert (ended.path, ended.added, ended.note) == ("", 0, None)
-    assert view.stats().memories == 0
+    assert (view.stats().memories, view.count()) == (0, 0)
     for act in (view.show, view.explain, view.read_file):
         with pytest.raises(tacit.NotFound):
             act(id)

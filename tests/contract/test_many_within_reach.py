@@ -99,3 +99,16 @@ def test_the_nearest_are_nominated_on_postgresql_also_through_its_index(
             made = "SELECT relname FROM pg_class WHERE relname LIKE 'ix_vectors_near_%'"
             for name in connection.execute(text(made)).scalars().all():
                 connection.execute(text(f"DROP INDEX {name}"))
+
+
+def test_what_is_rewritten_again_and_again_leaves_no_shelf_behind(opened: Open) -> None:
+    """A shelf that was replaced is let go of, or each question would walk through all of them."""
+    memory = opened("sqlite://")
+    view = private(memory, ALICE)
+    for number in range(600):
+        view.put("profile", f"key {number % 5}", f"apple {number}")
+        assert view.recall("apple")
+    (reach,) = memory._mind.recollection._reaches._kept.values()
+    assert reach._within is not None
+    assert all(len(part.places) for part in reach._within.parts)
+    assert len(reach._within) == 5

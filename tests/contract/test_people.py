@@ -185,3 +185,15 @@ def test_names_travel_with_the_account_that_gave_them(memory: Memory) -> None:
     assert len(web.about("Sarah")) == 2
     memory.unlink(ALICE.key)
     assert said(web.about("Sarah")) == []
+
+
+def test_who_is_named_in_a_group_is_not_told_there_by_what_they_are_called_in_private(
+    memory: Memory,
+) -> None:
+    group(memory, BOB).remember("Hello")
+    private(memory, ALICE).name(BOB.key, "my nemesis", "relation")
+    for view in (group(memory, ALICE), *[group(memory, ALICE).once("a key")] * 2):
+        told = [name.text for name in view.name(BOB.key, "@Bobby").names]
+        assert sorted(told) == ["Bob", "Bobby"]
+    own = private(memory, ALICE).name(BOB.key, "Bobby")
+    assert sorted(name.text for name in own.names) == ["Bob", "Bobby", "my nemesis"]

@@ -98,9 +98,11 @@ def test_nobody_learns_who_is_in_a_room_they_are_not_in(memory: Memory) -> None:
     assert len(group(memory, ALICE).people()) == 2
     for chat in (tacit.Chat.group(TEAM), tacit.Chat.private("telegram:1001")):
         assert not memory.view(EVE, chat).people()
-    mine = kept(private(memory, EVE), "x")
-    with pytest.raises(tacit.NotFound):
-        private(memory, EVE).explain(mine, tacit.Chat.group(TEAM, ["telegram:666"]))
+    eve = private(memory, EVE)
+    mine = kept(eve, "x", visibility="public_ok", sensitivity="public")
+    for here in (["telegram:666"], ["telegram:2002"], []):
+        told = [eve.explain(mine, tacit.Chat.group(chat, here)) for chat in (TEAM, "telegram:-7")]
+        assert told[0] == told[1]
 
 
 def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
@@ -218,3 +220,42 @@ def test_reading_goes_on_where_counting_the_reads_cannot(
     monkeypatch.setattr(memory._store.accesses._database, "write", refuse)
     assert [alone.show(id).id for id in ids] == ids
     monkeypatch.undo()
+
+
+def test_that_somebody_here_has_an_account_shows_nowhere(memory: Memory) -> None:
+    """Neither in the order of people, nor in what may be said about them."""
+    group(memory, ALICE).remember("hello")
+    group(memory, BOB).remember("Bob plays chess", visibility="room", sensitivity="public")
+    views = [group(memory, ALICE), private(memory, ALICE)]
+
+    def seen() -> list[object]:
+        return [
+            ([one.id for one in view.people()], [one.content for one in view.about("Bob")])
+            for view in views
+        ]
+
+    before = seen()
+    memory.link("telegram:2002", "acct:a-name-that-comes-first")
+    assert seen() == before
+    assert "Bob plays chess" in str(before)
+
+
+def test_which_rooms_there_are_shows_in_no_explanation(memory: Memory) -> None:
+    group(memory, BOB, TEAM, here=(BOB, CAROL)).remember("hello")
+    memory.set_confidential(TEAM)
+    own = private(memory, ALICE)
+    for fields in ({}, {"visibility": "public_ok", "sensitivity": "public"}):
+        id = kept(own, f"x {fields}", **fields)
+        for here, asks in ([BOB], BOB), ([BOB, ALICE], BOB), ([ALICE], None), ([], None):
+            told = {
+                own.explain(id, tacit.Chat.group(chat, here), asked_by=asks)
+                for chat in (TEAM, "telegram:-777")
+            }
+            assert len(told) == 1
+
+
+def test_what_somebody_is_called_in_private_is_not_told_in_a_group(memory: Memory) -> None:
+    group(memory, ALICE).remember("hello")
+    private(memory, ALICE).name("telegram:2002", "my brother-in-law")
+    assert "brother-in-law" in str(private(memory, ALICE).people())
+    assert "brother-in-law" not in str(group(memory, ALICE).people())

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import tacit
 from tacit import Message
 from tacit.memory import Memory
 from tests.contract.conftest import Open
@@ -42,6 +43,12 @@ def test_turns_go_with_the_memory_they_led_to_when_that_is_asked_for(keeping: Me
     assert (done.count, done.complete) == (3, True)
     assert turns(view, "canary") == ["canary three"]
     assert stored(keeping) == len(stays)
+
+
+@pytest.mark.parametrize("odd", ["a\ud800", "", "\x00", 1, None, "no-id-of-ours"])
+def test_what_is_no_id_of_a_turn_is_told(keeping: Memory, odd: Any) -> None:
+    with pytest.raises(tacit.InvalidInput, match="turns"):
+        private(keeping, ALICE).remember("learned from nothing", turns=[odd])
 
 
 def test_turns_of_what_was_replaced_go_too(keeping: Memory) -> None:

@@ -34,4 +34,4 @@ def build(server: Server, pauses: list[float]) -> Iterator[Build]:
     yield build
     for embedder in made:
         embedder.close()
-    gc.collect()  # a connection left open would warn here, and fail the test
+    gc.collect(1)  # a connection left open would warn here, and fail the test

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bench import notes_cases as cases
@@ -45,6 +45,12 @@ def revised(document: Document, *edits: Edit) -> str:
     return revise(document, edits).decode()
 
 
+# Most of what is made up has no item in it, and there is nothing to edit.
+MANY_ARE_NOT_NOTES = settings(
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
+
+
 def any_document(data: bytes, kind: NoteKind) -> Document:
     try:
         return parse(data, kind)
@@ -53,6 +59,7 @@ def any_document(data: bytes, kind: NoteKind) -> Document:
         raise
 
 
+@MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
 def test_an_edit_touches_the_lines_of_its_item_only(
     text: bytes, kind: NoteKind, data: st.DataObject
@@ -73,6 +80,7 @@ def test_an_edit_touches_the_lines_of_its_item_only(
     assert after.lines[len(after.lines) - len(behind) :] == behind
 
 
+@MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
 def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataObject) -> None:
     document = any_document(text, kind)
@@ -85,6 +93,7 @@ def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataO
     assert after.lines[len(after.lines) - len(behind) :] == behind
 
 
+@MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
 def test_what_is_added_leaves_every_line_as_it_was(
     text: bytes, kind: NoteKind, data: st.DataObject

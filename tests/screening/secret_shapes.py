@@ -69,6 +69,10 @@ SHAPED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("ke" + "y-" + some(32, LOWER_HEX),),
         ("key-value-store", "key-" + "0" * 32),
     ),
+    "tacit_key": (
+        ("tc" + "t_" + some(12) + "_" + some(43),),
+        ("tct_ is how they begin", "tc" + "t_" + "x" * 12 + "_" + "x" * 43),
+    ),
     "anthropic_key": (("sk-" + "ant-api03-" + some(80),), ("sk-ant-" + "x" * 40,)),
     "openai_key": (
         ("sk-" + some(48), "sk-" + "proj-" + some(60), "sk-" + string.ascii_lowercase + "123456"),

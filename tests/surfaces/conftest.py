@@ -53,6 +53,7 @@ OWN_SETTINGS = tuple(
         "NOTES",
         "REFLECT",
         "CONSOLIDATE",
+        "SERVER",
     )
 )
 

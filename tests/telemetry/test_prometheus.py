@@ -227,3 +227,12 @@ def test_a_missing_library_names_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(tacit.MissingExtra, match=r"tacit\[metrics\]"):
         meter(exporter)
+
+
+def test_what_is_done_once_is_counted_whenever_it_is_asked_for(memory: Memory, seen: Seen) -> None:
+    view = private(memory, ALICE)
+    assert view.once("a").remember("one") == view.once("b").once("a").remember("one")
+    assert seen.grown("operations_total", operation="remember", outcome="ok") == 2
+    with pytest.raises(tacit.Conflict):
+        view.once("a").remember("two")
+    assert seen.grown("operations_total", operation="remember", outcome="refused") == 1

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.errors import StoreError
 from tacit.facade.opened import Opened
 from tacit.lifecycle.doctor.check import Patient
 from tacit.lifecycle.doctor.examine import examine
 from tacit.model import text
 from tacit.model.upkeep import Diagnosis, Finding
+from tacit.store import spaces
 
 
 class MemoryHealth(Opened):
+    def answers(self) -> bool:
+        """Whether the database can be read from, now: for whoever decides where to ask."""
+        try:
+            with self._store.database.read() as connection:
+                spaces.identity_rev(connection, self._space)
+        except StoreError:
+            return False
+        return True
+
     def doctor(self, *, repair: bool = False, checks: Sequence[str] | None = None) -> Diagnosis:
         """Look through this space for what is wrong with it. Nothing is changed unless `repair`;
         then each change stands in the history of its memory. An operator's act: it tells how much

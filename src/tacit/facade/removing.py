@@ -36,6 +36,7 @@ class MemoryRemoving(Opened):
         store, space = self._store, self._space
         done = store.database.write(lambda c: erasing.erase_space(c, store, space))
         store.events.drop(space)
+        store.keyring.forget()
         mirrored = self._mind.mirroring is None or self._mind.mirroring.mirror.remove_space(space)
         if done is None:
             return Erased(count=0, complete=erasing.scrub(store.database) and mirrored)
@@ -69,6 +70,7 @@ class MemoryRemoving(Opened):
             return how(w, now)
 
         done = self._store.change(self._space, "system", work)
+        self._store.keyring.forget()  # those that acted for them are gone too
         if how is erase_person.erase_person:
             self._store.events.drop(self._space, (), owners=named[0])
         return erasing.finish(self._store, done)

@@ -37,6 +37,7 @@ class Asking:
     participants: frozenset[str]
     complete: bool
     names: tuple[tuple[str, str, str], ...] = ()  # (subject, name | username, text)
+    vouched: bool = True  # by an adapter; otherwise who is there is what the store knows
 
     @property
     def people(self) -> frozenset[str]:
@@ -56,7 +57,8 @@ def _plain(requester: object, chat: object) -> tuple[str, str | None, str | None
     found = (requester.key, requester.name, requester.username, chat.id)
     plain = all(one is None or type(one) is str for one in found)
     private = chat.kind is ChatKind.PRIVATE and chat.participants == () and chat.complete is False
-    return found if plain and private and requester.is_bot is False else None
+    vouched = chat.vouched is True and requester.is_bot is False
+    return found if plain and private and vouched else None
 
 
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
@@ -73,7 +75,9 @@ def _parse(requester: Requester | None, chat: Chat) -> Asking:
         raise InvalidInput("participants", "expected a list of people: telegram:123 or Requesters")
     if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
         raise InvalidInput("chat", f"takes at most {limits.PARTICIPANTS_MAX_COUNT:,} participants")
-    here = [p if isinstance(p, Requester) else Requester(p) for p in chat.participants]
+    vouched = text.flag("vouched", chat.vouched)
+    claimed = chat.participants if vouched else ()
+    here = [p if isinstance(p, Requester) else Requester(p) for p in claimed]
     for person in (*here, *([requester] if requester else [])):
         text.flag("is_bot", person.is_bot)
     people = [p for p in here if not p.is_bot]
@@ -89,8 +93,11 @@ def _parse(requester: Requester | None, chat: Chat) -> Asking:
             keys.subject_of(keys.external_key(p.key, "participants")) for p in here if not p.is_bot
         ),
         # Other bots listen and carry things away: then nobody can say who everybody is.
-        complete=text.flag("complete", chat.complete) and not any(p.is_bot for p in here),
+        complete=text.flag("complete", chat.complete)
+        and vouched
+        and not any(p.is_bot for p in here),
         names=tuple(dict.fromkeys(name for person in people for name in _names(person))),
+        vouched=vouched,
     )
 
 
@@ -118,7 +125,8 @@ def resolve(
         numbered or kind,
         ChatKind.UNKNOWN,
     )
-    if claimed or (kind is ChatKind.GROUP and requester not in participants):
+    needs_proof = kind is ChatKind.GROUP or not asking.vouched
+    if claimed or (needs_proof and requester not in participants):
         kind = ChatKind.UNKNOWN
 
     # Who is not of the room is not told who is.

@@ -35,7 +35,7 @@ from tacit.learn.zone import zone_of
 from tacit.model.happening import Node, Op, Status
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.model.words import CATEGORY_OF_KIND, Kind, State
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import neighbours
 from tacit.store import (
@@ -202,7 +202,7 @@ class Path:
                 Pair(id=id, older=older[id][0].content, newer=text, likeness=likeness)
                 for text, near in found.items()
                 for id, likeness in near.items()
-                if id in older
+                if id in older and turn.may_use(older[id][0].category)
             ]
             edges = {
                 text: {id: one for id, one in near.items() if one >= link_min}
@@ -251,10 +251,10 @@ class Path:
 
     def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
         stated = _attributed(w, turn, told, trace)
-        shelf = look(w, [one for one, _ in stated])
+        shelf = look(w, turn, [one for one, _ in stated])
         decisions = reconcile(turn, stated, shelf, told.speaker, told.tongue)
         kept: list[Kept] = []
-        for decision in [by_judgement(w, one, told.judgement) for one in decisions]:
+        for decision in [by_judgement(w, turn, one, told.judgement) for one in decisions]:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
             whom = _whom(decision, stated)
             made = self._agreed(w, turn, decision, whom, told.found, trace)
@@ -311,6 +311,9 @@ def _attributed(
         filled = classify(one, told.tongue, turn.said_at)
         happening.classified(w, filled.category)
         trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
+        if not turn.may_use(filled.category or CATEGORY_OF_KIND[filled.kind or Kind.KNOWLEDGE]):
+            trace.note("classify", "left out: this agent may not use that category")
+            continue
         try:
             whom = attribute(w, filled)
         except Ambiguous as name:

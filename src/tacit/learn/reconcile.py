@@ -57,8 +57,8 @@ class Shelf:
     audible: Sequence[bool]  # whether it may be heard where the turn was said
 
 
-def look(w: Writing, statements: Sequence[Statement]) -> Shelf:
-    """The newest, and whatever says the same or fills the same slots."""
+def look(w: Writing, turn: Turn, statements: Sequence[Statement]) -> Shelf:
+    """The newest, and whatever says the same or fills the same slots, of what may be used."""
     mine = w.request.mine
     said = {learned.normalised(one.content) for one in statements}
     slots = {one.slot for one in statements if one.slot}
@@ -72,6 +72,8 @@ def look(w: Writing, statements: Sequence[Statement]) -> Shelf:
         further = learned.alike(w.connection, w.space, mine, said, slots, _ALIKE_MAX_COUNT)
         there = {one.id for one in found}
         found += [one for one in further if one.id not in there]
+    if turn.only is not None:
+        found = [one for one in found if turn.may_use(one.category)]
     return Shelf(
         kept=found,
         known=[_known(one) for one in found],
@@ -141,14 +143,14 @@ def _may_replace(kept: Kept, whom: Attributed) -> bool:
     return kept.owner is not None or not whom.about
 
 
-def by_judgement(w: Writing, decision: Decision, judgement: Judgement) -> Decision:
+def by_judgement(w: Writing, turn: Turn, decision: Decision, judgement: Judgement) -> Decision:
     """What a model found to say the same as something known, or to update it."""
     found = judgement.get(decision.content)
     if decision.outcome is not Outcome.NEW or found is None:
         return decision
     id, verdict = found
     old = learned.by_id(w.connection, w.space, w.request.mine, id)
-    if old is None:
+    if old is None or not turn.may_use(old.category):
         return decision
     if verdict == "same":
         return replace(decision, outcome=Outcome.SAME, reason="the same in other words", old=old)

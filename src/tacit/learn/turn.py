@@ -30,6 +30,10 @@ class Turn:
     confidential: bool
     before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
     recorded: str | None = None  # its id, where turns are kept
+    only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
+
+    def may_use(self, category: str) -> bool:
+        return self.only is None or category in self.only
 
     @property
     def speaker(self) -> str:
@@ -62,9 +66,11 @@ def unpacked(payload: str) -> Turn:
             participants=frozenset(asking["participants"]),
             complete=asking["complete"],
             names=tuple((who, kind, name) for who, kind, name in asking["names"]),
+            vouched=asking.get("vouched", True),  # turns of earlier versions do not say
         ),
         present=frozenset(fields["present"]),
         confidential=fields["confidential"],
         before=tuple(fields["before"]),
         recorded=fields["recorded"],
+        only=None if fields.get("only") is None else tuple(fields["only"]),
     )

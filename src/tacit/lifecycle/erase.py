@@ -14,7 +14,7 @@ from tacit.lifecycle import certificate, journal, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
 from tacit.model.results import Erased
-from tacit.store import erasures, jobs, keyed, note_erasing, noted
+from tacit.store import checkpoints, erasures, jobs, keyed, note_erasing, noted, once
 from tacit.store.burying import bury
 from tacit.store.core import Store
 from tacit.store.engine import Database
@@ -94,6 +94,8 @@ def remove(w: Writing, removal: Removal, ids: Iterable[str]) -> None:
         thoughts = erasures.insights(w.connection, w.space, some)
         removal.counts.update(erasures.count(w.connection, w.space, some))
         removal.owners |= erasures.whose(w.connection, w.space, some)
+        # Not counted: how many others have is not for a certificate to tell.
+        checkpoints.drop_exposed(w.connection, w.space, some)
         erasures.drop_mentions(w.connection, w.space, some)
         stood_in = noted.retired(w, some)
         thoughts |= note_erasing.summed_up(w, stood_in)
@@ -133,9 +135,11 @@ def wipe(w: Writing, owners: Collection[str]) -> Noted:
 
 
 def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
-    """Everything that belongs to these identities of one person, their notes, and what waits to be
-    learned."""
+    """Everything that belongs to these identities of one person, their notes, their checkpoints,
+    and what waits to be learned."""
     removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
+    removal.counts["checkpoints"] += checkpoints.drop(w.connection, w.space, owners, None)
+    once.forget_all(w.connection, w.space, owners)
     removal.counts.update(note_erasing.take(w, owners))
     owned = (
         select(_M.id)
@@ -164,9 +168,11 @@ def erase_space(connection: Connection, store: Store, space: str) -> Noted | Non
     return tombstones.record_space(connection, secret, space, counts, at)
 
 
-def finish(store: Store, done: Noted) -> Erased:
-    """After the rows are gone: the journal, then their bytes, and what mirrors hold of them."""
-    journal.append(store.journal, [tombstones.to_line(done.erasure)])
+def finish(store: Store, done: Noted, *, again: bool = False) -> Erased:
+    """After the rows are gone: the journal, then their bytes, and what mirrors hold of them.
+    `again`: it is noted already, but its bytes may still be there."""
+    if not again:
+        journal.append(store.journal, [tombstones.to_line(done.erasure)])
     mirrored = [work() for work in store.after_erasing]
     complete = scrub(store.database) and all(mirrored)
     issued = certificate.issue(done, complete=complete)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Table, delete, or_, select, update
 
+from tacit.identity.keys import EXTERNAL
 from tacit.lifecycle import tombstones
 from tacit.lifecycle.erase import erase_owned, remove, remove_settled
 from tacit.lifecycle.tombstones import Noted, Removal
@@ -16,11 +17,13 @@ from tacit.model.words import ChatKind, Event
 from tacit.store import erasures, note_erasing, partitions, spaces, writes
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import (
+    api_keys,
     audience_people,
     blocks,
     chat_members,
     chats,
     declined,
+    done_once,
     events,
     history,
     learning_days,
@@ -55,7 +58,8 @@ def erase_about(w: Writing, identities: Collection[str]) -> Noted:
 
 
 def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> None:
-    """Their memories, the names they go by and gave, what they were asked, and where they were.
+    """Their memories, the names they go by and gave, what they were asked, where they were, and the
+    keys by which others ask for them.
 
     Links stay, and so do the names of listeners of what others said: they are what keeps a memory
     withheld from every identity a person ever had.
@@ -73,6 +77,9 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     _drop(w, removal, chats, chats.c.id.in_(rooms), chats.c.id.not_in(left))
     _drop(w, removal, people, or_(p.created_by.in_(who), p.id.in_(who)))
     _drop(w, removal, subjects, s.id.in_(who))
+    _drop(w, removal, done_once, done_once.c.person.in_(who))
+    outside = [one.removeprefix(f"{EXTERNAL}:") for one in who]  # as a key names them
+    _drop(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
     _drop(w, removal, blocks, blocks.c.thread.in_(threads))
     _drop(w, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
     _drop(w, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))

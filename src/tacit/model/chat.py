@@ -27,6 +27,8 @@ class Chat:
     kind: ChatKind
     participants: tuple[str | Requester, ...] = ()  # external keys known to be here now
     complete: bool = False  # true only where the channel proves that this is everybody
+    # False: nobody says that the requester is there, so only what the store knows of it counts.
+    vouched: bool = True
 
     @classmethod
     def private(cls, id: str) -> Chat:

@@ -95,7 +95,10 @@ def turns(value: object) -> tuple[str, ...]:
         raise InvalidInput("turns", "expected a list of ids, as `record` gave them")
     if len(value) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("turns", f"takes at most {limits.MESSAGES_MAX_COUNT} ids")
-    return tuple(str(one) for one in value)
+    found = tuple(map(text.memory_id, value))
+    if None in found:
+        raise InvalidInput("turns", "expected ids as `record` gave them, and one is none")
+    return tuple(one for one in found if one is not None)
 
 
 def people(field: str, value: object) -> tuple[object, ...]:

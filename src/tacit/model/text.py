@@ -110,6 +110,13 @@ def category(value: object, allowed: Iterable[str], field: str = "category") -> 
     return text
 
 
+def categories(value: object, field: str = "categories") -> tuple[str, ...]:
+    """A list of them, each once. None of them has to be known: it then allows nothing."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(field, "expected a list of categories")
+    return tuple(sorted({identifier(field, one, limits.CATEGORY_MAX_CHARS) for one in value}))
+
+
 def space(value: object) -> str:
     text = identifier("space", value, limits.SPACE_MAX_CHARS)
     if not _SPACE.fullmatch(text):

@@ -71,7 +71,9 @@ class Library:
         gone = [at for at in map(within.position, changes) if at is not None]
         kept = np.ones(len(within), np.bool_)
         kept[gone] = False
-        by_shelf = {part.shelf: part.places[kept[part.positions]] for part in within.parts}
+        # A shelf of which nothing is left was replaced: to keep it would keep all that ever were.
+        stay = [(part.shelf, part.places[kept[part.positions]]) for part in within.parts]
+        by_shelf = {shelf: places for shelf, places in stay if len(places)}
         for home, wanted in came.items():
             shelf = self._shelf(request.space, home)
             with shelf.lock:

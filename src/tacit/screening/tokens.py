@@ -209,6 +209,13 @@ PAYMENTS_AND_MAIL = (
 
 MODELS_AND_TOOLS = (
     shaped(
+        "tacit_key",
+        "A key to a memory like this one.",
+        ("tct_",),
+        rf"{START}tct_[A-Za-z0-9]{{12}}_([A-Za-z0-9_-]{{43}})",
+        varied,
+    ),
+    shaped(
         "anthropic_key",
         "An API key of Anthropic.",
         ("sk-ant-",),

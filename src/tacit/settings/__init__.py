@@ -20,6 +20,7 @@ from tacit.settings.records import (
     TtlDaysSettings,
     category_names,
 )
+from tacit.settings.server import ServerSettings
 from tacit.settings.upkeep import (
     ConsolidateSettings,
     EraseSettings,
@@ -56,6 +57,7 @@ __all__ = [
     "PromptSettings",
     "RecallSettings",
     "ReflectSettings",
+    "ServerSettings",
     "SessionsSettings",
     "Settings",
     "SqliteSettings",

@@ -17,6 +17,7 @@ from tacit.model import text
 from tacit.model.words import CATEGORIES
 from tacit.settings import values
 from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
+from tacit.settings.server import ServerSettings
 from tacit.settings.upkeep import (
     ConsolidateSettings,
     EraseSettings,
@@ -272,6 +273,7 @@ class Settings:
     notes: NotesSettings = field(default_factory=NotesSettings)
     events: EventsSettings = field(default_factory=EventsSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
     # How categories come into a prompt; those that are not here come as a whole.
     categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
     # Agent → the categories it may use. None at all: every agent may use every category. Otherwise

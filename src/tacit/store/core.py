@@ -23,6 +23,7 @@ from tacit.store.engine import Database
 from tacit.store.events import Events
 from tacit.store.glance import MISS, Miss, glance
 from tacit.store.happening import Happened
+from tacit.store.keys import Keyring
 from tacit.store.requests import Requests
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
 from tacit.telemetry.measures import EVENT_COUNT
@@ -41,6 +42,7 @@ class Store:
     clock: Clock
     requests: Requests = field(default_factory=Requests)
     audiences: Audiences = field(default_factory=Audiences)
+    keyring: Keyring = field(default_factory=Keyring)
     meter: Meter = NO_METER
     keep_events_days: int = 0  # 0: what happens is not recorded
     journal: Path | None = None  # of erasures; no backup of the database takes it with it

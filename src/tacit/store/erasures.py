@@ -23,10 +23,14 @@ from sqlalchemy import (
 )
 
 from tacit.model.words import Kind
+from tacit.store import once
 from tacit.store.tables import (
     audience_people,
     change_log,
+    checkpoints,
     derived_from,
+    done_memories,
+    done_once,
     erasures,
     events,
     history,
@@ -66,6 +70,7 @@ _BY_ID: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (events, (events.c.memory_id,)),
     (note_items, (note_items.c.memory_id,)),
     (note_lines, (note_lines.c.memory_id,)),
+    (done_memories, (done_memories.c.memory_id,)),
 )
 
 
@@ -124,11 +129,15 @@ def listed(connection: Connection, only: Collection[str]) -> Iterator[Erasure]:
             yield _read(row)
 
 
-def of_gone_space(connection: Connection, id: str) -> Erasure | None:
+def one(connection: Connection, space: str, id: str) -> Erasure | None:
     row = connection.execute(
-        select(erasures).where(_E.space_id == NO_SPACE, _E.id == id)
+        select(erasures).where(_E.space_id == space, _E.id == id)
     ).one_or_none()
     return None if row is None else _read(row)
+
+
+def of_gone_space(connection: Connection, id: str) -> Erasure | None:
+    return one(connection, NO_SPACE, id)
 
 
 def _read(row: Any) -> Erasure:
@@ -161,7 +170,8 @@ def count(connection: Connection, space: str, ids: Collection[str]) -> Counter[s
 
 
 def drop_mentions(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Rows that name a memory without hanging on it."""
+    """Rows that name a memory without hanging on it, or tell of what was asked for it."""
+    once.forget(connection, space, ids)
     e, p = events.c, proposals.c
     connection.execute(delete(events).where(e.space_id == space, e.memory_id.in_(ids)))
     connection.execute(
@@ -212,7 +222,8 @@ def identities(connection: Connection, space: str) -> set[str]:
     link = identity_links.c
     columns: tuple[ColumnElement[str], ...] = (
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
-        audience_people.c.person, notes.c.subject, notes.c.contact_id,
+        audience_people.c.person, notes.c.subject, notes.c.contact_id, checkpoints.c.person,
+        done_once.c.person,
     )  # fmt: skip
     everybody = union(
         *(select(column).where(column.table.c.space_id == space) for column in columns)

@@ -26,6 +26,7 @@ _ROWS = (
     select(
         _M.id,
         _M.owner,
+        _M.category,
         _M.content,
         _M.slot,
         _M.subjects,
@@ -91,6 +92,7 @@ class Kept(NamedTuple):
 
     id: str
     owner: str | None
+    category: str
     content: str
     subjects: frozenset[str]
     created_at: int
@@ -186,7 +188,7 @@ def _fetch(
 @lru_cache(maxsize=4_096)
 def _kept(row: tuple[Any, ...]) -> Kept:
     """Most of what is known is what was known a turn ago."""
-    id, owner, content, named, about_whom, created_at, updated_at, *known = row
+    id, owner, category, content, named, about_whom, created_at, updated_at, *known = row
     said, slot, value, negated, about_speaker, about = known
     subjects = unpacked(about_whom)
     if said is None:  # remembered as it was said, and not taken apart
@@ -203,6 +205,7 @@ def _kept(row: tuple[Any, ...]) -> Kept:
     return Kept(
         id=id,
         owner=owner,
+        category=category,
         content=content,
         subjects=subjects,
         created_at=created_at,

@@ -118,6 +118,23 @@ def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool
     )
 
 
+def count(connection: Connection, request: Request, wanted: Filter) -> int:
+    """How many there are on all pages together."""
+    shape = shape_of(request)
+    if shape is None:
+        return 0
+    found = connection.scalar(_count(shape, wanted.names), parameters(request) | wanted.params)
+    return found or 0
+
+
+@lru_cache(maxsize=512)
+def _count(shape: Shape, names: tuple[str, ...]) -> Select[Any]:
+    terms = [_term(name) for name in names]
+    parts = [select(_M.id).where(branch.condition, *terms) for branch in branches(shape, ROWS)]
+    chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
+    return select(func.count()).select_from(chosen)
+
+
 def state_at() -> ColumnElement[str]:
     """A memory past its time is expired, also before a sweep has said so."""
     lapsed = and_(_M.state == word(State.ACTIVE), _M.expires_at <= bindparam("p_at"))

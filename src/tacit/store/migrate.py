@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from tacit.errors import SchemaMismatch
 from tacit.store.engine import Database
 
-HEAD = "0005"
+HEAD = "0006"
 _SCRIPTS = Path(__file__).parent / "migrations"
 
 

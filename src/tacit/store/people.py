@@ -125,11 +125,10 @@ def meant(
 def is_hidden(connection: Connection, request: Request, who: frozenset[str]) -> bool:
     """Whether this is a key that somebody here has elsewhere and that the requester has not met:
     whose it is, is theirs to tell."""
-    known = set(_scope(connection, request)["here"])
-    return any(
-        request.person(one) in request.audience and one not in known and one not in request.mine
-        for one in who
-    )
+    known = {*_scope(connection, request)["here"], *request.mine}
+    if not known.isdisjoint(who):
+        return False  # somebody they met, and an account that this one has besides
+    return any(request.person(one) in request.audience for one in who)
 
 
 def refer(
@@ -241,7 +240,8 @@ def known_to(connection: Connection, request: Request, *, own_names: bool = True
         names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
     if request.requester in known:
         known[request.requester] |= request.mine
-    return [_person(known[head], names[head]) for head in sorted(names)]
+    # In the order of what is shown: that of who they really are would tell of it.
+    return sorted((_person(known[head], names[head]) for head in names), key=lambda one: one.id)
 
 
 def _person(known: set[str], names: set[Name]) -> Person:

@@ -82,6 +82,10 @@ def register(
     known = place(connection, space, asking.chat)
     now = to_micros(at)
     changed = _register_people(connection, dialect, space, asking, now)
+    if not asking.vouched:  # nobody says that they are there: it is no news to the store
+        if changed:
+            spaces.touch(connection, space)
+        return
     if known.kind is None:
         _add_chat(connection, dialect, space, asking.chat, asking.kind, now)
         changed = True

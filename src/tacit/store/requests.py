@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.identity.links import Identities
-from tacit.identity.resolve import Asking, resolve
+from tacit.identity.resolve import Asking, Place, resolve
 from tacit.model.request import Request
 from tacit.model.words import ChatKind
 from tacit.store import places, spaces
@@ -59,15 +59,18 @@ class Requests:
                 self._kept.popitem(last=False)
         return request
 
-    def is_of_the_room(self, connection: Connection, request: Request, chat: str) -> bool:
-        """Whether the requester is in a chat; of one that nobody has heard of, nothing can leak."""
-        known = places.place(connection, request.space, chat)
-        return known.kind is None or not known.members.isdisjoint(request.mine)
-
-    def unlinked(self, connection: Connection, space: str, asking: Asking, at: datetime) -> Request:
-        """The same request as somebody sees it who knows of no links."""
-        place = places.place(connection, space, asking.chat)
-        return resolve(space, at, asking, place, Identities(), union=True)
+    def elsewhere(
+        self, connection: Connection, request: Request, asking: Asking, *, links: bool = True
+    ) -> Request:
+        """What would be asked in another chat, as far as this requester may know: of one that they
+        are not in, nothing that the store knows of it; and without `links`, as somebody sees it
+        who knows of none."""
+        place = places.place(connection, request.space, asking.chat)
+        if asking.kind is not ChatKind.PRIVATE and place.members.isdisjoint(request.mine):
+            place = Place(id=asking.chat)
+        everybody = asking.people | place.members
+        identities = around(connection, request.space, everybody) if links else Identities()
+        return resolve(request.space, request.at, asking, place, identities, union=True)
 
     def kept(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
         """What was resolved before, and the revision it holds for."""

@@ -25,7 +25,11 @@ KEYED = (
         memory_versions,
         and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
     )
-    .where(_M.key.is_not(None), _M.state != State.SUPERSEDED.value)
+    .where(
+        _M.key.is_not(None),
+        # What waits for a yes is no value yet.
+        _M.state.not_in([State.SUPERSEDED.value, State.PENDING.value]),
+    )
 )
 
 

@@ -1,4 +1,5 @@
-"""Rows that nobody needs any more: old refusals, counts, compared pairs and changes."""
+"""Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, and
+changes."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from tacit.store.tables import (
     blocks,
     change_log,
     declined,
+    done_once,
     learning_days,
     pair_checks,
     thread_revisions,
@@ -23,11 +25,13 @@ _C, _T, _B = change_log.c, thread_revisions.c, blocks.c
 def drop(connection: Connection, space: str, now: datetime, most: int) -> int:
     """What was noted for a while only. Says how many rows went, up to as many as asked for."""
     compared_since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
+    done_since = to_micros(now - timedelta(days=limits.ONCE_DAYS))
     day = (now - timedelta(days=limits.STALE_DAYS)).date().isoformat()
     stale: list[tuple[Table, ColumnElement[bool]]] = [
         (declined, declined.c.until <= to_micros(now)),
         (learning_days, learning_days.c.day < day),
         (pair_checks, pair_checks.c.checked_at <= compared_since),
+        (done_once, done_once.c.at <= done_since),
     ]
     count = 0
     for table, when in stale:

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from tacit.disclosure.shape import Rows
+from tacit.store.asking_tables import api_keys, checkpoints, done_memories, done_once
 from tacit.store.columns import flag, metadata, of_memory, time, words
 from tacit.store.identity_tables import (
     chat_members,
@@ -40,32 +41,22 @@ from tacit.store.learning_tables import (
     proposals,
 )
 from tacit.store.note_tables import note_files, note_items, note_lines, notes
-from tacit.store.recall_tables import (
-    blocks,
-    derived_from,
-    embedded,
-    partitions,
-    relations,
-    vectors,
-)
-from tacit.store.upkeep_tables import (
-    erasures,
-    events,
-    job_runs,
-    pair_checks,
-    reflections,
-    sweeps,
-)
+from tacit.store.recall_tables import blocks, derived_from, embedded, partitions, relations, vectors
+from tacit.store.upkeep_tables import erasures, events, job_runs, pair_checks, reflections, sweeps
 
 __all__ = [
     "ROWS",
+    "api_keys",
     "audience_people",
     "blocks",
     "change_log",
     "chat_members",
     "chats",
+    "checkpoints",
     "declined",
     "derived_from",
+    "done_memories",
+    "done_once",
     "embedded",
     "erasures",
     "events",

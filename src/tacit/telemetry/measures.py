@@ -17,13 +17,13 @@ UNCHANGEABLE = "change"  # may be heard, and still not be changed by whoever ask
 
 # The words of a view, and learning one turn in the background.
 OPERATIONS = (
-    "about", "approve", "begin_session", "block", "decline", "delete_file", "delta", "end_session",
-    "erase", "explain", "export", "file_sizes", "files", "forget",
-    "forget_category", "forget_key", "fresh", "get", "history", "history_export", "import_lines",
-    "learn", "learn_turn", "list", "name", "people", "pin", "proposals", "put", "query",
-    "read_file", "recall", "record", "relate", "remember", "rename_file", "restore",
-    "set_visibility", "show", "stats", "suggest_update", "trace", "update", "wipe",
-    "withhold_from", "write_file",
+    "about", "approve", "begin_session", "block", "checkpoint", "count", "decline", "delete_file",
+    "delta", "end_session", "erase", "explain", "export", "file_sizes", "files", "forget",
+    "forget_category", "forget_checkpoint", "forget_key", "fresh", "get", "history",
+    "history_export", "import_lines", "learn", "learn_turn", "list", "name", "people", "pin",
+    "proposals", "propose_public", "put", "query", "read_file", "recall", "record", "relate",
+    "remember", "rename_file", "restore", "save_checkpoint", "set_visibility", "show", "stats",
+    "suggest_update", "trace", "update", "wipe", "withhold_from", "write_file",
 )  # fmt: skip
 OUTCOMES = ("ok", "refused", "error")
 FAILURES = ("unavailable", "refused", "bad_answer", "over_budget")

@@ -8,6 +8,7 @@ from threading import Lock
 from weakref import WeakKeyDictionary
 
 from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+from opentelemetry.trace import get_tracer_provider
 
 from tacit.telemetry.measures import MEASURES, SECONDS, Measure
 from tacit.telemetry.port import Read, Stop
@@ -48,6 +49,10 @@ class OpenTelemetryMeter:
 
     def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
         return self._watches.add(what, whose, read)
+
+    def span(self, operation: str) -> Stop:
+        # Not the current one for what is within: a reader may go on in another thread.
+        return get_tracer_provider().get_tracer("tacit").start_span(operation).end
 
     def _reading(self, what: Measure) -> Callable[[CallbackOptions], Iterable[Observation]]:
         watches = self._watches

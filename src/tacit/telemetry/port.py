@@ -29,6 +29,10 @@ class Meter(Protocol):
         """A gauge is read when somebody looks. Of several with one `whose`, one is."""
         ...
 
+    def span(self, operation: str) -> Stop:
+        """A part of the trace that is being made, until it is stopped."""
+        ...
+
 
 class NoMeter:
     on = False
@@ -40,6 +44,9 @@ class NoMeter:
         pass
 
     def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:  # noqa: ARG002
+        return _nothing
+
+    def span(self, operation: str) -> Stop:  # noqa: ARG002
         return _nothing
 
 

@@ -16,6 +16,7 @@ _REFUSED = (InvalidInput, NotFound, Conflict)
 @contextmanager
 def timed(meter: Meter, operation: str) -> Iterator[None]:
     outcome, begun = "error", time.perf_counter()
+    ended = meter.span(operation)
     try:
         yield
         outcome = "ok"
@@ -27,5 +28,6 @@ def timed(meter: Meter, operation: str) -> Iterator[None]:
         raise
     finally:
         taken = time.perf_counter() - begun
+        ended()
         meter.count(OPERATION_COUNT, operation=operation, outcome=outcome)
         meter.observe(OPERATION_SECONDS, taken, operation=operation)

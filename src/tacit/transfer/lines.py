@@ -29,7 +29,7 @@ _FIELDS = (
     "confidence", "pinned", "tags", "agent", "run", "role",
 )  # fmt: skip
 _TIMES = ("observed_at", "expires_at")
-_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "turn")
+_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "checkpoint", "turn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ TITLES = {
     "about": "What others said about you",
     "proposal": "What waits for your yes",
     "known": "People you know",
+    "checkpoint": "Where agents had got to",
     "turn": "What was said, word for word",
 }
 # What would be read as markup, wherever it stands; and what only the beginning of a line makes so.
@@ -78,6 +80,11 @@ def _known(part: Plain) -> Iterator[str]:
     yield f"- {names} (`{part['id']}`)"
 
 
+def _checkpoint(part: Plain) -> Iterator[str]:
+    data = json.dumps(part["data"], ensure_ascii=False, sort_keys=True)
+    yield f"- {written(part['thread'])}, {_day(part['updated_at'])}: {written(data)}"
+
+
 def _turn(part: Plain) -> Iterator[str]:
     yield f"- {_day(part['created_at'])}, {written(part['role'] or '')}: {written(part['content'])}"
 
@@ -93,5 +100,6 @@ _SHOWN = {
     "about": _about,
     "proposal": _proposal,
     "known": _known,
+    "checkpoint": _checkpoint,
     "turn": _turn,
 }

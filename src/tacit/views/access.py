@@ -55,6 +55,7 @@ class Policy:
     conversation_gap: timedelta = timedelta(hours=1)
     recalled_only: Mapping[str, int] = field(default_factory=dict)  # category → at most so many
     allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
+    only: frozenset[str] | None = None  # categories that a single view is narrowed to
     restorable_days: int = limits.RESTORABLE_DAYS
     note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
     note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
@@ -138,11 +139,13 @@ class Access:
         return done
 
     def _allowed(self, agent: str | None) -> frozenset[str] | None:
-        """The categories that an agent may use; None: all of them. Where there are allow-lists, an
-        agent that is on none may use nothing."""
+        """The categories that an agent may use in this view; None: all of them. Where there are
+        allow-lists, an agent that is on none may use nothing."""
+        only = self._policy.only
         if agent is None or not self._policy.allowlists:
-            return None
-        return frozenset(self._policy.allowlists.get(agent, ()))
+            return only
+        listed = frozenset(self._policy.allowlists.get(agent, ()))
+        return listed if only is None else listed & only
 
     def _draft(self, **fields: Any) -> Draft:
         return draft.parse(fields, self._policy.categories)

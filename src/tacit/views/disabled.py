@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from tacit import limits
+from tacit.clock import from_micros
 from tacit.errors import NotFound
 from tacit.model.chat import Chat, Requester
+from tacit.model.checkpoint import Checkpoint
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.message import Message
@@ -38,6 +40,7 @@ from tacit.prompt.styles import Style
 
 List = builtins.list
 _NOTHING = Remembered(id="", state=None, version=0, created=False)
+_NOTHING_SAVED = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
 
 
 class DisabledView:
@@ -47,6 +50,9 @@ class DisabledView:
 
     def __init__(self, why: str) -> None:
         self.why_disabled: str | None = why
+
+    def once(self, key: str) -> Self:
+        return self
 
     def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         return _NOTHING
@@ -116,6 +122,17 @@ class DisabledView:
     ) -> Page[Memory]:
         return Page()
 
+    def count(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+    ) -> int:
+        return 0
+
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
@@ -176,6 +193,17 @@ class DisabledView:
     ) -> SessionEnded:
         return SessionEnded(path="")
 
+    def save_checkpoint(
+        self, data: Any, *, thread: str | None = None, version: int | None = None
+    ) -> Checkpoint:
+        return _NOTHING_SAVED
+
+    def checkpoint(self, thread: str | None = None) -> Checkpoint | None:
+        return None
+
+    def forget_checkpoint(self, thread: str | None = None) -> None:
+        return None
+
     def files(self, folder: str = "") -> List[str]:
         return []
 
@@ -206,6 +234,9 @@ class DisabledView:
 
     def proposals(self) -> List[Proposal]:
         return []
+
+    def propose_public(self, category: str, key: str) -> None:
+        return None
 
     def approve(self, id: str) -> None:
         return None

@@ -17,7 +17,8 @@ from tacit.model.people import Person
 from tacit.model.request import Request
 from tacit.model.results import Page
 from tacit.model.words import Format
-from tacit.store import listing, membership, reads
+from tacit.store import checkpoints, listing, membership, reads
+from tacit.store.checkpoints import Kept
 from tacit.store.listing import Filter
 from tacit.transfer import lines, markdown
 from tacit.views.learning import ViewLearning
@@ -36,8 +37,8 @@ class ViewExport(ViewReads, ViewLearning):
     ) -> Iterator[str]:
         """Your memories as JSON lines, with their versions: `import_lines` takes them in. With
         `everything`, all that you may see about yourself: your names and chats, what others said
-        about you, what waits for your yes; `turns` adds what was said, word for word. Markdown is
-        everything, to be read. In a private chat only."""
+        about you, what waits for your yes, where agents had got to; `turns` adds what was said,
+        word for word. Markdown is everything, to be read. In a private chat only."""
         form = text.choice("format", format, Format)
         whole = text.flag("everything", everything)
         also = text.flag("turns", turns)
@@ -72,6 +73,7 @@ class ViewExport(ViewReads, ViewLearning):
             for person in self.people():
                 if not person.identities & mine:
                     yield {"type": "known", "id": person.id, "names": _names(person)}
+            yield from self._checkpoints()
         if turns:
             yield from self._turns()
 
@@ -133,6 +135,22 @@ class ViewExport(ViewReads, ViewLearning):
                     "said_by": memory.speaker,
                     "created_at": memory.created_at.isoformat(),
                 }
+
+    def _checkpoints(self) -> Iterator[Plain]:
+        last: Kept | None = None
+        while page := self._checkpoint_page(last):
+            for told in (one.checkpoint for one in page):
+                yield {
+                    "type": "checkpoint",
+                    "thread": told.thread,
+                    "version": told.version,
+                    "updated_at": told.updated_at.isoformat(),
+                    "data": told.data,
+                }
+            last = page[-1]
+
+    def _checkpoint_page(self, after: Kept | None) -> list[Kept]:
+        return self._read(lambda c, r: checkpoints.page(c, self._space, r.mine, after))
 
     def _mine(self) -> frozenset[str]:
         return self._read(lambda _, request: request.mine)

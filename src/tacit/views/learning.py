@@ -13,6 +13,7 @@ from tacit import limits
 from tacit.disclosure.decide import decide
 from tacit.errors import InvalidInput, NotFound, SecretRefused
 from tacit.learn import keep as keeping
+from tacit.learn import lending
 from tacit.learn import record as recording
 from tacit.learn.suggest import suggested
 from tacit.learn.turn import LEARN, Turn
@@ -21,6 +22,7 @@ from tacit.model.memory import Memory
 from tacit.model.message import Message, Role, Said
 from tacit.model.request import Request
 from tacit.model.results import Accepted, Proposal, Step, Suggestion
+from tacit.model.text import flag
 from tacit.model.words import Sensitivity, State
 from tacit.store import jobs, listing, people, proposals, writes
 from tacit.store.listing import Filter
@@ -58,7 +60,7 @@ class ViewLearning(Access):
             said = message.checked(given)
         except SecretRefused as secret:
             return (Step(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
-        if keep:
+        if flag("keep", keep):
             turn = self._write(lambda w: self._turn(w.request, w.at, said, []))
             return traced(self._mind.path, self._space, self._thread, turn)
         turn = self._read(lambda _, request: self._turn(request, request.at, said, []))
@@ -110,9 +112,18 @@ class ViewLearning(Access):
                 for one in asked
                 if (memory := self._pending(connection, one)) is not None
                 and _answerable(request, memory)
+                and self._may_use(memory)
             ]
 
         return self._read(work)
+
+    def propose_public(self, category: str, key: str) -> None:
+        """Ask whether the value of one of your keys may be said where others listen. It waits among
+        your proposals: you say yes, in private, and nobody else. For models and tools, which may
+        not settle that themselves."""
+        name, slot = self._category(category), self._key(key)
+        self._write(lambda w: lending.propose(w, name, slot))
+        self._mind.mind_the_gap()
 
     def approve(self, id: str) -> None:
         """Yes: keep it."""
@@ -151,6 +162,7 @@ class ViewLearning(Access):
             said_at=said.at or at,
             message=said.id,
             agent=self._agent,
+            only=self._categories(),
             asking=self._asking,
             present=request.present,
             confidential=request.confidential,
@@ -166,11 +178,18 @@ class ViewLearning(Access):
             memory = writes.held(w, one.memory_id) if one is not None else None
             if one is None or memory is None or not _answerable(w.request, memory):
                 raise NotFound("proposal")
-            if not yes:
+            if not self._may_use(memory):
+                raise NotFound("proposal")
+            old = writes.held(w, one.replaces) if yes and one.replaces else None
+            if lending.is_loan(memory):
+                if yes:
+                    lending.approve(w, one, memory, old)
+                else:
+                    lending.decline(w, one, memory)
+            elif yes:
+                keeping.approve(w, one, memory, [old] if old is not None else [])
+            else:
                 keeping.decline(w, one, memory)
-                return
-            old = writes.held(w, one.replaces) if one.replaces else None
-            keeping.approve(w, one, memory, [old] if old is not None else [])
 
         self._write(work)
         self._mind.mind_the_gap()
@@ -189,10 +208,11 @@ def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
 
 
 def _answerable(request: Request, memory: Memory) -> bool:
-    """As far as it could be heard here if it were kept; what is sensitive, in private alone."""
+    """As far as it could be heard here if it were kept; what is sensitive, and how far something
+    may go, in private alone."""
     if memory.state is not State.PENDING:
         return False
-    open_here = memory.sensitivity is not Sensitivity.SENSITIVE
+    open_here = memory.sensitivity is not Sensitivity.SENSITIVE and not lending.is_loan(memory)
     kept = replace(memory, state=State.ACTIVE)
     return (request.private or open_here) and decide(request, kept).allowed
 

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any
+from typing import Any, Self, cast
 
 from tacit.errors import TacitError
 from tacit.telemetry.port import Meter
 from tacit.telemetry.timing import timed
-from tacit.views.view import View
+from tacit.views.view import View, once_key
 
 
 class MeasuredView(View):
     """Answers as a view does. What a word does by way of another one counts once: the work is that
     of a plain view."""
 
+    def once(self, key: str) -> Self:
+        return cast("Self", MeasuredOnceView(**vars(self), _given=once_key(key)))
+
     def _plain(self) -> View:
         return View(self._mind, self._asking, self._space, self._thread, self._policy, self._agent)
+
+
+@dataclass(frozen=True)
+class MeasuredOnceView(MeasuredView):
+    _given: str = ""  # the key
+
+    def once(self, key: str) -> Self:
+        return replace(self, _given=once_key(key))
+
+    def _plain(self) -> View:
+        return super()._plain().once(self._given)
 
 
 def _measured(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def ask(self: MeasuredView, *args: Any, **named: Any) -> Any:
         with timed(self._store.meter, name):
-            return method(self._plain(), *args, **named)
+            return getattr(self._plain(), name)(*args, **named)
 
     return ask
 
@@ -37,7 +52,7 @@ def _measured_lines(name: str, method: Callable[..., Any]) -> Callable[..., Any]
     def ask(self: MeasuredView, *args: Any, **named: Any) -> Iterator[Any]:
         meter = self._store.meter
         try:
-            lines = method(self._plain(), *args, **named)
+            lines = getattr(self._plain(), name)(*args, **named)
         except TacitError:
             with timed(meter, name):
                 raise
@@ -56,6 +71,6 @@ def _gives_lines(method: Callable[..., Any]) -> bool:
 
 
 for _name, _method in inspect.getmembers(View, inspect.isfunction):
-    if not _name.startswith("_"):
+    if not _name.startswith("_") and _name != "once":  # it does nothing by itself
         _made = _measured_lines if _gives_lines(_method) else _measured
         setattr(MeasuredView, _name, _made(_name, _method))

@@ -18,7 +18,7 @@ from tacit.model.people import Person
 from tacit.model.request import Decision, Request
 from tacit.model.results import Delta, Explanation, Page, Stats
 from tacit.model.words import ChatKind, Event, Kind, State
-from tacit.store import counts, people, reads
+from tacit.store import counts, listing, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
 from tacit.telemetry.measures import REFUSAL_COUNT
@@ -67,14 +67,43 @@ class ViewReads(Access):
         cursor: str | None = None,
     ) -> Page[Memory]:
         """What may be said here, newest first. With `state`, your own in that state, in private."""
-        wanted = Filter(
+        wanted = self._narrowed(category, prefix, kind, state, pinned)
+        return self._page(wanted, limit, cursor, manage=state is not None)
+
+    def count(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+    ) -> int:
+        """How many there are to `list`, on all its pages."""
+        narrowed = self._narrowed(category, prefix, kind, state, pinned)
+        wanted = replace(narrowed, categories=self._categories())
+
+        def work(connection: Connection, request: Request) -> int:
+            asked = request if state is None else request.managing()
+            return listing.count(connection, asked, wanted)
+
+        return self._read(work)
+
+    def _narrowed(
+        self,
+        category: str | None,
+        prefix: str | None,
+        kind: Kind | str | None,
+        state: State | str | None,
+        pinned: bool | None,
+    ) -> Filter:
+        return Filter(
             category=None if category is None else self._category(category),
             kind=None if kind is None else text.choice("kind", kind, Kind).value,
             state=None if state is None else text.choice("state", state, State).value,
             prefix=None if prefix is None else text.prefix(prefix),
             pinned=None if pinned is None else text.flag("pinned", pinned),
         )
-        return self._page(wanted, limit, cursor, manage=state is not None)
 
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -114,7 +143,7 @@ class ViewReads(Access):
         self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
     ) -> Explanation:
         """Whether one of your memories may be said in a chat, and by which rule: to you, or to
-        somebody else. For groups that you are in, and for private chats."""
+        somebody else. Of a group that you are not in, nothing is known but what you say of it."""
         other = self._elsewhere(chat, asked_by)
         good = text.memory_id(id)
 
@@ -128,17 +157,16 @@ class ViewReads(Access):
                 return _explained(SHADOWED)
             if other is None:
                 return _explained(decide(request, memory))
-            requests, at = self._store.requests, request.at
-            asked = requests.resolve(connection, self._space, other, at, union=True)
+            requests = self._store.requests
+            asked = requests.elsewhere(connection, request, other)
             if other.kind is ChatKind.PRIVATE and asked_by is not None:
                 # Their own private chat, whoever's this one is: that is not ours to tell.
                 asked = replace(asked, participants=frozenset())
-            elif not requests.is_of_the_room(connection, request, other.chat):
-                raise NotFound("chat")
             decision = decide(asked, memory)
             if asked.requester != request.requester and not decision.allowed:
                 # Who is whom is theirs to tell: a rule that only their links explain is not named.
-                plain = decide(requests.unlinked(connection, self._space, other, at), memory)
+                unlinked = requests.elsewhere(connection, request, other, links=False)
+                plain = decide(unlinked, memory)
                 unnamed = "P0" if asked.private else "G0"
                 decision = replace(decision, rule=unnamed if plain.allowed else plain.rule)
             return _explained(decision)
@@ -158,8 +186,9 @@ class ViewReads(Access):
         return self._read(lambda c, r: counts.of_owner(c, r, self._categories()))
 
     def people(self) -> List[Person]:
-        """The people you have named, and those who are here."""
-        return self._read(people.known_to)
+        """The people you have named, and those who are here. In a group by the names that they
+        have there: what you call somebody is for your own ears."""
+        return self._read(lambda c, r: people.known_to(c, r, own_names=r.private))
 
     def _elsewhere(self, chat: Chat | None, asked_by: Requester | None) -> Asking | None:
         if chat is None:

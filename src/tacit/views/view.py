@@ -2,17 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Self, TypeVar, cast
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.model import text
+from tacit.model.results import Imported
+from tacit.store import once
+from tacit.store.once import Wanted
+from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.views.checkpoints import ViewCheckpoints
 from tacit.views.exporting import ViewExport
+from tacit.views.fingerprint import arguments, fingerprint, token_of
 from tacit.views.learning import ViewLearning
 from tacit.views.notes import ViewNotes
+from tacit.views.once import WORDS, Asked, Repeated
 from tacit.views.pages import ViewPages
 from tacit.views.recalling import ViewRecall
 from tacit.views.telling import ViewTelling
 from tacit.views.writing import ViewWrites
 
+T = TypeVar("T")
 
-class View(ViewExport, ViewTelling, ViewRecall, ViewWrites, ViewLearning, ViewNotes, ViewPages):
+
+class View(
+    ViewExport,
+    ViewTelling,
+    ViewRecall,
+    ViewWrites,
+    ViewLearning,
+    ViewNotes,
+    ViewPages,
+    ViewCheckpoints,
+):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 
     enabled = True
     why_disabled: str | None = None
+
+    def once(self, key: str) -> Self:
+        """The same view, for one write that may be sent twice: within a day, whoever asks the same
+        under the same key is told what came of it, and nothing is done again. What was erased since
+        is NotFound; another request under the key is a Conflict. Keys are each person's own; take
+        a random one for each write."""
+        return cast("Self", OnceView(**vars(self), _given=once_key(key)))
+
+
+def once_key(key: object) -> str:
+    return text.identifier("once", key, limits.ONCE_KEY_MAX_CHARS)
+
+
+@dataclass(frozen=True)
+class OnceView(View):
+    """Reads as a view does."""
+
+    _given: str = ""  # the key
+
+    def once(self, key: str) -> Self:
+        return replace(self, _given=once_key(key))
+
+    def trace(self, text: Any, keep: bool = False) -> Any:
+        if keep:
+            raise InvalidInput("once", "does not cover a trace; hand what was said to learn")
+        return super().trace(text, keep)
+
+    def import_lines(self, lines: Iterable[str]) -> Imported:
+        """Taken in twice, lines change nothing: that needs no key."""
+        return self._plain().import_lines(lines)
+
+    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
+        del work, vectors  # a word that is not among WORDS
+        raise InvalidInput("once", "does not cover this; leave the key out")
+
+    def _taken(self) -> int:
+        return self._plain()._taken()  # that a block was put together is nothing anybody asked for
+
+    def _plain(self) -> View:
+        return View(**self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_given"}
+
+    def _asked(self, name: str, method: Callable[..., Any], asked: Asked) -> Any:
+        where = {"chat": self._asking.chat, "thread": self._thread, "agent": self._agent}
+        whole = fingerprint(self._given, {"word": name, "where": where, "asked": asked})
+        wanted = Wanted(token=token_of(self._given), fingerprint=whole)
+        # Looked for first, so that a repeat costs neither vectors nor a model.
+        done = self._read(lambda connection, request: once.find(connection, request, wanted))
+        if done is None:
+            doing = Doing(**self._fields(), _name=name, _asked_for=asked, _wanted=wanted)
+            try:
+                return method(doing, **asked)
+            except Repeated as repeated:
+                done = repeated.done
+        return WORDS[name].tell(self._plain(), done, asked)
+
+
+@dataclass(frozen=True)
+class Doing(View):
+    """One word of a view, at most once."""
+
+    _name: str = ""
+    _asked_for: Asked | None = None
+    _wanted: Wanted | None = None
+
+    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
+        assert self._asked_for is not None
+        assert self._wanted is not None
+        asked, wanted, noted = self._asked_for, self._wanted, WORDS[self._name].note
+
+        def at_most_once(w: Writing) -> T:
+            once.take_turns(w, wanted)
+            done = once.find(w.connection, w.request, wanted)
+            if done is not None:
+                raise Repeated(done)
+            made = work(w)
+            once.add(w, self._asking.subject, wanted, *noted(made, asked))
+            return made
+
+        return super()._write(at_most_once, vectors)
+
+
+def _at_most_once(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def ask(self: OnceView, *args: Any, **named: Any) -> Any:
+        return self._asked(name, method, arguments(method, args, named))
+
+    return ask
+
+
+for _name in WORDS:
+    setattr(OnceView, _name, _at_most_once(_name, getattr(View, _name)))

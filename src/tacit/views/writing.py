@@ -15,13 +15,13 @@ from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.tombstones import Noted
 from tacit.model import message, text
-from tacit.model.draft import Fields, FiledFields
+from tacit.model.draft import Draft, Fields, FiledFields
 from tacit.model.memory import Memory
 from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
 from tacit.model.results import Erased, Imported, Recorded, Remembered
 from tacit.model.words import CATEGORY_OF_KIND, Event, Kind, Visibility
-from tacit.store import listing, partitions, people, reads, relations, steps, writes
+from tacit.store import called, listing, partitions, people, reads, relations, steps, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
 from tacit.transfer import lines as transfer
@@ -37,7 +37,7 @@ class ViewWrites(Access):
         asked = self._draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
-        self._category(asked.category or CATEGORY_OF_KIND[asked.kind or Kind.KNOWLEDGE])
+        self._category(_filed_in(asked))
         return self._write_text(
             asked.content,
             lambda w: learning.remember(w, asked, self._policy.ttls),
@@ -61,6 +61,8 @@ class ViewWrites(Access):
         asked = self._draft(content=content, **fields)
         if if_version is not None:
             text.whole("if_version", if_version, 1, 2**31)
+        if asked.category is not None:
+            self._category(asked.category)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
             raise InvalidInput(
                 "update", "changes neither key nor room; for visibility there is set_visibility"
@@ -171,7 +173,10 @@ class ViewWrites(Access):
         return erasing.finish(self._store, done)
 
     def wipe(self) -> Erased:
-        """Erase everything of yours. In a private chat only."""
+        """Erase everything of yours. In a private chat only, and not for an agent that may use some
+        categories only."""
+        if self._allowed(self._agent) is not None:
+            raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
         def work(w: Writing) -> Noted:
             if not w.request.private:
@@ -185,14 +190,15 @@ class ViewWrites(Access):
         what = text.choice("kind", kind, NameKind)
         if what is NameKind.WITHHELD:
             raise InvalidInput("kind", "use name, username, alias or relation")
-        called = text.said_identifier("name", name, limits.NAME_MAX_CHARS)
+        wanted = text.said_identifier("name", name, limits.NAME_MAX_CHARS)
 
         def work(w: Writing) -> Person:
             (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
-            people.add_name(w.connection, w.dialect, w.request, who, called, what, w.at)
+            people.add_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
             partitions.bump(w.connection, w.space, map(partitions.person, w.request.mine))
-            known = people.known_to(w.connection, w.request)
-            return next(p for p in known if who in p.identities)
+            named = called.person(w.connection, w.request, [who], wanted, what)
+            assert named is not None
+            return named
 
         return self._write(work)
 
@@ -200,6 +206,7 @@ class ViewWrites(Access):
         """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
 
         def take(line: transfer.Line) -> bool:
+            self._category(_filed_in(line.asked))
             return self._write(lambda w: transfer.add(w, line))
 
         done = transfer.take_in(lines, self._policy.categories, take)
@@ -242,3 +249,7 @@ class ViewWrites(Access):
             return count
 
         return self._write(work)
+
+
+def _filed_in(asked: Draft) -> str:
+    return asked.category or CATEGORY_OF_KIND[asked.kind or Kind.KNOWLEDGE]

@@ -71,6 +71,10 @@ class Session:
             self._serve(settings.metrics.port)
         return opened if self.args.space is None else opened.space(self.args.space)
 
+    def close(self) -> None:
+        """Before the command ends, where something is still to be done without a memory."""
+        self._resources.close()
+
     def _serve(self, port: int) -> None:
         """Who learns for a long time can be scraped meanwhile, unless the port is 0."""
         if port:
@@ -80,7 +84,10 @@ class Session:
 
     @property
     def _workers(self) -> int:
-        """Commands end before a thread of theirs would have learned much: only `work` has some."""
+        """Commands end before a thread of theirs would have learned much: only those that stay have
+        some, and a server may leave it to others."""
+        if self.args.command == "serve":
+            return self.settings.learn.workers
         return max(1, self.settings.learn.workers) if self._works_on else 0
 
     @property
@@ -92,7 +99,7 @@ class Session:
 
     @property
     def _works_on(self) -> bool:
-        return self.args.command == "work" and not self.args.once
+        return self.args.command == "serve" or (self.args.command == "work" and not self.args.once)
 
     @cached_property
     def requester(self) -> Requester:

@@ -1,0 +1,138 @@
+"""Keys for callers from outside: made, listed, revoked, and told from strangers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import string
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.facade.opened import Opened
+from tacit.identity.keys import external_key
+from tacit.identity.resolve import parse
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.keys import Key, NewKey, Scope
+from tacit.model.words import ChatKind
+from tacit.store import keys
+from tacit.store.writes import Writing
+
+PREFIX = "tct"
+_ID_CHARS = 12
+_SECRET_BYTES = 32
+_LETTERS = string.ascii_letters + string.digits
+_TOKEN = re.compile(rf"{PREFIX}_([A-Za-z0-9]{{{_ID_CHARS}}})_([A-Za-z0-9_-]{{43}})", re.ASCII)
+
+
+class MemoryKeys(Opened):
+    def create_key(
+        self,
+        name: str,
+        *,
+        scopes: Iterable[Scope | str],
+        requester: str | None = None,
+        agent: str | None = None,
+        categories: Iterable[str] | None = None,
+        expires_days: int | None = None,
+        rate_per_minute: int | None = None,
+    ) -> NewKey:
+        """A key to this space. Its token is in the answer and nowhere else: keep it. `requester` is
+        the one person it acts for; with the scope act-as, its holder says who asks, and where."""
+        wanted: dict[str, Any] = {
+            "name": text.said_identifier("name", name, limits.LABEL_MAX_CHARS),
+            "scopes": _scopes(scopes),
+            "requester": None if requester is None else external_key(requester),
+            "agent": text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
+            "categories": self._narrowed(categories),
+            "rate_per_minute": _whole(
+                "rate_per_minute", rate_per_minute, limits.SERVER_RATE_HIGHEST_PER_MINUTE
+            ),
+        }
+        days = _whole("expires_days", expires_days, limits.API_KEY_MAX_DAYS)
+        id = "".join(secrets.choice(_LETTERS) for _ in range(_ID_CHARS))
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+
+        def work(w: Writing) -> Key:
+            if keys.count(w) >= limits.API_KEYS_MAX_COUNT:
+                most = limits.API_KEYS_MAX_COUNT
+                raise InvalidInput("name", f"there are {most:,} keys already; revoke some")
+            key = Key(
+                id=id,
+                space=w.space,
+                created_at=w.at,
+                expires_at=None if days is None else w.at + timedelta(days=days),
+                **wanted,
+            )
+            keys.add(w, key, _digest(secret))
+            return key
+
+        made = self._store.act(self._space, "system", work)
+        return NewKey(key=made, token=f"{PREFIX}_{id}_{secret}")
+
+    def keys(self) -> list[Key]:
+        """The keys to this space, oldest first, with those that open nothing any more."""
+        with self._store.database.read() as connection:
+            return keys.of_space(connection, self._space)
+
+    def revoke_key(self, id: str) -> None:
+        """From now on it opens nothing: here at once, in other processes within seconds."""
+        named = text.identifier("id", id, limits.LABEL_MAX_CHARS)
+        found = self._store.act(self._space, "system", lambda w: keys.revoke(w, named))
+        self._store.keyring.forget()
+        if not found:
+            raise NotFound("key")
+
+    def key_of(self, token: object) -> Key | None:
+        """The key that a token belongs to, of whichever space. None where it opens nothing: whether
+        it is unknown, expired or revoked is not told, and takes as long to find out."""
+        written = _TOKEN.fullmatch(token) if isinstance(token, str) else None
+        if written is None:
+            return None
+        store, digest = self._store, _digest(written[2])
+        return store.keyring.find(store.database, written[1], digest, store.clock())
+
+    def has_keys(self) -> bool:
+        """Whether some key opens something, in any space."""
+        with self._store.database.read() as connection:
+            return keys.any_holds(connection, self._store.clock())
+
+    def chat(self, requester: Requester, id: str) -> Chat:
+        """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
+        a private chat that is known to be theirs. Any other is of unknown kind, whether there is
+        one or not. Whether they are still there is looked up again by whatever is done in it."""
+        for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
+            chat = Chat(id, kind, vouched=False)
+            asking = parse(requester, chat)
+            found = self._store.read(self._space, asking, lambda _, request: request)
+            if found.private or found.kind is ChatKind.GROUP:
+                return chat
+        return Chat.unknown(id)
+
+    def _narrowed(self, categories: object) -> tuple[str, ...] | None:
+        if categories is None:
+            return None
+        named = text.categories(categories)
+        return tuple(text.category(one, self._policy.categories, "categories") for one in named)
+
+
+def _scopes(scopes: object) -> frozenset[Scope]:
+    if isinstance(scopes, str) or not isinstance(scopes, Iterable):
+        raise InvalidInput("scopes", f"expected a list, of {', '.join(Scope)}")
+    found = frozenset(text.choice("scopes", scope, Scope) for scope in scopes)
+    if not found:
+        raise InvalidInput("scopes", f"is empty; name some of {', '.join(Scope)}")
+    return found
+
+
+def _whole(field: str, value: object, most: int) -> int | None:
+    return None if value is None else text.whole(field, value, 1, most)
+
+
+def _digest(secret: str) -> bytes:
+    """Of 256 bits of chance: there is nothing to guess, so nothing to slow down."""
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,75 @@
+"""A value that a model or a tool would have others hear: its owner is asked first, in private."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.errors import Conflict
+from tacit.learn import keep
+from tacit.model.memory import Memory
+from tacit.model.words import Event, State, Visibility
+from tacit.store import keyed, learned, proposals, writes
+from tacit.store.proposals import Waiting
+from tacit.store.writes import Writing
+
+_REASON = "it would be said where others listen"
+
+
+def is_loan(memory: Memory) -> bool:
+    """Whether a proposal is about how far a value may go. What is learned has no key."""
+    return memory.key is not None
+
+
+def propose(w: Writing, category: str, key: str) -> None:
+    """Once for each value. What waits is a copy with the same key, so that whatever erases the
+    value erases it too."""
+    rows = keyed.holders(w, category, key, for_room=False)
+    id = next((row.id for row in rows if not row.shadowed), None)
+    value = writes.held(w, id) if id else None
+    if value is None or value.owner is None or value.visibility is Visibility.PUBLIC_OK:
+        return
+    if proposals.is_declined(w, {value.owner}, _question(value)):
+        return
+    for waiting in proposals.waiting(w.connection, w.space, [value.owner], w.at):
+        if waiting.replaces != value.id:
+            continue
+        before = writes.held(w, waiting.memory_id)
+        if before is not None and is_loan(before):
+            if before.content == value.content:
+                return
+            keep.withdraw(w, waiting)
+    copy = replace(
+        value,
+        id=writes.fresh_id(w),
+        state=State.PENDING,
+        visibility=Visibility.PUBLIC_OK,
+        version=1,
+        pinned=False,
+        created_at=w.at,
+        updated_at=w.at,
+        last_accessed_at=None,
+        access_count=0,
+        thread=w.thread,
+    )
+    writes.add(w, copy, told=False)
+    proposals.propose(w, copy.id, value.owner, _REASON, value.id, signals=1)
+
+
+def approve(w: Writing, waiting: Waiting, copy: Memory, value: Memory | None) -> None:
+    """Only what was shown is agreed to: a value that reads otherwise by now is another question."""
+    if value is None or value.state is not State.ACTIVE or value.content != copy.content:
+        raise Conflict("the value is another one by now: decline this, and ask again")
+    w = replace(w, why=f"approved; {waiting.reason}")
+    lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=w.at)
+    writes.change(w, lent, Event.CONSENT, "updated", {"fields": "visibility public_ok"})
+    keep.withdraw(w, waiting)
+
+
+def decline(w: Writing, waiting: Waiting, copy: Memory) -> None:
+    """The value stays as it is, and may still be learned: the no is to this question."""
+    proposals.decline(w, waiting.concerns, _question(copy))
+    keep.withdraw(w, waiting)
+
+
+def _question(memory: Memory) -> str:
+    return learned.normalised(f"public_ok {memory.category} {memory.key} {memory.content}")

@@ -1,0 +1,132 @@
+"""The part of a remote view that changes memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Unpack
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.model import text
+from tacit.model.draft import Fields, FiledFields
+from tacit.model.people import NameKind, Person
+from tacit.model.results import Erased, Imported, Remembered
+from tacit.model.words import Visibility
+from tacit.surfaces.client.calling import (
+    Calling,
+    item_part,
+    memory_part,
+    part,
+    query,
+    said,
+    sendable,
+)
+from tacit.surfaces.client.server import Call
+
+
+class RemoteWrites(Calling):
+    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
+        done: Remembered = self._write(
+            Remembered, "POST", "/api/remember", content=content, **said(**fields)
+        )
+        return done
+
+    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
+        path = f"/api/items/{item_part(category, key)}"
+        said_so = sendable("content", value)
+        done: Remembered = self._write(Remembered, "PUT", path, value=said_so, **said(**fields))
+        return done
+
+    def update(
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        if_version: int | None = None,
+        **fields: Unpack[Fields],
+    ) -> Remembered:
+        done: Remembered = self._write(
+            Remembered,
+            "POST",
+            f"/api/memory/{memory_part(id)}/update",
+            **said(content=content, if_version=if_version, **fields),
+        )
+        return done
+
+    def pin(self, id: str, on: bool = True) -> None:
+        wanted = text.flag("pin", on)
+        self._write(None, "PUT", f"/api/memory/{memory_part(id)}/pinned", on=wanted)
+
+    def set_visibility(self, id: str, visibility: Visibility | str) -> None:
+        wanted = text.choice("visibility", visibility, Visibility)
+        self._write(None, "PUT", f"/api/memory/{memory_part(id)}/visibility", visibility=wanted)
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        path = f"/api/memory/{memory_part(id)}/withhold"
+        self._write(None, "POST", path, who=sendable("withheld_from", who))
+
+    def relate(
+        self, id: str, other: str, relation: str = "related_to", *, strength: float = 1.0
+    ) -> None:
+        self._write(
+            None,
+            "POST",
+            "/api/relations",
+            id=id,
+            other=other,
+            relation=relation,
+            strength=strength,
+        )
+
+    def forget(self, id: str) -> None:
+        self._write(None, "DELETE", f"/api/memory/{memory_part(id)}")
+
+    def forget_key(self, category: str, key: str) -> int:
+        path = f"/api/items/{item_part(category, key)}"
+        return self._count(self._write(dict[str, Any], "DELETE", path))
+
+    def forget_category(self, category: str) -> int:
+        filed = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
+        return self._count(self._write(dict[str, Any], "DELETE", f"/api/items/{part(filed)}"))
+
+    def restore(self, id: str) -> None:
+        self._write(None, "POST", f"/api/memory/{memory_part(id)}/restore")
+
+    def erase(self, id: str, *, turns: bool = False) -> Erased:
+        also = query(turns=text.flag("turns", turns))
+        path = f"/api/memory/{memory_part(id)}/erase{also}"
+        done: Erased = self._write(Erased, "POST", path)
+        return done
+
+    def wipe(self) -> Erased:
+        done: Erased = self._write(Erased, "POST", "/api/wipe")
+        return done
+
+    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        named: Person = self._write(
+            Person, "POST", "/api/people/name", person=person, name=name, kind=kind
+        )
+        return named
+
+    def propose_public(self, category: str, key: str) -> None:
+        self._write(None, "POST", "/api/proposals", category=category, key=key)
+
+    def approve(self, id: str) -> None:
+        self._write(None, "POST", f"/api/proposals/{memory_part(id)}/approve")
+
+    def decline(self, id: str) -> None:
+        self._write(None, "POST", f"/api/proposals/{memory_part(id)}/decline")
+
+    def import_lines(self, lines: Iterable[str]) -> Imported:
+        """Sent as they come, so that nothing is kept twice. Not sent again: it is safe to."""
+        if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+            raise InvalidInput("lines", "expected lines of text, as an open file gives them")
+        call = Call(method="POST", path="/api/import", headers=self._claims)
+        done: Imported = self._as(Imported, self._server.send_lines(call, _ended(lines)))
+        return done
+
+
+def _ended(lines: Iterable[object]) -> Iterator[str]:
+    for line in lines:
+        # What is no text is refused by its number, as anything else that is no line of ours.
+        yield f"{line.rstrip(chr(10))}\n" if isinstance(line, str) else "?\n"

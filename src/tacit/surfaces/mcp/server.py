@@ -1,0 +1,197 @@
+"""The MCP server: the tools of the registry, and the block as a resource and as a prompt.
+
+Whatever the transport, a request is bound to one view, and the view says what there is. What a key
+has no scope for, and what does not exist, are the same answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import tacit
+from tacit.errors import MissingExtra, TacitError
+from tacit.memory import DisabledView, View
+from tacit.surfaces.mcp.profiles import PROFILES, Document, Name
+from tacit.surfaces.tools import Tool
+from tacit.surfaces.tools.tool import in_words
+
+try:
+    import mcp_types as types
+    from mcp.server.lowlevel.server import Server
+    from mcp.shared.exceptions import MCPError
+except ImportError:
+    raise MissingExtra("server", "MCP") from None
+
+T = TypeVar("T")
+READ, WRITE = "read", "write"
+PROMPT = "memory"
+_QUESTION = "question"
+_NOTHING = "Nothing is remembered that may be said in this conversation."
+_log = logging.getLogger("tacit.mcp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Who asks, as a view, and what their key lets them do."""
+
+    view: View | DisabledView
+    scopes: frozenset[str] = frozenset({READ, WRITE})
+
+    @property
+    def readable(self) -> View | None:
+        view = self.view
+        return None if isinstance(view, DisabledView) or READ not in self.scopes else view
+
+
+class Run(Protocol):
+    """Does work that waits for a database, off the loop."""
+
+    async def __call__(self, work: Callable[[], T], /) -> T: ...
+
+
+def server(bind: Callable[[Any], Bound], run: Run, profile: Name = Name.STANDARD) -> Server[Any]:
+    """`bind` takes the transport's own request: an HTTP request, or None on stdio."""
+    offered = _Offered(bind, run, profile)
+    made: Server[Any] = Server(
+        "tacit",
+        title="Tacit",
+        version=tacit.__version__,
+        instructions=PROFILES[profile].instructions,
+        on_list_tools=offered.list_tools,
+        on_call_tool=offered.call_tool,
+        on_list_resources=offered.list_resources,
+        on_read_resource=offered.read_resource,
+        on_list_prompts=offered.list_prompts,
+        on_get_prompt=offered.get_prompt,
+        # No argument of ours travels in a header, so nothing is to be looked up for that.
+        get_tool_input_schema=lambda _: None,
+    )
+    # Its spans would hold the texts of errors; the server that we run in makes its own.
+    made.middleware.clear()
+    return made
+
+
+class _Offered:
+    """The handlers. The SDK hands over what it has checked against the protocol."""
+
+    def __init__(self, bind: Callable[[Any], Bound], run: Run, profile: Name) -> None:
+        self._bind = bind
+        self._run = run
+        self._profile = PROFILES[profile]
+
+    async def list_tools(self, context: Any, _: object) -> types.ListToolsResult:
+        tools = self._tools(self._bind(context.request))
+        return types.ListToolsResult(tools=[_shown(tool) for tool in tools])
+
+    async def call_tool(
+        self, context: Any, asked: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tools = self._tools(self._bind(context.request))
+        tool = next((one for one in tools if one.name == asked.name), None)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, "there is no such tool here")
+        answer = await self._done(lambda: tool.call(asked.arguments or {}))
+        return types.CallToolResult(
+            content=[types.TextContent(text=answer.text)],
+            structured_content=None if answer.data is None else dict(answer.data),
+            is_error=answer.failed,
+        )
+
+    async def list_resources(self, context: Any, _: object) -> types.ListResourcesResult:
+        readable = self._bind(context.request).readable is not None
+        documents = self._profile.documents if readable else ()
+        return types.ListResourcesResult(resources=[_listed(one) for one in documents])
+
+    async def read_resource(
+        self, context: Any, asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        view = self._bind(context.request).readable
+        wanted = next((one for one in self._profile.documents if one.uri == asked.uri), None)
+        if view is None or wanted is None:
+            raise MCPError(types.INVALID_PARAMS, "there is no such resource here")
+        text = await self._done(lambda: wanted.text(view))
+        found = types.TextResourceContents(uri=wanted.uri, mime_type=wanted.media, text=text)
+        return types.ReadResourceResult(contents=[found])
+
+    async def list_prompts(self, context: Any, _: object) -> types.ListPromptsResult:
+        if self._bind(context.request).readable is None:
+            return types.ListPromptsResult(prompts=[])
+        return types.ListPromptsResult(prompts=[_PROMPT])
+
+    async def get_prompt(
+        self, context: Any, asked: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        view = self._bind(context.request).readable
+        if view is None or asked.name != PROMPT:
+            raise MCPError(types.INVALID_PARAMS, "there is no such prompt here")
+        question = (asked.arguments or {}).get(_QUESTION)
+        text = await self._done(lambda: _remembered(view, question))
+        said = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=_PROMPT.description, messages=[said])
+
+    def _tools(self, bound: Bound) -> list[Tool]:
+        return [
+            tool for tool in self._profile.tools(bound.view) if bound.scopes.issuperset(tool.needs)
+        ]
+
+    async def _done(self, work: Callable[[], T]) -> T:
+        """What goes wrong is told in words of ours. The SDK would tell and log the error's own,
+        which may hold what somebody said."""
+        try:
+            return await self._run(work)
+        except TacitError as error:
+            raise MCPError(types.INTERNAL_ERROR, in_words(error)) from None
+        except Exception as error:  # noqa: BLE001 (the last resort)
+            _log.error("%s while answering", type(error).__name__)
+            raise MCPError(types.INTERNAL_ERROR, "something went wrong in Tacit") from None
+
+
+_PROMPT = types.Prompt(
+    name=PROMPT,
+    title="What is remembered",
+    description="What is known and may be said in this conversation; with a question, also what "
+    "comes to mind for it.",
+    arguments=[
+        types.PromptArgument(
+            name=_QUESTION, description="What the conversation is about", required=False
+        )
+    ],
+)
+
+
+def _remembered(view: View, question: str | None) -> str:
+    parts = [view.block().text]
+    if question:
+        parts.append(view.fresh(question).text)
+    return "\n\n".join(part for part in parts if part) or _NOTHING
+
+
+def _shown(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=dict(tool.parameters),
+        output_schema=None if tool.returns is None else dict(tool.returns),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+        _meta={"tacit/always-available": tool.always_available},
+    )
+
+
+def _listed(document: Document) -> types.Resource:
+    return types.Resource(
+        uri=document.uri,
+        name=document.name,
+        title=document.title,
+        description=document.description,
+        mime_type=document.media,
+    )

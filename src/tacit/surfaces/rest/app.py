@@ -1,0 +1,93 @@
+"""The app: one open memory as an ASGI application. It neither opens nor closes the memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+
+import tacit
+from tacit.memory import Memory
+from tacit.settings import Settings
+from tacit.surfaces.access import RateLimiter, local_person
+from tacit.surfaces.mcp.http import mount
+from tacit.surfaces.rest import openapi
+from tacit.surfaces.rest.asking import Door
+from tacit.surfaces.rest.doors import Bounded, Guarded, Identified
+from tacit.surfaces.rest.refusals import Refused, told
+from tacit.surfaces.rest.topics import TOPICS
+
+
+def app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
+    """`local`: whether somebody without a key is the one local person. `state.draining` may be set:
+    then nothing new is begun. `state.while_open` are context managers to hold as long as it runs,
+    for what is mounted into it."""
+    made = FastAPI(
+        title="Tacit",
+        version=tacit.__version__,
+        description=openapi.ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        # Its own would write paths and messages down; ours are the server's.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        middleware=[
+            Middleware(Identified),
+            Middleware(Guarded, settings=settings),
+            Middleware(Bounded, settings=settings),
+        ],
+    )
+    made.state.memory = memory
+    made.state.settings = settings
+    made.state.draining = False
+    made.state.while_open = []
+    made.state.pool = ThreadPoolExecutor(settings.server.threads, "tacit-rest")
+    made.state.door = Door(
+        memory=memory,
+        local=local_person(settings) if local else None,
+        limiter=RateLimiter(settings.server.rate_per_minute),
+    )
+    made.add_exception_handler(HTTPException, _unrouted)
+    for topic in TOPICS:
+        topic.register(made)
+    if settings.server.mcp:
+        mount(made)
+    openapi.describe(made, settings, local=local)
+    return made
+
+
+@asynccontextmanager
+async def _lifespan(made: FastAPI) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for held in made.state.while_open:
+            await stack.enter_async_context(held())
+        yield
+    made.state.pool.shutdown(wait=True)
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """What no route of ours answers: an unknown path, or a method that it does not have."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        refused = Refused("method-not-allowed", headers={"Allow": ", ".join(_methods(request))})
+    else:
+        refused = Refused("no-such-route")
+    return told(refused, request.state.request_id)
+
+
+def _methods(request: Request) -> list[str]:
+    """Of every route with this path: each knows its own alone."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        match, _ = route.matches(request.scope)
+        if match is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)

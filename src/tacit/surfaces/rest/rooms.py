@@ -1,0 +1,53 @@
+"""Who comes and goes in chats: for the adapters of channels, which see it."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from tacit.model.keys import Scope
+from tacit.surfaces.rest.answers import nothing
+from tacit.surfaces.rest.asking import Asking
+from tacit.surfaces.rest.routes import Routes
+from tacit.surfaces.rest.shapes import ChatId, Flag, Given, Somebody
+
+routes = Routes("chats")
+
+
+class MovedRequest(Given):
+    person: Somebody
+
+
+class ConfidentialRequest(Given):
+    on: Flag = True
+
+
+class MigratedRequest(Given):
+    new: ChatId
+
+
+@routes.post("/api/chats/{chat:path}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
+def joined_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
+    """Somebody came into a group, or spoke there."""
+    asked.memory.joined(chat, body.person)
+    return nothing()
+
+
+@routes.post("/api/chats/{chat:path}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
+def left_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
+    """Somebody left a group."""
+    asked.memory.left(chat, body.person)
+    return nothing()
+
+
+@routes.post("/api/chats/{chat:path}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,))
+def confidential_chat(asked: Asking, chat: str, body: ConfidentialRequest) -> Response:
+    """What is said in a confidential group does not leave it."""
+    asked.memory.set_confidential(chat, **body.named())
+    return nothing()
+
+
+@routes.post("/api/chats/{chat:path}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409))
+def migrated_chat(asked: Asking, chat: str, body: MigratedRequest) -> Response:
+    """The channel gave a group a new id."""
+    asked.memory.migrated(chat, body.new)
+    return nothing()

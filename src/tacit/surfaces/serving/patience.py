@@ -1,0 +1,56 @@
+"""How long a connection may keep us waiting: one that sends nothing, or half of something, is
+ended, so that nobody can hold all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tacit import limits
+
+
+class Patient(H11Protocol):
+    """Headers have to be there after so many seconds, from their first byte or from when somebody
+    connected; of a body, something after as many. A body that we ourselves have not come to read
+    yet may wait."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        state = self.conn.their_state
+        if state is h11.SEND_BODY:
+            self._ended()
+            self._wait()
+        elif state is h11.IDLE:
+            self._wait()
+        else:
+            self._ended()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            seconds = limits.SERVER_SILENCE_MAX_SECONDS
+            self._deadline = self.loop.call_later(seconds, self._give_up)
+
+    def _ended(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self.flow.read_paused:
+            self._wait()
+        else:
+            self.transport.abort()

@@ -1,0 +1,246 @@
+"""What a view does at most once: how what came of each word is noted, and told again.
+
+Nothing that people wrote is noted. What a repeat tells is read through the view that asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import NotFound
+from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import tombstones
+from tacit.lifecycle.tombstones import Noted
+from tacit.model import text
+from tacit.model.checkpoint import Checkpoint, packed
+from tacit.model.notes import Note, SessionEnded
+from tacit.model.people import NameKind, Person
+from tacit.model.request import Request
+from tacit.model.results import Accepted, Erased, Recorded, Remembered
+from tacit.model.words import State
+from tacit.notes.session import sessions
+from tacit.store import called, erasures, people, proposals
+from tacit.store.once import Done
+from tacit.views.learning import screened
+
+if TYPE_CHECKING:
+    from tacit.views.view import View
+
+Asked = Mapping[str, Any]  # the arguments, by their names
+Noting = tuple[Mapping[str, Any], Sequence[str | None]]  # plain words and numbers; ids of memories
+
+
+class Repeated(Exception):
+    """No failure: it undoes the transaction, and is answered."""
+
+    def __init__(self, done: Done) -> None:
+        super().__init__()
+        self.done = done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word of a view that changes something: what is noted of what it came to, in the same
+    transaction, and what a repeat is told."""
+
+    note: Callable[[Any, Asked], Noting]
+    tell: Callable[[View, Done, Asked], Any]
+
+
+def _still(view: View, connection: Connection, request: Request, id: str) -> bool:
+    """Whether the requester may know that this is there: it is theirs, or they may hear it here."""
+    memory = proposals.memory(connection, view._store.audiences, view._space, id)
+    if memory is None or not view._may_use(memory):
+        return False
+    if memory.owner in request.mine:
+        return True
+    try:
+        view._found(connection, request, id)
+    except NotFound:
+        return False
+    return True
+
+
+def _there(view: View, done: Done) -> dict[int, str]:
+    """Those of the memories that are still there for whoever asks."""
+
+    def work(connection: Connection, request: Request) -> dict[int, str]:
+        ids = sorted(done.ids.items())
+        return {place: id for place, id in ids if _still(view, connection, request, id)}
+
+    return view._read(work)
+
+
+def _note_remembered(made: Remembered, _: Asked) -> Noting:
+    state = None if made.state is None else made.state.value
+    told = {"state": state, "version": made.version, "created": made.created}
+    return told, (made.id, made.supersedes)
+
+
+def _tell_remembered(view: View, done: Done, _: Asked) -> Remembered:
+    ids = _there(view, done)
+    if 0 not in ids:
+        raise NotFound
+    state = done.told["state"]
+    return Remembered(
+        id=ids[0],
+        state=None if state is None else State(state),
+        version=done.told["version"],
+        created=done.told["created"],
+        supersedes=ids.get(1),
+    )
+
+
+def _note_recorded(made: Sequence[str], _: Asked) -> Noting:
+    return {}, tuple(made)
+
+
+def _tell_recorded(view: View, done: Done, _: Asked) -> Recorded:
+    ids = _there(view, done)
+    if not ids:
+        raise NotFound
+    return Recorded(ids=tuple(ids.values()))
+
+
+def _note_count(made: int, _: Asked) -> Noting:
+    return {"count": made}, ()
+
+
+def _tell_accepted(_: View, done: Done, asked: Asked) -> Accepted:
+    return Accepted(turns=done.told["count"], refused=screened(asked["messages"])[1])
+
+
+def _tell_count(_: View, done: Done, __: Asked) -> int:
+    count: int = done.told["count"]
+    return count
+
+
+def _note_changed(_: None, asked: Asked) -> Noting:
+    ids = [asked[name] for name in ("id", "other") if name in asked]
+    return {"ids": len(ids)}, ids
+
+
+def _tell_changed(view: View, done: Done, _: Asked) -> None:
+    if len(_there(view, done)) < done.told["ids"]:
+        raise NotFound
+
+
+def _note_nothing(_: Any, __: Asked) -> Noting:
+    return {}, ()
+
+
+def _tell_nothing(_: View, __: Done, ___: Asked) -> None:
+    return None
+
+
+def _note_erased(made: Noted, _: Asked) -> Noting:
+    whole = made.counts == made.erasure.counts
+    return {"erasure": made.erasure.id, "count": made.count, "whole": whole}, ()
+
+
+def _tell_erased(view: View, done: Done, _: Asked) -> Erased:
+    """What was left to do of it, because somebody was in the way, is done now."""
+
+    def work(connection: Connection, _: Request) -> Noted:
+        erasure = erasures.one(connection, view._space, done.told["erasure"])
+        secret = erasures.secrets(connection).get(view._space)
+        if erasure is None or secret is None:
+            raise NotFound
+        return Noted(
+            erasure=erasure,
+            key=tombstones.certificate_key(secret),
+            count=done.told["count"],
+            counts=erasure.counts if done.told["whole"] else {"memories": 1},
+        )
+
+    return erasing.finish(view._store, view._read(work), again=True)
+
+
+def _tell_person(view: View, _: Done, asked: Asked) -> Person:
+    def work(connection: Connection, request: Request) -> Person:
+        who = people.meant(connection, request, asked["person"], "person")
+        said = asked["name"], NameKind(asked["kind"])
+        found = called.person(connection, request, who, *said) if who else None
+        if found is None:
+            raise NotFound("person")
+        return found
+
+    return view._read(work)
+
+
+def _note_ended(made: SessionEnded, _: Asked) -> Noting:
+    told = {name: getattr(made, name) for name in ("path", "added", "merged", "ticked")}
+    return told, (made.promoted,)
+
+
+def _tell_ended(view: View, done: Done, asked: Asked) -> SessionEnded:
+    """With its note as it is by now, as long as it is the same day."""
+    named = text.optional_identifier("session", asked["session"], limits.LABEL_MAX_CHARS)
+
+    def work(connection: Connection, request: Request) -> Note | None:
+        here = sessions.session_of(request, view._thread, named)
+        if here is None or here.path != done.told["path"]:
+            return None
+        where = (connection, view._store.audiences, request, here)
+        return sessions.note(*where, view._may_use)
+
+    promoted = _there(view, done).get(0)
+    return SessionEnded(**done.told, promoted=promoted, note=view._read(work))
+
+
+def _note_checkpoint(made: Checkpoint, _: Asked) -> Noting:
+    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
+
+
+def _tell_checkpoint(view: View, done: Done, asked: Asked) -> Checkpoint:
+    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
+    kept = view.checkpoint(asked["thread"])
+    if kept is None or kept.version < done.told["version"]:
+        raise NotFound("checkpoint")
+    return Checkpoint(
+        thread=kept.thread,
+        data=json.loads(packed(asked["data"])),
+        version=done.told["version"],
+        updated_at=from_micros(done.told["updated_at"]),
+    )
+
+
+_REMEMBERED = Word(note=_note_remembered, tell=_tell_remembered)
+_CHANGED = Word(note=_note_changed, tell=_tell_changed)
+_COUNTED = Word(note=_note_count, tell=_tell_count)
+_ERASED = Word(note=_note_erased, tell=_tell_erased)
+_NOTHING = Word(note=_note_nothing, tell=_tell_nothing)
+WORDS: Mapping[str, Word] = {
+    "approve": _NOTHING,
+    "decline": _NOTHING,
+    "delete_file": _NOTHING,
+    "end_session": Word(note=_note_ended, tell=_tell_ended),
+    "erase": _ERASED,
+    "forget": Word(note=_note_changed, tell=_tell_nothing),
+    "forget_category": _COUNTED,
+    "forget_checkpoint": _NOTHING,
+    "forget_key": _COUNTED,
+    "learn": Word(note=_note_count, tell=_tell_accepted),
+    "name": Word(note=_note_nothing, tell=_tell_person),
+    "pin": _CHANGED,
+    "propose_public": _NOTHING,
+    "put": _REMEMBERED,
+    "record": Word(note=_note_recorded, tell=_tell_recorded),
+    "relate": _CHANGED,
+    "remember": _REMEMBERED,
+    "rename_file": _NOTHING,
+    "restore": _CHANGED,
+    "save_checkpoint": Word(note=_note_checkpoint, tell=_tell_checkpoint),
+    "set_visibility": _CHANGED,
+    "update": _REMEMBERED,
+    "wipe": _ERASED,
+    "withhold_from": _CHANGED,
+    "write_file": _NOTHING,
+}

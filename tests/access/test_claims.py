@@ -1,0 +1,131 @@
+"""Headers as claims: read as they are written, or refused, and nothing of it believed."""
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit import ChatKind, InvalidInput, Requester
+from tacit.surfaces.access import Claims, claims_of
+from tacit.surfaces.access.claims import HEADERS
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
+    lambda text: text == text.strip()
+)
+
+
+def test_everything_that_can_be_said_is_read() -> None:
+    claims = claims_of(
+        {
+            "Authorization": "Bearer tct_a_b",
+            "X-Tacit-Requester": "telegram:1001",
+            "X-Tacit-Name": "Zo%C3%AB",
+            "X-Tacit-Username": "zoe",
+            "X-Tacit-Chat": "telegram:-5",
+            "X-Tacit-Chat-Kind": "Group",
+            "X-Tacit-Participants": "telegram:2;Bob;bob_l, slack:T1:U2",
+            "X-Tacit-Complete": "true",
+            "X-Tacit-Thread": "a%20b",
+            "X-Tacit-Agent": "planner",
+            "Host": "localhost:8377",
+        }
+    )
+    assert claims == Claims(
+        token="tct_a_b",
+        requester="telegram:1001",
+        name="Zoë",
+        username="zoe",
+        chat="telegram:-5",
+        kind=ChatKind.GROUP,
+        participants=(Requester("telegram:2", "Bob", "bob_l"), Requester("slack:T1:U2")),
+        complete=True,
+        thread="a b",
+        agent="planner",
+    )
+
+
+def test_what_is_not_said_is_none_and_a_token_is_never_shown() -> None:
+    assert claims_of([]) == Claims()
+    assert "secret" not in repr(claims_of({"authorization": "Bearer secret"}))
+
+
+@pytest.mark.parametrize(
+    ("written", "token"),
+    [("Bearer  x ", "x"), ("bearer x", "x"), ("Basic x", ""), ("x", ""), ("", ""), ("Bearer", "")],
+)
+def test_only_a_bearer_token_is_one_and_anything_else_opens_nothing(
+    written: str, token: str
+) -> None:
+    assert claims_of([("authorization", written)]).token == token
+
+
+def test_two_of_a_kind_are_refused() -> None:
+    twice = [("Authorization", "Bearer a"), ("authorization", "Bearer b")]
+    assert claims_of(twice).token == ""
+    for name in HEADERS:
+        claims = claims_of([(name, "telegram:1"), (name.upper(), "telegram:1")])
+        assert isinstance(claims.wrong, InvalidInput), name
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "field"),
+    [("x-tacit-chat-kind", "channel", "kind"), ("x-tacit-complete", "yes", "complete"),
+     ("x-tacit-name", "Zoë", "name"), ("x-tacit-name", "%ff", "name"),
+     ("x-tacit-thread", "%ed%a0%80", "thread"),
+     ("x-tacit-participants", "telegram:2;a;b;c", "participants"),
+     ("x-tacit-participants", "telegram:2," * 20_000, "participants")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_told_with_its_field(header: str, value: str, field: str) -> None:
+    wrong = claims_of([(header, value)]).wrong
+    assert isinstance(wrong, InvalidInput)
+    assert wrong.field == field
+
+
+@given(TEXT, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=4))
+def test_any_text_travels(name: str, thread: str, agent: str, here: list[tuple[str, str]]) -> None:
+    headers = {
+        "x-tacit-name": quote(name, safe=""),
+        "x-tacit-thread": quote(thread, safe=""),
+        "x-tacit-agent": quote(agent, safe=""),
+        "x-tacit-participants": ",".join(
+            f"{quote(key, safe='')};{quote(called, safe='')}" for key, called in here
+        ),
+    }
+    claims = claims_of(headers)
+    assert (claims.name, claims.thread, claims.agent) == (name, thread, agent)
+    assert claims.participants == tuple(Requester(key, called) for key, called in here)
+
+
+@given(st.lists(st.tuples(st.sampled_from([*HEADERS, "authorization", "host"]), st.text())))
+def test_reading_never_fails(headers: list[tuple[str, str]]) -> None:
+    assert isinstance(claims_of(headers), Claims)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"host": "memory.example.org"}, {"host": ""}, {"host": "localhost", "via": "1.1 proxy"},
+     {"host": "localhost", "X-Forwarded-For": "10.0.0.1"}, {"forwarded": "for=10.0.0.1"},
+     {"host": "127.0.0.1:8377", "x-real-ip": "127.0.0.1"}, {"x-forwarded-host": "localhost"}],
+)  # fmt: skip
+def test_what_may_have_come_from_another_machine_counts_as_such(headers: dict[str, str]) -> None:
+    assert claims_of(headers).outside
+
+
+def test_what_comes_under_a_name_of_this_machine_does_not() -> None:
+    for host in ("localhost", "127.0.0.1:8377", "[::1]:8377"):
+        assert not claims_of({"host": host}).outside
+
+
+def test_a_body_adds_to_the_headers_and_does_not_contradict_them() -> None:
+    claims = claims_of({"x-tacit-agent": "planner"})
+    both = claims.naming(agent="planner", requester="telegram:1", chat=None, thread="t")
+    assert (both.agent, both.requester, both.thread, both.wrong) == (
+        "planner",
+        "telegram:1",
+        "t",
+        None,
+    )
+    wrong = claims.naming(agent="coach").wrong
+    assert isinstance(wrong, InvalidInput)
+    assert wrong.field == "agent"

@@ -1,0 +1,86 @@
+"""Host and Origin: a web page must not reach a memory through somebody's browser."""
+
+from dataclasses import replace
+
+import pytest
+
+from tacit.settings import ServerSettings, Settings
+from tacit.surfaces.access import allowed_hosts, host_allowed, is_loopback, origin_allowed
+
+OURS = frozenset({"localhost", "127.0.0.1", "[::1]", "memory.example.org"})
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:8377", "127.0.0.1:1", "[::1]", "[::1]:8377", "memory.example.org:443"],
+)
+def test_our_own_names_are_answered_on_any_port(host: str) -> None:
+    assert host_allowed(host, OURS)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [None, "", "evil.example", "localhost.evil.example", "evil.example:8377", "localhost@evil",
+     "memory.example.org.", "localhost:", "localhost:80:80", "::1", "[::1", "a b", "localhost\n",
+     "localhost:8377\n", "localhost:٣"],
+)  # fmt: skip
+def test_no_other_name_is_answered(host: str | None) -> None:
+    assert not host_allowed(host, OURS)
+
+
+def test_the_names_are_those_of_this_machine_the_bind_and_the_settings() -> None:
+    own = {"localhost", "127.0.0.1", "[::1]"}
+    assert allowed_hosts(Settings()) == own
+    for host, more in (
+        ("0.0.0.0", set()),
+        ("::", set()),
+        ("10.0.0.5", {"10.0.0.5"}),
+        ("fd00::5", {"[fd00::5]"}),
+    ):
+        assert allowed_hosts(Settings(server=ServerSettings(host=host))) == own | more
+    named = replace(Settings(), server=ServerSettings(allowed_hosts=("memory.example.org",)))
+    assert allowed_hosts(named) == OURS
+
+
+@pytest.mark.parametrize(
+    ("host", "only_here"),
+    [("localhost", True), ("127.0.0.1", True), ("127.8.9.1", True), ("::1", True), ("[::1]", True),
+     ("0.0.0.0", False), ("::", False), ("10.0.0.5", False), ("memory.example.org", False),
+     ("localhost.evil.example", False), ("", False)],
+)  # fmt: skip
+def test_loopback_is_what_only_this_machine_reaches(host: str, only_here: bool) -> None:
+    assert is_loopback(host) is only_here
+
+
+def test_whoever_sends_no_origin_is_no_web_page() -> None:
+    assert origin_allowed(None, "localhost:8377")
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "scheme"),
+    [("http://localhost:8377", "localhost:8377", "http"),
+     ("HTTP://LOCALHOST:8377", "localhost:8377", "http"),
+     ("http://localhost", "localhost:80", "http"),
+     ("https://memory.example.org", "memory.example.org", "https"),
+     ("https://memory.example.org:443", "memory.example.org", "https"),
+     ("http://[::1]:8377", "[::1]:8377", "http")],
+)  # fmt: skip
+def test_pages_of_our_own_may_ask(origin: str, host: str, scheme: str) -> None:
+    assert origin_allowed(origin, host, scheme="https" if scheme == "https" else "http")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "", "http://evil.example", "http://localhost:8378", "https://localhost:8377",
+     "http://localhost:8377.evil.example", "http://localhost:8377@evil.example",
+     "http://localhost:8377/", "file://", "http://localhost"],
+)  # fmt: skip
+def test_pages_of_others_may_not(origin: str) -> None:
+    assert not origin_allowed(origin, "localhost:8377")
+
+
+def test_pages_that_the_settings_name_may_ask() -> None:
+    allowed = ("https://app.example.org",)
+    assert origin_allowed("https://app.example.org", "localhost:8377", allowed=allowed)
+    assert not origin_allowed("http://app.example.org", "localhost:8377", allowed=allowed)
+    assert not origin_allowed("https://app.example.org", None)

@@ -1,0 +1,320 @@
+"""Where agents had got to: one state for a person and a thread, and gone with what it may tell."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit import limits
+from tacit.memory import Memory
+from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private, said
+from tests.contract.traces import traces
+
+STATE: dict[str, Any] = {"step": 3, "done": [True, None, 0.5], "said": "Où est-ce ? 🚂", "of": {}}
+ACCOUNT = tacit.Requester("acct:42")
+
+
+@pytest.fixture
+def plain(opened: Open) -> Memory:
+    """Where nothing depends on the database."""
+    return opened("sqlite://")
+
+
+def narrowed(memory: Memory, categories: list[str] | None) -> View:
+    view = memory.view(ALICE, tacit.Chat.private(ALICE.key), categories=categories)
+    assert isinstance(view, View)
+    return view
+
+
+def test_a_checkpoint_comes_back_as_it_was_saved(shared_url: str, opened: Open) -> None:
+    saved = private(opened(shared_url), ALICE).save_checkpoint(STATE)
+    again = private(opened(shared_url), ALICE)
+    assert again.checkpoint() == saved
+    assert (saved.data, saved.version, saved.thread) == (STATE, 1, ALICE.key)
+    for data in (None, 0, "", [], "x" * 1000, 2**70, [[["deep"]]], {"a": {"b": {"c": 1}}}):
+        again.save_checkpoint(data)
+        found = again.checkpoint()
+        assert found is not None
+        assert found.data == data
+
+
+def test_each_thread_and_each_person_has_one(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    view.save_checkpoint("first")
+    clock.forward(seconds=5)
+    second = view.save_checkpoint("second")
+    view.save_checkpoint("elsewhere", thread="elsewhere")
+    private(memory, BOB).save_checkpoint("Bob's", thread=ALICE.key)
+    found = view.checkpoint()
+    assert found == second
+    assert found is not None
+    assert (found.version, found.updated_at) == (2, clock.now)
+    there = private(memory, ALICE, thread="elsewhere").checkpoint()
+    assert there is not None
+    assert there.data == "elsewhere"
+    assert view.checkpoint("nowhere") is None
+    assert memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key)).checkpoint() is None
+
+
+def test_whoever_read_an_older_version_is_told_so(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    first = view.save_checkpoint("one", version=0)
+    with pytest.raises(tacit.Conflict, match="version 1"):
+        view.save_checkpoint("again", version=0)
+    second = view.save_checkpoint("two", version=first.version)
+    with pytest.raises(tacit.Conflict, match="version 2"):
+        view.save_checkpoint("three", version=first.version)
+    assert view.checkpoint() == second
+    view.forget_checkpoint()
+    with pytest.raises(tacit.Conflict, match="version 0"):
+        view.save_checkpoint("three", version=second.version)
+    for bad in (-1, True, "1", 2**63):
+        with pytest.raises(tacit.InvalidInput, match="version"):
+            view.save_checkpoint("x", version=bad)  # type: ignore[arg-type]
+
+
+def test_of_many_who_go_on_from_one_version_one_succeeds(shared_url: str, opened: Open) -> None:
+    memories = [opened(shared_url), opened(shared_url)]
+    start = private(memories[0], ALICE).save_checkpoint("start")
+    together, told = threading.Barrier(4), list[str]()
+
+    def save(number: int) -> None:
+        view = private(memories[number % 2], ALICE)
+        together.wait()
+        try:
+            view.save_checkpoint(number, version=start.version)
+            told.append("saved")
+        except tacit.Conflict:
+            told.append("conflict")
+
+    threads = [threading.Thread(target=save, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == ["conflict"] * 3 + ["saved"]
+
+
+def test_what_json_has_no_word_for_is_refused(plain: Memory) -> None:
+    view = private(plain, ALICE)
+    endless: list[Any] = []
+    endless.append(endless)
+    deep: Any = "x"
+    for _ in range(limits.CHECKPOINT_DEPTH_MAX_COUNT + 1):
+        deep = [deep]
+    bad = [object(), {1: 2}, {"a": b"x"}, float("nan"), [float("inf")], {"a": {1, 2}}, "a\x00b"]
+    bad += ["\ud800", {"\ud800": 1}, {"a\x00": 1}, endless, deep, 10**5000]
+    bad += ["x" * limits.CHECKPOINT_MAX_BYTES, ["é" * (limits.CHECKPOINT_MAX_BYTES // 2)]]
+    for data in bad:
+        with pytest.raises(tacit.InvalidInput, match="data"):
+            view.save_checkpoint(data)
+    assert view.checkpoint() is None
+
+
+def test_a_secret_is_refused_wherever_it_stands(plain: Memory) -> None:
+    view = private(plain, ALICE)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for data in (token, [token], {"a": {"b": token}}, {token: 1}, {"password": "hunter2x!Longer"}):
+        with pytest.raises(tacit.SecretRefused):
+            view.save_checkpoint(data)
+
+
+def test_where_others_listen_there_is_none(plain: Memory) -> None:
+    private(plain, ALICE, thread="plans").save_checkpoint("mine")
+    for view in (
+        group(plain, ALICE, thread="plans"),
+        plain.view(ALICE, tacit.Chat.unknown("web:9"), thread="plans"),
+        plain.view(BOB, tacit.Chat.private(ALICE.key), thread="plans"),
+    ):
+        assert view.checkpoint() is None
+        with pytest.raises(tacit.InvalidInput, match="private"):
+            view.save_checkpoint("x")
+        with pytest.raises(tacit.InvalidInput, match="private"):
+            view.forget_checkpoint()
+    assert private(plain, BOB, thread="plans").checkpoint() is None
+
+
+def test_an_agent_that_may_use_less_does_not_read_what_another_saved(plain: Memory) -> None:
+    whole, narrow = narrowed(plain, None), narrowed(plain, ["profile"])
+    whole.save_checkpoint("with everything")
+    assert narrow.checkpoint() is None
+    with pytest.raises(tacit.Conflict, match="thread"):
+        narrow.save_checkpoint("mine")
+    narrow.forget_checkpoint()
+    assert whole.checkpoint() is not None
+    saved = narrow.save_checkpoint("mine", thread="own")
+    for view in (narrow, whole, narrowed(plain, ["profile", "project"])):
+        assert view.checkpoint("own") == saved
+    assert narrowed(plain, ["project"]).checkpoint("own") is None
+    assert not [line for line in narrow.export(everything=True) if "with everything" in line]
+
+
+def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(
+    memory: Memory, clock: SetClock
+) -> None:
+    there = memory.view(ACCOUNT, tacit.Chat.private("web:42"), thread="plans")
+    here = private(memory, ALICE, thread="plans")
+    there.save_checkpoint("by the account")
+    clock.forward(seconds=1)
+    here.save_checkpoint("by telegram")
+    memory.link(ALICE.key, ACCOUNT.key)
+    newest = here.checkpoint()
+    assert newest == there.checkpoint()
+    assert newest is not None
+    assert newest.data == "by telegram"
+    clock.forward(seconds=1)
+    there.save_checkpoint("by both", version=newest.version)
+    memory.unlink(ALICE.key)
+    left = [view.checkpoint() for view in (here, there)]
+    assert [one and one.data for one in left] == ["by both", "by the account"]
+
+
+def test_what_was_forgotten_is_gone_at_once_under_every_identity(plain: Memory) -> None:
+    there = plain.view(ACCOUNT, tacit.Chat.private("web:42"), thread="plans")
+    here = private(plain, ALICE, thread="plans")
+    there.save_checkpoint("by the account")
+    here.save_checkpoint("by telegram")
+    plain.link(ALICE.key, ACCOUNT.key)
+    here.forget_checkpoint()
+    here.forget_checkpoint()
+    assert here.checkpoint() is there.checkpoint() is None
+
+
+def test_an_erasure_takes_what_may_have_been_saved_of_it_and_nothing_older(
+    memory: Memory, clock: SetClock
+) -> None:
+    here = (ALICE, BOB)
+    for who in (ALICE, BOB, CAROL):
+        private(memory, who).save_checkpoint("before", thread="old")
+    clock.forward(seconds=1)
+    fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
+    id = kept(group(memory, ALICE, here=here), "A party", **fields)
+    for who in (ALICE, BOB, CAROL):
+        private(memory, who).save_checkpoint("since", thread="new")
+    done = private(memory, ALICE).erase(id)
+    assert done.certificate is not None
+    assert "checkpoints" not in done.certificate.counts  # how many Bob had is not told to Alice
+    for who, left in ((ALICE, False), (BOB, False), (CAROL, True)):
+        assert private(memory, who).checkpoint("old"), who
+        assert bool(private(memory, who).checkpoint("new")) is left, who
+
+
+def test_an_erasure_takes_what_was_saved_with_those_whom_it_was_about(memory: Memory) -> None:
+    """Also where they were not there to hear it, and where an earlier wording was about them."""
+    room = group(memory, ALICE, FAMILY, here=(ALICE,))
+    fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "portable": True}
+    id = kept(room, "He plays the cello", about=[BOB.key], **fields)
+    assert said(private(memory, BOB).about("me")) == ["He plays the cello"]
+    private(memory, BOB).save_checkpoint({"heard": "He plays the cello"})
+    room.update(id, "She plays the cello", about=[CAROL.key])
+    private(memory, CAROL).save_checkpoint({"heard": "She plays the cello"})
+    private(memory, ALICE).erase(id)
+    assert private(memory, BOB).checkpoint() is None
+    assert private(memory, CAROL).checkpoint() is None
+
+
+def test_what_somebody_was_never_told_takes_nothing_of_theirs_along(memory: Memory) -> None:
+    """It would tell them of it."""
+    room = group(memory, ALICE)
+    fields: dict[str, Any] = {"sensitivity": "public", "portable": True}
+    hidden = [
+        kept(room, "A note to myself"),
+        kept(room, "Bob plays the cello", about=[BOB.key], **fields),
+        kept(private(memory, ALICE), "Bob sings", about=[BOB.key], **fields),
+        kept(
+            group(memory, ALICE, FAMILY, here=(ALICE,)),
+            "A surprise for Bob",
+            about=[BOB.key],
+            withheld_from=[BOB.key],
+            visibility="room",
+            **fields,
+        ),
+    ]
+    private(memory, BOB).save_checkpoint("Bob's")
+    for id in hidden:
+        private(memory, ALICE).erase(id)
+    assert private(memory, BOB).checkpoint() is not None
+
+
+def test_what_was_taken_back_may_have_been_saved_before(memory: Memory) -> None:
+    fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
+    id = kept(group(memory, ALICE), "A party", **fields)
+    private(memory, BOB).save_checkpoint("A party")
+    private(memory, ALICE).set_visibility(id, "private_only")
+    private(memory, ALICE).erase(id)
+    assert private(memory, BOB).checkpoint() is None
+
+
+@pytest.mark.parametrize("act", ["wipe", "person", "space"])
+def test_whatever_erases_a_person_erases_their_checkpoints(
+    shared_url: str, opened: Open, act: str
+) -> None:
+    memory, word = opened(shared_url), "Qxcheckpointword"
+    private(memory, ALICE).save_checkpoint({"said": [word]})
+    private(memory, BOB).save_checkpoint("Bob's")
+    if act == "wipe":
+        private(memory, ALICE).wipe()
+    elif act == "person":
+        memory.erase_subject(ALICE.key)
+    else:
+        memory.erase_space()
+    assert private(memory, ALICE).checkpoint() is None
+    assert bool(private(memory, BOB).checkpoint()) is (act != "space")
+    memory.close()
+    assert traces(shared_url, word) == []
+
+
+def test_an_export_of_everything_takes_them_along(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    count = 45  # more than a page
+    for number in range(count):
+        view.save_checkpoint({"n": number}, thread=f"thread {number}")
+    private(memory, BOB).save_checkpoint("Bob's")
+    lines = list(view.export(everything=True))
+    parts = [json.loads(line) for line in lines]
+    found = [part for part in parts if part["type"] == "checkpoint"]
+    assert sorted(part["data"]["n"] for part in found) == list(range(count))
+    assert len({part["thread"] for part in found}) == count
+    assert sum("thread 7" in line for line in view.export(format="markdown")) == 1
+    assert not any("checkpoint" in line for line in view.export())
+    elsewhere = memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key))
+    done = elsewhere.import_lines(lines)
+    assert (done.created, done.refused) == (0, ())
+    assert elsewhere.checkpoint("thread 7") is None
+
+
+def test_there_is_a_limit_to_how_many(plain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CHECKPOINTS_MAX_COUNT", 2)
+    view = private(plain, ALICE)
+    view.save_checkpoint(1, thread="a")
+    view.save_checkpoint(2, thread="b")
+    with pytest.raises(tacit.InvalidInput, match="at most 2"):
+        view.save_checkpoint(3, thread="c")
+    view.save_checkpoint(4, thread="b")
+    view.forget_checkpoint("a")
+    view.save_checkpoint(3, thread="c")
+
+
+def test_a_checkpoint_that_is_sent_twice_is_saved_once(plain: Memory) -> None:
+    view = private(plain, ALICE)
+    first = view.once("a").save_checkpoint(STATE)
+    assert view.once("a").save_checkpoint(STATE) == first
+    view.save_checkpoint("gone on")
+    assert view.once("a").save_checkpoint(STATE) == first
+    found = view.checkpoint()
+    assert found is not None
+    assert found.data == "gone on"
+    view.forget_checkpoint()
+    with pytest.raises(tacit.NotFound, match="checkpoint"):
+        view.once("a").save_checkpoint(STATE)
+
+
+def test_a_backup_counts_them(opened: Open, tmp_path: Path) -> None:
+    memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
+    private(memory, ALICE).save_checkpoint(STATE)
+    assert memory.backup(tmp_path / "copy.db").counts["checkpoints"] == 1

@@ -1,0 +1,36 @@
+"""Servers for the official client: a process of its own, and a real HTTP server in a thread."""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.settings import Settings
+from tacit.surfaces.mcp.http import mount
+from tacit.surfaces.rest.app import app
+from tests.mcp.clients import Served
+from tests.service.serving import running
+
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="session")
+def memory() -> Iterator[Memory]:
+    with tacit.open("sqlite://", embedder=None) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def address(memory: Memory) -> Iterator[str]:
+    made = app(memory, Settings(), local=True)
+    mount(made)
+    with running(made) as url:
+        yield url
+
+
+@pytest.fixture
+def served(memory: Memory, address: str) -> Served:
+    """With a space of its own, so that tests meet no one else's memories."""
+    return Served(address, memory.space(f"mcp-{next(_NUMBERS)}"))

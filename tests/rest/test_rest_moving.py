@@ -1,0 +1,65 @@
+"""Exports and imports, as they travel: lines, sent while they are made."""
+
+import json
+
+from tests.rest.calling import BOB, TEAM, World, good, refused
+
+LINES = "application/x-ndjson"
+
+
+def test_what_is_exported_is_taken_in_again(world: World) -> None:
+    alice, bob = world.caller(), world.caller(BOB).with_headers(Content_Type=LINES)
+    for number in range(3):
+        alice.did("/api/remember", content=f"fact number {number}")
+    sent = alice.get("/api/export")
+    assert sent.headers["content-type"] == LINES
+    assert "content-length" not in sent.headers
+    assert sent.text.endswith("\n")
+    lines = [json.loads(line) for line in sent.text.splitlines()]
+    assert sorted(line["content"] for line in lines) == [f"fact number {n}" for n in range(3)]
+    done = good(bob.send("POST", "/api/import", content=sent.content))
+    assert done == {"created": 3, "skipped": 0, "refused": []}
+    assert good(bob.send("POST", "/api/import", content=sent.content))["created"] == 0
+    assert bob.told("/api/count") == {"count": 3}
+
+
+def test_a_large_export_comes_in_parts_and_whole(world: World) -> None:
+    alice = world.caller()
+    for number in range(8):
+        alice.did("/api/remember", content=f"{number} " + "long text " * 1_500)
+    assert len(alice.get("/api/export").text.splitlines()) == 8
+
+
+def test_everything_about_oneself_and_its_history(world: World) -> None:
+    alice = world.caller()
+    id = alice.did("/api/remember", content="I live in Lisbon")["id"]
+    alice.did(f"/api/memory/{id}/update", content="I live in Porto")
+    whole = alice.get("/api/export", everything="true", turns="true").text.splitlines()
+    assert {json.loads(line)["type"] for line in whole} >= {"person", "chat", "memory"}
+    markdown = alice.get("/api/export", format="markdown")
+    assert markdown.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert "I live in Porto" in markdown.text
+    history = alice.get("/api/export/history").text.splitlines()
+    assert [json.loads(line)["event"] for line in history] == ["ADD", "UPDATE"]
+    assert world.caller(BOB).get("/api/export").text == ""
+    assert world.caller(chat=TEAM).get("/api/export").text == ""
+
+
+def test_what_is_wrong_is_told_before_anything_is_sent(world: World) -> None:
+    alice = world.caller()
+    refused(alice.get("/api/export", format="pdf"), 422, "format")
+    refused(alice.get("/api/export", everything="1"), 422, "everything")
+    refused(alice.get("/api/export", nonsense="1"), 422, "nonsense")
+    refused(alice.send("POST", "/api/import", json={}), 415)
+
+
+def test_bad_lines_are_refused_one_by_one(world: World) -> None:
+    alice = world.caller().with_headers(Content_Type=LINES)
+    alice.did("/api/remember", content="a fact")
+    line = alice.get("/api/export").content
+    sent = b"\n".join([b"nonsense", line.strip(), b"\xff\xfe", b"{}", b"[" * 20_000, b"\x00", b""])
+    done = good(world.caller(BOB).with_headers(Content_Type=LINES).send(
+        "POST", "/api/import", content=sent
+    ))  # fmt: skip
+    assert done["created"] == 1
+    assert [one.split(":")[0] for one in done["refused"]] == [f"line {n}" for n in (1, 3, 4, 5, 6)]

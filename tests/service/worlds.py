@@ -1,0 +1,176 @@
+"""Two stores that differ in one thing: what Bob has. Alice may not notice which one she asks."""
+
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import tacit
+from tacit.memory import Memory
+from tacit.settings import Settings
+from tacit.settings.records import LearnSettings, MemorySettings, SessionsSettings
+from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.views.view import View
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
+from tests.contract.sessions import WHOLE
+
+CANARY = re.compile(r"zq[a-z]+z")
+BOBS_ROOM = "telegram:-300"  # Alice was never in it
+ROOM: Any = {"visibility": "room", "sensitivity": "public"}
+ABSENT = "AAAAAAAA"  # of the right form, and nobody's
+
+SETTINGS = Settings(
+    memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)),
+    # No threads of its own: a test says when something is learned. In passing means: ask first.
+    learn=LearnSettings(workers=0, confirm="new"),
+)
+# Nobody here is in a hurry: what is looked at is what is said, and not how often.
+UNHURRIED = replace(SETTINGS, server=replace(SETTINGS.server, rate_per_minute=100_000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    memory: Memory
+    clock: SetClock
+    known: dict[str, str]  # what requests name: ids, paths and keys of Alice and of Bob
+
+
+def open_world(path: Path, clock: SetClock) -> Memory:
+    return tacit.open(f"sqlite:///{path}", clock=clock, settings=UNHURRIED, embedder=None)
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """With Bob's things, and without, as files. All that Alice's requests name exists in the first;
+    what is Bob's does not in the second, so that forbidden and absent are compared on the way."""
+    clock = SetClock()
+    with open_world(folder / "without.db", clock) as memory:
+        known = shared(memory, clock)
+    shutil.copy(folder / "without.db", folder / "with.db")
+    with open_world(folder / "with.db", clock) as memory:
+        return known | bobs(memory, clock)
+
+
+def opened(source: Path, folder: Path, name: str, known: dict[str, str]) -> World:
+    """A copy of its own, in the evening of the day."""
+    shutil.copy(source / f"{name}.db", folder / f"{name}.db")
+    clock = SetClock()
+    clock.forward(seconds=8 * 3600)
+    return World(memory=open_world(folder / f"{name}.db", clock), clock=clock, known=known)
+
+
+def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
+    """What is the same in both: Alice's own things, and a room where Bob is, too."""
+    alice, team, bob = private(memory, ALICE), group(memory, ALICE), group(memory, BOB)
+    known = {
+        "own": alice.remember("Alice lives in Lisbon", category="profile").id,
+        "other": alice.remember("Alice waters the ferns", category="fact", tags=["garden"]).id,
+        "keyed": alice.put("profile", "timezone", "Europe/Lisbon").id,
+    }
+    for content in ("Standup is at nine", "The office dog is called Rufus"):
+        clock.forward(seconds=1)
+        team.remember(content, **ROOM)
+    clock.forward(seconds=1)
+    known["heard"] = bob.remember("Bob plays chess on Sundays", **ROOM).id
+    clock.forward(seconds=1)
+    alice.update(known["own"], "Alice lives in Porto")
+    gone = alice.remember("Alice rents a garage", category="fact")
+    alice.forget(gone.id)
+    alice.relate(known["own"], known["other"])
+    alice.name("Sarah", "my sister", "relation")
+    alice.write_file("trips.md", "# Trips\n\n- Lisbon in May\n")
+    alice.save_checkpoint({"step": 1}, thread="plan")
+    alice.end_session(draft=WHOLE)
+    clock.forward(seconds=1)
+    alice.record([tacit.Message("user", "We fly to Lisbon in May")])
+    alice.learn([tacit.Message("user", "I'm allergic to peanuts")])
+    memory.catch_up()
+    (asked,) = alice.proposals()
+    clock.forward(seconds=1)
+    mine = frozenset({"read", "write", "erase"})
+    return known | {
+        "gone": gone.id,
+        "proposal": asked.id,
+        "alice_token": memory.create_key("alice", scopes=mine, requester=ALICE.key).token,
+        "reader_token": memory.create_key("reads", scopes=["read"], requester=ALICE.key).token,
+        "adapter_token": memory.create_key("bot", scopes=[*mine, "act-as"]).token,
+        "narrow_token": memory.create_key(
+            "narrow", scopes=mine, requester=ALICE.key, categories=["relationship"]
+        ).token,
+        "elsewhere_token": memory.space("elsewhere")
+        .create_key("elsewhere", scopes=[*mine, "act-as"])
+        .token,
+        "admin_token": memory.create_key("ops", scopes=["admin"]).token,
+    }
+
+
+def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
+    """What Bob has, alone and before others, with a word in each place that tells on it."""
+    bob, here = private(memory, BOB), group(memory, BOB)
+    known = {
+        "theirs": bob.remember("Bob hides zqcontentz in the cellar", category="fact").id,
+        "theirs_too": bob.remember("Bob feeds zqfoxz at dawn", category="goal", tags=["zqtagz"]).id,
+    }
+    bob.relate(known["theirs"], known["theirs_too"])
+    bob.put("profile", "timezone", "Mars/zqzonez")
+    bob.put("preference", "zqkeyz", "Bob likes zqvaluez")
+    bob.remember("Alice cheats at zqcardsz", about=[ALICE.key], category="person")
+    bob.remember("Ines works on the zqteamz", category="person", about=["Ines"])
+    bob.remember("Alice lives in zqhousez", category="profile", about=[ALICE.key])
+    here.put("goal", "zqgoalz", "Bob leaves the team in zqmonthz")
+    here.remember("A zqcakez for Alice on Friday", withheld_from=[ALICE.key], **ROOM)
+    bob.name("Ines", "zqnamez")
+    bob.name(ALICE.key, "zqnickz")
+    _draw(bob)
+    _write_and_talk(memory, clock)
+    gone = bob.remember("Bob owes zqsumz", category="fact").id
+    bob.forget(gone)
+    (asked,) = bob.proposals()
+    memory.link(BOB.key, "acct:zqaccountz")
+    key = memory.create_key("zqlabelz", scopes=["read"], requester=BOB.key).key
+    bob.once("a-token-of-both").remember("Bob sails to zqportz", category="fact")
+    return known | {
+        "theirs_gone": gone,
+        "theirs_proposal": asked.id,
+        "theirs_key": key.id,
+        "theirs_file": "zqfilez.md",
+        "theirs_note": "2026-03-01/zqsessionz.md",
+        "theirs_folder": "2026-03-01",
+        "theirs_thread": "zqthreadz",
+        "theirs_room": BOBS_ROOM,
+        "theirs_item": "zqkeyz",
+        "theirs_link": BOB.key,
+    }
+
+
+def _draw(view: View) -> None:
+    """A graph, as the tools of the reference profile keep it."""
+    tools = {tool.name: tool for tool in reference_tools(view)}
+    known = [("Ines", "works on the zqteamz"), ("zqentityz", "is a zqthingz")]
+    entities = [
+        {"name": name, "entityType": "person", "observations": [says]} for name, says in known
+    ]
+    relations = [{"from": "Ines", "to": "zqentityz", "relationType": "zqrelationz"}]
+    assert not tools["create_entities"].call({"entities": entities}).failed
+    assert not tools["create_relations"].call({"relations": relations}).failed
+
+
+def _write_and_talk(memory: Memory, clock: SetClock) -> None:
+    bob = private(memory, BOB)
+    thread = private(memory, BOB, thread="zqthreadz")
+    away = group(memory, BOB, BOBS_ROOM, here=(BOB, CAROL))
+    memory.set_confidential(BOBS_ROOM)
+    away.remember("Carol meets Bob at zqplacez", **ROOM)
+    away.remember("Alice is talked about at zqplacez", about=[ALICE.key], **ROOM)
+    bob.write_file("zqfilez.md", "# Plans\n\n- Bob buys a zqboatz\n")
+    bob.write_file("trips.md", "# Trips\n\n- Bob flies to zqcityz\n")
+    bob.save_checkpoint({"step": "zqstepz"}, thread="plan")
+    bob.save_checkpoint({"step": "zqstepz"}, thread="zqthreadz")
+    thread.begin_session("zqsessionz")
+    draft = tacit.SessionDraft(summary="Spoke of zqtopicz.", facts=("The zqfactz is red",))
+    thread.end_session(draft=draft, session="zqsessionz")
+    bob.record([tacit.Message("user", "We sail to zqislandz in May")])
+    bob.learn([tacit.Message("user", "I'm allergic to zqnutz")])
+    memory.catch_up()
+    bob.learn([tacit.Message("user", "Remember that I moved to zqtownz")])  # still waits
+    clock.forward(seconds=1)
