@@ -66,4 +66,4 @@ def test_a_body_that_comes_bit_by_bit_is_waited_for(address: tuple[str, int]) ->
         for byte in b"abcdef":  # longer than the silence, all of it together
             pause.wait(SILENCE_SECONDS / 3)
             connection.sendall(bytes([byte]))
-        assert heard(connection).endswith(b"abcdef")
+        assert b"\r\nabcdef\r\n" in heard(connection)
