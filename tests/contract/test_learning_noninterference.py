@@ -79,7 +79,7 @@ def test_what_is_learned_in_private_changes_nothing_for_others(
     expected: list[Any] = []
     said = st.sampled_from([*HIDDEN, *ONLY[by.key]])
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
     @given(hidden=st.lists(st.tuples(st.integers(0, 4), said), max_size=4))
     def compare(hidden: list[tuple[int, str]]) -> None:
         if not expected:

@@ -76,7 +76,7 @@ class Desk(Notebook):
                 pass
 
 
-@settings(max_examples=30, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=15, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(st.lists(ACTS, max_size=12))
 def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int, str]]) -> None:
     with TemporaryDirectory() as made:

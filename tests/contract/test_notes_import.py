@@ -140,7 +140,7 @@ DRAFTS = st.builds(
 )
 
 
-@settings(max_examples=15, deadline=None, phases=NO_SHRINKING)
+@settings(max_examples=8, deadline=None, phases=NO_SHRINKING)
 @given(st.lists(DRAFTS, min_size=1, max_size=3))
 def test_any_notes_become_files_and_the_same_notes_again(drafts: list[SessionDraft]) -> None:
     with TemporaryDirectory() as made:

@@ -189,7 +189,7 @@ def test_every_word_that_any_room_is_told_may_be_heard_there(
 ) -> None:
     start = clock.now
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(act, min_size=1, max_size=14))
     def tell(acts: list[tuple[str, Any, Any]]) -> None:
         clock.now = start

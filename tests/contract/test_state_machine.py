@@ -292,7 +292,7 @@ def test_a_store_answers_like_plain_dictionaries(memory: Memory, clock: SetClock
     run_state_machine_as_test(
         Here,
         settings=settings(
-            max_examples=25, stateful_step_count=40, suppress_health_check=list(HealthCheck)
+            max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck)
         ),
     )
     assert memory.maintain().healthy

@@ -36,7 +36,7 @@ STRANGER = "ext:telegram:999"
 RECALL = Purpose.RECALL
 
 # The function is pure and quick, so it can be asked often.
-often = settings(max_examples=400)
+often = settings(max_examples=250)
 
 
 def allowed(asked: Request, stored: Memory) -> bool:
