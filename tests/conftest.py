@@ -24,7 +24,7 @@ settings.register_profile(
     "default",
     deadline=None,
     print_blob=True,
-    max_examples=60,
+    max_examples=45,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)

@@ -100,7 +100,7 @@ def test_nobody_hears_more_than_before_and_nobody_loses_a_fact(
 
 
 @given(one=memories(), other=memories(), asked=requests(), newer=st.booleans())
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_what_stays_reaches_nobody_that_it_did_not_reach(
     one: Record, other: Record, asked: Request, newer: bool
 ) -> None:

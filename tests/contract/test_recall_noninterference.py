@@ -197,7 +197,7 @@ def remembering(
     return opened(database_url, settings=KEEP, embedder=Table(MEANINGS))
 
 
-@settings(max_examples=5, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(acts=st.lists(hidden_act, min_size=1, max_size=8))
 def test_what_comes_to_mind_tells_nothing_of_what_is_hidden(
     remembering: Memory, clock: SetClock, acts: list[What]

@@ -149,7 +149,7 @@ def test_what_was_concluded_is_nobodys_own_words() -> None:
 
 # What holds whatever the memory
 
-often = settings(max_examples=400)
+often = settings(max_examples=250)
 acts = st.sampled_from([*ACTS.values()])
 recalling = requests(purpose=Purpose.RECALL)
 

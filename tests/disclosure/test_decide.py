@@ -234,7 +234,7 @@ GARBAGE: tuple[object, ...] = (
 )  # fmt: skip
 
 
-@settings(max_examples=600)
+@settings(max_examples=400)
 @given(requests(), memories(), st.sampled_from(sorted(DEFAULTS)), st.sampled_from((None, *GARBAGE)))
 def test_an_unreadable_field_never_raises_and_never_opens(
     asked: Request, stored: Memory, name: str, value: object
@@ -248,7 +248,7 @@ def test_an_unreadable_field_never_raises_and_never_opens(
         assert decide(asked, replace(stored, **plain)).allowed
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(requests(), st.fixed_dictionaries({n: st.sampled_from((None, *GARBAGE)) for n in DEFAULTS}))
 def test_a_memory_of_nothing_but_garbage_is_never_disclosed(asked: Request, wild: Fields) -> None:
     assert not decide(asked, memory(**wild)).allowed

@@ -44,7 +44,7 @@ names = st.sampled_from(["Alice", "Hans", "Will I Am", "李雷", "", "a\\g<0>{x}
 
 
 @given(text=anything, speaker=names, code=st.sampled_from(codes()))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_any_text_gives_statements_that_hold_up(text: str, speaker: str, code: str) -> None:
     found = extract(text, speaker, NOW, tongue(code))
     assert len(found) <= STATEMENTS_MAX_COUNT
@@ -62,7 +62,7 @@ def test_any_text_gives_statements_that_hold_up(text: str, speaker: str, code: s
 
 
 @given(text=talk)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_no_pronoun_is_left_in_content(text: str) -> None:
     for statement in extract(text, "Alice", NOW, tongue("en")):
         words = statement.content.casefold().replace("'", " ").split()

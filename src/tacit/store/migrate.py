@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from tacit.errors import SchemaMismatch
+from tacit import limits
+from tacit.errors import SchemaMismatch, StoreBusy
 from tacit.store.engine import Database
 
 HEAD = "0006"
 _SCRIPTS = Path(__file__).parent / "migrations"
+_LOOK_AGAIN_SECONDS = 0.05
 
 
 def current(connection: Connection) -> str | None:
@@ -22,10 +25,21 @@ def current(connection: Connection) -> str | None:
 
 def migrate(database: Database) -> None:
     """Does nothing, and imports nothing, when the schema is already there."""
-    with database.read() as connection:
-        if current(connection) == HEAD:
-            return
-    database.write(lambda connection: upgrade(database, connection))
+    if not _is_current(database):
+        database.write(lambda connection: upgrade(database, connection))
+
+
+def _is_current(database: Database) -> bool:
+    """A file whose first writer is at it just now lets nobody else connect: it is waited for."""
+    deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
+    while True:
+        try:
+            with database.read() as connection:
+                return current(connection) == HEAD
+        except StoreBusy:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
 
 def upgrade(database: Database, connection: Connection, to: str = HEAD) -> None:
