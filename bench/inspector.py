@@ -32,7 +32,6 @@ import tacit
 from bench.inspector_reference import differences
 from bench.tables import table
 from tacit.settings import Settings
-from tacit.surfaces.mcp.http import mount
 from tacit.surfaces.rest.app import app
 from tests.tools.calling import REFERENCE, STANDARD, filled
 
@@ -150,7 +149,6 @@ def served(database: Path) -> Iterator[tuple[str, str]]:
         listening.bind(("127.0.0.1", 0))
         token = memory.create_key("inspector", scopes=["read", "write"], requester=WHO).token
         made = app(memory, Settings(), local=False)
-        mount(made)
         server = uvicorn.Server(uvicorn.Config(made, log_config=None, access_log=False))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()

@@ -8,7 +8,6 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.surfaces.mcp.http import mount
 from tacit.surfaces.rest.app import app
 from tests.mcp.clients import Served
 from tests.service.serving import running
@@ -25,7 +24,6 @@ def memory() -> Iterator[Memory]:
 @pytest.fixture(scope="session")
 def address(memory: Memory) -> Iterator[str]:
     made = app(memory, Settings(), local=True)
-    mount(made)
     with running(made) as url:
         yield url
 

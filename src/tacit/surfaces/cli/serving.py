@@ -115,7 +115,6 @@ def _told(listening: socket.socket, how: ServerSettings, log: Log) -> None:
 
 def _one(session: Session, how: ServerSettings, listening: socket.socket, log: Log) -> Answer:
     from tacit.bootstrap import request_spans
-    from tacit.surfaces.mcp.http import mount
     from tacit.surfaces.rest.app import app as application
     from tacit.surfaces.serving.server import run
     from tacit.surfaces.serving.watched import Watched
@@ -124,8 +123,6 @@ def _one(session: Session, how: ServerSettings, listening: socket.socket, log: L
     if settings.learn.workers:
         memory.keep_working()
     app = application(memory, settings, local=_local(how))
-    if how.mcp:
-        mount(app)
     run(app, Watched(app, log, request_spans(settings)), listening, how, log)
     session.close()  # what is being learned is left to whoever comes next
     log.tell("stopped")

@@ -28,15 +28,11 @@ from tacit.surfaces.rest.refusals import Refused, told
 
 T = TypeVar("T")
 PATHS = {Name.STANDARD: "/mcp", Name.REFERENCE: "/mcp/reference"}
-_MOUNTED = "mcp_mounted"
 _BOUND = "tacit.bound"  # in the scope of a request that was let in
 
 
 def mount(app: FastAPI) -> None:
-    """Into the app of `surfaces.rest`, before it starts. Done again, it changes nothing."""
-    if getattr(app.state, _MOUNTED, False):
-        return
-    setattr(app.state, _MOUNTED, True)
+    """Into the app of `surfaces.rest`, before it starts."""
     for profile, path in PATHS.items():
         endpoint = _Endpoint(app, profile)
         app.state.while_open.append(endpoint.open)

@@ -22,7 +22,7 @@ from tacit.surfaces.rest.fields import MOMENTS, UpdateFields
 from tacit.surfaces.rest.parameters import Flag
 from tacit.surfaces.rest.routes import Routes
 from tacit.surfaces.rest.shapes import FLAG, Given, one_of, or_null, part, several, words
-from tacit.surfaces.rest.taking import made, moments
+from tacit.surfaces.wire.taking import made, moments
 
 routes = Routes("memory")
 ONE = "/api/memory/{id}"

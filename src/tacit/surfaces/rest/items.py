@@ -17,7 +17,7 @@ from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.fields import MOMENTS, PutFields
 from tacit.surfaces.rest.parameters import Counted, Filed, Filtered
 from tacit.surfaces.rest.routes import Routes
-from tacit.surfaces.rest.taking import moments
+from tacit.surfaces.wire.taking import moments
 
 routes = Routes("items")
 ALL = "/api/items/{category}"

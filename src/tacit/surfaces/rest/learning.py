@@ -12,7 +12,6 @@ from tacit.model import text
 from tacit.model.keys import Scope
 from tacit.model.notes import SessionEnded, Woken
 from tacit.model.results import Accepted, Page, Proposal, Recorded, Step
-from tacit.surfaces.rest import taking
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.paging import paged
@@ -28,6 +27,7 @@ from tacit.surfaces.rest.shapes import (
     MessageOrText,
     Messages,
 )
+from tacit.surfaces.wire import taking
 
 routes = Routes("learning")
 
@@ -131,6 +131,6 @@ def end_session(asked: Asking, body: EndRequest) -> Response:
     if "messages" in body.model_fields_set:
         sent["messages"] = taking.messages(body.messages)
     if "draft" in body.model_fields_set:
-        sent["draft"] = taking.draft(body.draft)
+        sent["draft"] = None if body.draft is None else taking.draft(body.draft)
     ended = asked.writing.end_session(**sent)
     return answer(ended if asked.may_hear else replace(ended, note=None))

@@ -15,7 +15,7 @@ from tacit.model.happening import EventCounts
 from tacit.model.keys import Scope
 from tacit.model.results import Page, Stats
 from tacit.model.upkeep import JobStatus
-from tacit.surfaces.rest import named, taking
+from tacit.surfaces.rest import named
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.paging import paged
@@ -32,6 +32,7 @@ from tacit.surfaces.rest.shapes import (
     OpOrNone,
     one_of,
 )
+from tacit.surfaces.wire import taking
 
 routes = Routes("operating")
 Key = Annotated[str, WithJsonSchema(named.OUTSIDE)]

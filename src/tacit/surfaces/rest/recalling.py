@@ -11,7 +11,6 @@ from starlette.responses import Response
 from tacit import limits
 from tacit.model.keys import Scope
 from tacit.model.results import Block, Bullet, Delta, Fresh, Recalled
-from tacit.surfaces.rest import taking
 from tacit.surfaces.rest.answers import answer, plain
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.parameters import WHOLE
@@ -35,6 +34,7 @@ from tacit.surfaces.rest.shapes import (
     one_of,
     whole,
 )
+from tacit.surfaces.wire import taking
 from tacit.surfaces.wire.values import encode
 
 routes = Routes("recall")

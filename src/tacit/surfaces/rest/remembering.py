@@ -14,7 +14,7 @@ from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.fields import MOMENTS, People, RememberFields
 from tacit.surfaces.rest.routes import Routes
 from tacit.surfaces.rest.shapes import CONTENT, Given, or_null, words
-from tacit.surfaces.rest.taking import moments
+from tacit.surfaces.wire.taking import moments
 
 routes = Routes("remember")
 

@@ -1,5 +1,5 @@
-"""From the JSON of a request to the records that the library takes. What a record holds is checked
-there; here, only that it has its fields and no others."""
+"""From JSON that a caller wrote to the records that the library takes. What a record holds is
+checked there; here, only that it has its fields and no others."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def message(found: object, field: str) -> Message:
     return made(Message, field, found, at=lambda value: moment("at", value))
 
 
-def draft(found: object) -> SessionDraft | None:
-    if found is None:
-        return None
+def draft(found: object) -> SessionDraft:
     return made(
         SessionDraft,
         "draft",
