@@ -664,6 +664,7 @@ VALID = {
     "db.sqlite.synchronous": st.sampled_from(["normal", "full", "extra"]),
     "db.sqlite.wal": st.booleans(),
     "db.sqlite.busy_timeout_ms": st.integers(0, 60_000),
+    "db.sqlite.cache_mib": st.integers(1, 1_024),
     "db.dsn": st.from_regex(r"[a-z/ %?]{0,9}", fullmatch=True),
     "db.pool.max_open_conns": st.integers(1, 1_000),
     "db.pool.conn_max_lifetime": st.integers(0, 99_999).map(lambda s: timedelta(seconds=s)),

@@ -306,6 +306,7 @@ def _options(settings: Settings) -> Options:
         synchronous=db.sqlite.synchronous,
         wal=db.sqlite.wal,
         busy_timeout_ms=db.sqlite.busy_timeout_ms,
+        cache_mib=db.sqlite.cache_mib,
         max_connections=db.pool.max_open_conns,
         idle_connections=db.pool.max_idle_conns,
         connection_lifetime_seconds=int(db.pool.conn_max_lifetime.total_seconds()),

@@ -99,6 +99,8 @@ JOBS_RUNS_KEPT_COUNT = 20  # of each task in each space
 
 # The store.
 SQLITE_BUSY_TIMEOUT_MS = 5_000
+SQLITE_CACHE_MIB = 16  # its own default of 2 reads a person's rows from the file again and again
+SQLITE_CACHE_MAX_MIB = 1_024
 WRITE_WAIT_MAX_SECONDS = 60.0
 ERASE_WAIT_MAX_SECONDS = 30.0
 ERASURE_LINE_MAX_BYTES = 64_000_000  # of the journal: about 1.8 million ids

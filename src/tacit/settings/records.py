@@ -64,6 +64,8 @@ class SqliteSettings:
     busy_timeout_ms: int = _key(
         limits.SQLITE_BUSY_TIMEOUT_MS, values.whole(0, limits.BUSY_TIMEOUT_MAX_MS)
     )
+    # Of the file, kept at hand by each connection.
+    cache_mib: int = _key(limits.SQLITE_CACHE_MIB, values.whole(1, limits.SQLITE_CACHE_MAX_MIB))
     # Write-ahead log: readers and the writer do not wait for each other.
     wal: bool = _key(True, values.flag)
     # Always true; the key exists so that a file that says so is understood.

@@ -36,6 +36,7 @@ class Options:
     synchronous: str = "normal"  # SQLite: normal | full | extra
     wal: bool = True
     busy_timeout_ms: int = limits.SQLITE_BUSY_TIMEOUT_MS
+    cache_mib: int = limits.SQLITE_CACHE_MIB  # SQLite: of each connection
     max_connections: int = limits.POOL_MAX_CONNECTIONS
     idle_connections: int = limits.POOL_MAX_CONNECTIONS
     connection_lifetime_seconds: int = 0  # 0: for ever

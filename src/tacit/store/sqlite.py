@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 BEGIN_WRITE = "BEGIN IMMEDIATE"
 _LOG_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
-_CACHE_KIB = 16_000  # the default of 2,000 reads a person's rows from the file again and again
 # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
 _MATCHING = (
     "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
@@ -90,7 +89,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
         if options.wal and not single:
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute(f"PRAGMA cache_size = -{options.cache_mib * 1_024}")
         connection.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
 
     @event.listens_for(engine, "begin")
