@@ -107,7 +107,7 @@ def test_the_time_is_of_all_tries_together(
     warm_up(build(api), endpoint)
     endpoint.script = [refuses(500), says(WRONG)]
     endpoint.always = Reply(hangs=True)
-    model = build(api, timeout_seconds=0.5, pause=lambda _: None)
+    model = build(api, timeout_seconds=2.0, pause=lambda _: None)
     assert "in time" in str(failure(model, LanguageUnavailable))
     assert endpoint.count == 4
 
