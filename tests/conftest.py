@@ -10,12 +10,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.databases import PostgresDatabases
+from tests.schemas import remember_schemas
 
 # Tests that are about meaning name an embedder; all others, and the processes they start, go by
 # words and do not wait for a model.
 os.environ.setdefault("TACIT_EMBEDDING_PROVIDER", "none")
 # Nor does anybody tidy up behind the back of a test that is not about it.
 os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
+
+remember_schemas()
 
 NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
 

@@ -2,11 +2,12 @@
 
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tacit.settings import DbSettings, Settings
 from tacit.store import migrate
 from tacit.store.engine import Options, open_database
 from tacit.store.tables import metadata
+from tests.schemas import once, step_by_step
 
 # The type of an extension, which SQLAlchemy has no name for.
 ischema_names["vector"] = NullType
@@ -40,6 +42,11 @@ SEARCH_COLUMNS = {
     "postgresql": {("memories", "words"), ("vectors", "vector")},
 }
 SEARCH_INDEXES = {"sqlite": set(), "postgresql": {("memories", "ix_memories_words")}}
+
+
+@pytest.fixture(autouse=True)
+def as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    step_by_step(monkeypatch)
 
 
 @pytest.fixture(params=["sqlite-file", "postgres"])
@@ -106,6 +113,25 @@ def of_search(name: str, dialect: str) -> bool:
         or tuple(name.split(".")) in SEARCH_COLUMNS[dialect]
         or tuple(name.split(" ")) in SEARCH_INDEXES[dialect]
     )
+
+
+def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) -> None:
+    """Twice quickly: the first may be the one that is written down."""
+    real = tmp_path / "real.db"
+    tacit.open(f"sqlite:///{real}").close()
+    quick = [tmp_path / f"{number}.db" for number in (1, 2)]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(migrate, "upgrade", once(migrate.upgrade))
+        for path in quick:
+            tacit.open(f"sqlite:///{path}").close()
+    expected = everything_in(real)
+    assert len(expected) > 50
+    assert [everything_in(path) for path in quick] == [expected, expected]
+
+
+def everything_in(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [line for line in connection.iterdump() if "search_words_data" not in line]
 
 
 def test_the_sum_of_the_migrations_is_the_schema(empty_url: str, tmp_path: Path) -> None:
