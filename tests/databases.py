@@ -7,7 +7,7 @@ hundredth of making another. A test that needs an empty database asks for `creat
 from functools import cached_property
 from uuid import uuid4
 
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url, text
 
 
 def migrate(url: str) -> None:
@@ -43,19 +43,9 @@ class PostgresDatabases:
 
     def lend(self) -> str:
         """The one migrated database of this process, with no rows and nobody connected to it."""
-        from tacit.store.tables import metadata
-
-        url = self._migrated
-        self._execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            f"WHERE datname = '{make_url(url).database}'"
-        )
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            for table in reversed(metadata.sorted_tables):
-                connection.execute(table.delete())
-        engine.dispose()
-        return url
+        with self._lent.connect() as connection:
+            connection.exec_driver_sql(self._emptying)
+        return self._migrated
 
     def drop(self, url: str) -> None:
         """Removes a database, also when a test left connections to it open."""
@@ -63,12 +53,30 @@ class PostgresDatabases:
 
     def close(self) -> None:
         if "_migrated" in self.__dict__:
+            self._lent.dispose()
             self.drop(self._migrated)
         self._engine.dispose()
 
     @cached_property
     def _migrated(self) -> str:
         return self.create_migrated()
+
+    @cached_property
+    def _lent(self) -> Engine:
+        """Its one connection stays, because the server takes longer to let somebody in than to
+        empty the tables."""
+        return create_engine(self._migrated, isolation_level="AUTOCOMMIT", pool_size=1)
+
+    @cached_property
+    def _emptying(self) -> str:
+        from tacit.store.tables import metadata
+
+        others = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        tables = [f'DELETE FROM "{table.name}"' for table in reversed(metadata.sorted_tables)]
+        return "; ".join(("BEGIN", others, *tables, "COMMIT"))
 
     def _new_name(self) -> str:
         return f"tacit_test_{uuid4().hex}"
