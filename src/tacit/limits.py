@@ -23,6 +23,7 @@ LABEL_MAX_CHARS = 200  # thread, agent, run, role, message ids, actor
 IMPORTANCE_MIN = 1
 IMPORTANCE_MAX = 5
 IMPORTANCE_DEFAULT = 3
+COUNTED_MAX = 2**53 - 1  # versions and revisions; up to here numbers in JSON are exact everywhere
 
 # Lists.
 PAGE_DEFAULT_COUNT = 50

@@ -162,6 +162,7 @@ def test_a_delta_is_that_of_the_thread_in_the_path_or_the_header(world: World) -
     for wrong in ("-1", "x", "9" * 30, ""):
         refused(weekend.get("/api/delta", since=wrong), 422, "since")
     refused(weekend.get("/api/threads//delta"), 422, "thread")
+    refused(weekend.get("/api/threads/two%0Alines/delta"), 422, "thread")
     refused(weekend.get("/api/delta?since=0&since=1"), 422, "since")
     refused(weekend.get("/api/delta", until="1"), 422, "until")
 

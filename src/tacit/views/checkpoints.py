@@ -26,7 +26,7 @@ class ViewCheckpoints(Access):
         where = self._checkpoint_thread(thread)
         whole = packed(data)
         if version is not None:
-            text.whole("version", version, 0, 2**62)
+            text.whole("version", version, 0, limits.COUNTED_MAX)
 
         def work(w: Writing) -> Checkpoint:
             _require_private(w.request)

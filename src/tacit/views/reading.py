@@ -178,7 +178,7 @@ class ViewReads(Access):
 
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
-        start = text.whole("since", since, 0, 2**62)
+        start = text.whole("since", since, 0, limits.COUNTED_MAX)
         return self._read(lambda c, r: self._delta(c, r, start))
 
     def stats(self) -> Stats:

@@ -108,7 +108,7 @@ class ViewRecall(Access):
         """What changed since the block, and what comes to mind for a question: for the part of a
         prompt that is new each turn. `since` is a revision; without it, that of the block."""
         most = _budget(budget_tokens) or 0
-        start = None if since is None else text.whole("since", since, 0, 2**62)
+        start = None if since is None else text.whole("since", since, 0, limits.COUNTED_MAX)
         found = self._in_context(query, top_k)
         delta, start, changed = self._read(lambda c, r: self._news(c, r, start))
         lines = freshly.bullets(

@@ -85,7 +85,7 @@ class RemoteReads(Calling):
         return found
 
     def delta(self, since: int = 0) -> Delta:
-        start = text.whole("since", since, 0, 2**62)
+        start = text.whole("since", since, 0, limits.COUNTED_MAX)
         found: Delta = self._get(Delta, f"/api/delta{query(since=start)}")
         return found
 

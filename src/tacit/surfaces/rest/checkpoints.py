@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
+from tacit import limits
 from tacit.errors import Conflict, NotFound
 from tacit.model.checkpoint import Checkpoint
 from tacit.model.keys import Scope
@@ -22,13 +23,13 @@ from tacit.surfaces.rest.shapes import Given, or_null, whole
 
 routes = Routes("checkpoints")
 OWN = "/api/checkpoints"
-ONE = "/api/checkpoints/{thread:path}"
+ONE = "/api/checkpoints/{thread:rest}"
 _VERSION = re.compile(r'"v([0-9]{1,18})"')
 
 
 class SaveRequest(Given):
     data: Annotated[Any, WithJsonSchema({"description": "Any JSON value without secrets."})]
-    version: Annotated[Any, WithJsonSchema(or_null(whole(0, 2**62)))] = None
+    version: Annotated[Any, WithJsonSchema(or_null(whole(0, limits.COUNTED_MAX)))] = None
 
 
 _READS: dict[str, Any] = {

@@ -82,3 +82,4 @@ class UpdateFields(Fields):
     key: Annotated[Any, _NEVER] = None
     visibility: Annotated[Any, _NEVER] = None
     for_room: Annotated[Any, WithJsonSchema({"enum": [False, None]})] = None
+    turns: Annotated[Any, _NEVER] = None

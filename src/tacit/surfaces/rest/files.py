@@ -32,7 +32,7 @@ from tacit.surfaces.rest.shapes import (
 )
 
 routes = Routes("files")
-ONE = "/api/files/{path:path}"
+ONE = "/api/files/{path:rest}"
 _TAG_CHARS = 32
 
 

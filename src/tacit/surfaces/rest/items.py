@@ -21,7 +21,7 @@ from tacit.surfaces.wire.taking import moments
 
 routes = Routes("items")
 ALL = "/api/items/{category}"
-ONE = "/api/items/{category}/{key:path}"  # a key may hold slashes
+ONE = "/api/items/{category}/{key:rest}"  # a key may hold slashes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

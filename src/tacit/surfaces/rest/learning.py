@@ -100,7 +100,7 @@ def propose_public(asked: Asking, body: ProposeRequest) -> Response:
 
 
 @routes.post(
-    "/api/proposals/{id:path}/approve", scope=Scope.WRITE, status=204, once=True, problems=(404,)
+    "/api/proposals/{id:rest}/approve", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def approve_proposal(asked: Asking, id: str) -> Response:
     """Yes: keep it."""
@@ -109,7 +109,7 @@ def approve_proposal(asked: Asking, id: str) -> Response:
 
 
 @routes.post(
-    "/api/proposals/{id:path}/decline", scope=Scope.WRITE, status=204, once=True, problems=(404,)
+    "/api/proposals/{id:rest}/decline", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def decline_proposal(asked: Asking, id: str) -> Response:
     """No: its words are gone, and nobody asks again for a while."""

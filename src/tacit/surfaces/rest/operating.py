@@ -78,7 +78,7 @@ def verify_link(asked: Asking, body: VerifyRequest) -> Response:
     return answer(asked.memory.verify_link(body.external_key))
 
 
-@routes.delete("/api/links/{external_key:path}", scope=Scope.ADMIN, gives=Link, problems=(404,))
+@routes.delete("/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,))
 def end_link(asked: Asking, external_key: Key) -> Response:
     """The key and its account are two people again. Tells of the link as it was."""
     return answer(asked.memory.unlink(external_key))

@@ -131,7 +131,7 @@ def show_delta(asked: Asking, query: Annotated[DeltaQuery, Query()]) -> Response
     return answer(asked.view.delta(query.since))
 
 
-@routes.get("/api/threads/{thread:path}/delta", scope=Scope.READ, gives=Delta)
+@routes.get("/api/threads/{thread:rest}/delta", scope=Scope.READ, gives=Delta)
 def show_delta_of_thread(
     asked: Asking, thread: str, query: Annotated[DeltaQuery, Query()]
 ) -> Response:

@@ -25,28 +25,28 @@ class MigratedRequest(Given):
     new: ChatId
 
 
-@routes.post("/api/chats/{chat:path}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
+@routes.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
 def joined_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
     """Somebody came into a group, or spoke there."""
     asked.memory.joined(chat, body.person)
     return nothing()
 
 
-@routes.post("/api/chats/{chat:path}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
+@routes.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
 def left_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
     """Somebody left a group."""
     asked.memory.left(chat, body.person)
     return nothing()
 
 
-@routes.post("/api/chats/{chat:path}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,))
+@routes.post("/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,))
 def confidential_chat(asked: Asking, chat: str, body: ConfidentialRequest) -> Response:
     """What is said in a confidential group does not leave it."""
     asked.memory.set_confidential(chat, **body.named())
     return nothing()
 
 
-@routes.post("/api/chats/{chat:path}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409))
+@routes.post("/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409))
 def migrated_chat(asked: Asking, chat: str, body: MigratedRequest) -> Response:
     """The channel gave a group a new id."""
     asked.memory.migrated(chat, body.new)

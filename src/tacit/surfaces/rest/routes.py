@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from fastapi import FastAPI
+from starlette.convertors import Convertor, register_url_convertor
 
 from tacit.model.keys import Scope
 from tacit.surfaces.rest import bodies
@@ -20,6 +21,21 @@ WRITES = "x-tacit-writes"
 HEADERS = "x-tacit-headers"
 SENDS = "x-tacit-sends"
 MEDIA = "x-tacit-media"
+
+
+class Rest(Convertor[str]):
+    """The rest of a path, whatever it holds: `path` knows no ends of lines."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("rest", Rest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
