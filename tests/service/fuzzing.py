@@ -28,7 +28,8 @@ MEANT = re.compile(
     r"|is the same memory"  # two fields that must differ
     r"|say in which chat they would ask"  # one field that needs another
     r"|is above importance_max"  # two fields in order
-    r"|means something in a group only"  # a field and the room
+    r"|means something in a group only|speaks for a room"  # a field and the room
+    r"|^about: must not be empty"  # the name of somebody is more than the sign before it
     r"|may be \d+ people"  # who is known by that name
     r"|^data: contains a NUL"  # somewhere in any JSON value
     r"|^text: has a line that is no bullet"  # as the index of notes has them

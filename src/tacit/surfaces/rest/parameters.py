@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from tacit import limits
 from tacit.model.words import Kind, State
-from tacit.surfaces.rest.shapes import FLAG, Category, Given, one_of, whole, words
+from tacit.surfaces.rest.shapes import FLAG, NO_NUL, Category, Given, one_of, whole, words
 
+_PREFIX = {**words(limits.KEY_MAX_CHARS), "pattern": NO_NUL}
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -44,7 +45,7 @@ class Paged(Given):
 class Narrowed(Given):
     """What a list is narrowed to, beside its category."""
 
-    prefix: Annotated[Any, WithJsonSchema(words(limits.KEY_MAX_CHARS))] = None
+    prefix: Annotated[Any, WithJsonSchema(_PREFIX)] = None
     kind: Annotated[Any, WithJsonSchema(one_of(Kind))] = None
     state: Annotated[Any, WithJsonSchema(one_of(State))] = None
     pinned: Flag = None

@@ -19,7 +19,7 @@ from tacit.surfaces.rest import named
 
 Shape = dict[str, Any]
 # Spellings; those of names and of what people say come from their length (`wording`).
-_NO_NUL = r"^[^\x00]*$"
+NO_NUL = r"^[^\x00]*$"
 _LINES = r"^([^\x00-\x08\x0b-\x1f]|\r\n)*$"
 _ODD = r'\x00-\x1f\x7f-\x9f\xad/\\%:<>"|?*'  # in no name of a file
 _INSIDE = rf"[^{_ODD}]*[^{_ODD}\s.]"
@@ -117,7 +117,7 @@ Fraction = Annotated[Any, WithJsonSchema(FRACTION)]
 Id = Annotated[Any, WithJsonSchema(named.ID)]
 Label = Annotated[Any, WithJsonSchema(LABEL)]
 LabelOrNone = Annotated[Any, WithJsonSchema(or_null(LABEL))]
-Words = Annotated[Any, WithJsonSchema({**words(limits.QUERY_MAX_CHARS), "pattern": _NO_NUL})]
+Words = Annotated[Any, WithJsonSchema({**words(limits.QUERY_MAX_CHARS), "pattern": NO_NUL})]
 Count = Annotated[Any, WithJsonSchema(whole(1, limits.RECALL_MAX_COUNT))]
 Tokens = Annotated[Any, WithJsonSchema(whole(0, limits.BUDGET_MAX_TOKENS))]
 TokensOrNone = Annotated[Any, WithJsonSchema(or_null(whole(0, limits.BUDGET_MAX_TOKENS)))]
@@ -150,7 +150,7 @@ FolderOrNone = Annotated[
 ]
 FileText = Annotated[Any, WithJsonSchema({**words(limits.FILE_MAX_CHARS), "pattern": _LINES})]
 FileTextOrNone = Annotated[
-    Any, WithJsonSchema(or_null({**words(limits.NOTE_FILE_MAX_BYTES), "pattern": _NO_NUL}))
+    Any, WithJsonSchema(or_null({**words(limits.NOTE_FILE_MAX_BYTES), "pattern": NO_NUL}))
 ]
 Account = Annotated[Any, WithJsonSchema(named.ACCOUNT)]
 FILTERS = part(
