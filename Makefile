@@ -19,17 +19,19 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve
+.PHONY: help run test test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: .venv/.run-ready ## set up, tell the story of the three rooms, and serve (ARGS="--port 9000")
 	@$(BIN)/tacit demo
-	@printf '\nNext:\n  %s\n  %s\n  %s\n\n%s\n' \
+	@printf '\nNext:\n  %s\n  %s\n  %s\n  %s\n  %s\n\n%s\n' \
 		'$(BIN)/tacit --help            every command' \
 		'$(BIN)/python                  then paste the first example of README.md' \
+		'$(BIN)/tacit chat --as local:me  talk with the agent that remembers' \
+		'TELEGRAM_BOT_TOKEN=... $(BIN)/tacit telegram   the same as a bot: @BotFather gives you a token. Slack: docs/slack.md' \
 		'make test                         everything, on SQLite and PostgreSQL' \
 		'Serving REST and MCP on this machine, until Ctrl-C:'
 	@exec $(BIN)/tacit serve $(ARGS)
@@ -77,6 +79,9 @@ crash-serve: .venv/.test-ready ## kill -9 a server under load, many times
 crash-notes: .venv/.test-ready ## kill -9 in the middle of writing notes, many times
 	$(BIN)/python bench/notes_crash.py $(ARGS)
 
+crash-chat: .venv/.test-ready ## kill -9 a bot in the middle of updates, many times
+	$(WITH_POSTGRES) $(BIN)/python bench/chat_crash.py $(ARGS)
+
 fuzz-notes: .venv/.test-ready ## odd files, frontmatter, edits and merges, for ten minutes
 	$(BIN)/python bench/notes_fuzz.py $(ARGS)
 
@@ -115,6 +120,9 @@ bench-notes: .venv/.test-ready ## what it costs to load a week of notes, and to 
 bench-serve: .venv/.test-ready ## requests of a server at 1, 8 and 32 connections (ARGS=--soak: 50,000 of them)
 	$(WITH_POSTGRES) $(BIN)/python bench/serve_load.py $(ARGS)
 
+bench-chat: .venv/.test-ready ## 10,000 updates of 200 people in 20 groups, answered by a bot
+	$(WITH_POSTGRES) $(BIN)/python bench/chat_replay.py $(ARGS)
+
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
 
@@ -129,9 +137,9 @@ clean: ## remove the environment and everything that was generated
 
 # Two stamps on one environment: users get the core, `make test` adds the tools on top.
 .venv/.run-ready: .venv/.created
-	@$(INSTALL) --editable '.[embeddings,server]'
+	@$(INSTALL) --editable '.[embeddings,server,telegram,slack]'
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,notes]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,telegram,slack,notes]' --group dev
 	@touch .venv/.run-ready $@

@@ -79,6 +79,7 @@ ALSO_REMOTE = {
     "test_checkpoints",
     "test_export",
     "test_fresh",
+    "test_linking",
     "test_people",
     "test_query",
     "test_sessions",

@@ -37,6 +37,7 @@ def test_the_first_example_of_the_readme_prints_what_the_readme_says() -> None:
         "docs/learning.md",
         "docs/consolidation.md",
         "docs/files.md",
+        "docs/linking.md",
         "docs/notes.md",
     ],
 )

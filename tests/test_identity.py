@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import InvalidInput
 from tacit.identity import keys
-from tacit.identity.links import Identities, Link, LinkKind
+from tacit.identity.links import Identities
 from tacit.identity.resolve import Asking, Place, parse, resolve
+from tacit.model.linking import Link, LinkKind
 from tacit.model.words import ChatKind
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

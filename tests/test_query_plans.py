@@ -78,6 +78,8 @@ READS: dict[str, Read] = {
     "block of notes": lambda v, _: v.block("summary"),
     "begin_session": lambda v, _: v.begin_session(),
     "checkpoint": lambda v, _: v.checkpoint(),
+    "link_waiting": lambda v, _: v.link_waiting(),
+    "identities": lambda v, _: v.identities(),
     "files": lambda v, _: v.files(),
     "file_sizes": lambda v, _: v.file_sizes(),
     "read_file": lambda v, _: [
@@ -256,6 +258,7 @@ def test_every_way_to_read_is_among_the_reads() -> None:
     words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewTelling)]
     public = {name for name in words if not name.startswith("_")}
     public |= {"begin_session", "checkpoint", "files", "file_sizes", "read_file"}
+    public |= {"link_waiting", "identities"}
     assert public == {name.split(" ")[0] for name in READS}
 
 

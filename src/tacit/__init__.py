@@ -36,6 +36,7 @@ from tacit.model.chat import Chat, Requester
 from tacit.model.checkpoint import Checkpoint
 from tacit.model.happening import EventCounts
 from tacit.model.keys import Key, NewKey, Scope
+from tacit.model.linking import LinkOffer, LinkWaiting
 from tacit.model.message import Message
 from tacit.model.notes import Link as NoteLink
 from tacit.model.notes import (
@@ -74,6 +75,16 @@ from tacit.model.results import (
     Suggestion,
     Waiting,
 )
+from tacit.model.talk import (
+    ModelTurn,
+    Offered,
+    TalkReply,
+    TalkTurn,
+    ToolCall,
+    ToolTurn,
+    UserTurn,
+)
+from tacit.model.updates import TakenUpdate, Update
 from tacit.model.upkeep import (
     Backup,
     Certificate,
@@ -140,10 +151,13 @@ __all__ = [
     "LanguageRefused",
     "LanguageUnavailable",
     "Link",
+    "LinkOffer",
+    "LinkWaiting",
     "Maintained",
     "Memory",
     "Message",
     "MissingExtra",
+    "ModelTurn",
     "NewKey",
     "NotAllowed",
     "NotFound",
@@ -155,6 +169,7 @@ __all__ = [
     "NoteSummary",
     "NoteUnreadable",
     "NotesReport",
+    "Offered",
     "Page",
     "Proposal",
     "Purged",
@@ -185,9 +200,16 @@ __all__ = [
     "Summarised",
     "Swept",
     "TacitError",
+    "TakenUpdate",
+    "TalkReply",
+    "TalkTurn",
     "TaskDraft",
     "TooManyRequests",
+    "ToolCall",
+    "ToolTurn",
     "TopicDraft",
+    "Update",
+    "UserTurn",
     "View",
     "Visibility",
     "Waiting",

@@ -32,7 +32,6 @@ from tacit.store.core import Store
 from tacit.store.engine import Database, Options, file_of, open_database
 from tacit.store.migrate import migrate, require_current
 from tacit.telemetry.choose import meter as make_meter
-from tacit.telemetry.port import Meter
 from tacit.telemetry.spans import Spans
 from tacit.telemetry.spans import spans as make_spans
 from tacit.views.access import Policy
@@ -61,7 +60,10 @@ def open_memory(
     policy = _policy(chosen)
     maker = _embedder(chosen) if embedder == "by settings" else embedder
     meter = make_meter(chosen.metrics.exporter)
-    learning = _learning(chosen, meter) if chosen.learn.enabled else None
+    model, allowed = _language(chosen)
+    if model is not None and meter.on:
+        model = MeasuredModel(model, meter)
+    learning = _learning(chosen, model, allowed) if chosen.learn.enabled else None
     database = open_database(url, _options(chosen))
     try:
         (migrate if chosen.db.automigrate else require_current)(database)
@@ -81,7 +83,8 @@ def open_memory(
     except BaseException:
         store.close()
         raise
-    mind = Mind(store, maker, learning, chosen.learn.workers, _upkeep(chosen), mirroring)
+    workers, upkeep = chosen.learn.workers, _upkeep(chosen)
+    mind = Mind(store, maker, learning, workers, upkeep, mirroring, model, allowed)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
     memory = Memory(mind, policy, space=where, enabled=enabled)
     if enabled:
@@ -193,11 +196,8 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
-def _learning(settings: Settings, meter: Meter) -> Learning:
+def _learning(settings: Settings, model: LanguageModel | None, allowed: Allowance) -> Learning:
     chosen = settings.learn
-    model, allowance = _language(settings)
-    if model is not None and meter.on:
-        model = MeasuredModel(model, meter)
     return Learning(
         ttls=asdict(settings.memory.ttl_days),
         link_min=settings.recall.link_min,
@@ -208,7 +208,7 @@ def _learning(settings: Settings, meter: Meter) -> Learning:
         tongue=checked_tongue(chosen.tongue),
         quarantine=chosen.quarantine,
         model=model,
-        allowance=allowance,
+        allowance=allowed,
     )
 
 

@@ -175,6 +175,12 @@ LANGUAGE_PRICE_MAX_PER_MILLION = 1_000_000
 LANGUAGE_TOKENS_MAX_PER_DAY = 100_000_000_000
 LANGUAGE_COST_MAX_PER_DAY = 1_000_000_000
 LANGUAGE_STOP_WAIT_MAX_SECONDS = 2.0
+TALK_TURNS_MAX_COUNT = 500
+TALK_TOOLS_MAX_COUNT = 100
+TALK_CALLS_MAX_COUNT = 16  # of tools, in one answer; more of them are not heard
+TALK_CALL_MAX_CHARS = 100_000  # of its arguments
+TALK_CALL_MAX_DEPTH = 32
+TALK_ANSWER_MAX_CHARS = 100_000
 
 # Learning.
 LEARN_WRITES_PER_TURN_MAX_COUNT = 3
@@ -265,6 +271,22 @@ API_KEY_MAX_DAYS = 3_650
 API_KEY_REMEMBERED_SECONDS = 5
 API_KEYS_REMEMBERED_MAX_COUNT = 1_024
 SERVER_CLOSE_MAX_SECONDS = 20  # after that, to leave what is left to others
+
+
+# What channels bring, until it is done.
+UPDATES_DEFAULT_COUNT = 100  # read at a time
+UPDATES_MAX_COUNT = 1_000  # taken in, or read, at a time
+UPDATE_MAX_BYTES = 262_144
+UPDATE_ATTEMPTS_MAX_COUNT = 5  # then it is parked
+UPDATE_KNOWN_DAYS = 2  # after it is done; channels bring nothing again after a day
+UPDATE_PARKED_DAYS = 7
+SEQ_MAX = 2**63 - 1
+
+# Codes that link identities.
+LINK_CODE_CHARS = 10
+LINK_CODE_MINUTES = 10  # for which a code may be accepted, and then a yes may be given
+LINK_TRIES_MAX_COUNT = 5  # wrong codes of one person, within
+LINK_TRIES_HOURS = 1
 
 # Being asked again, and where agents had got to.
 ONCE_KEY_MAX_CHARS = 255

@@ -10,19 +10,21 @@ from tacit import limits
 from tacit.facade.ageing import MemoryAgeing
 from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
+from tacit.facade.inbox import MemoryInbox
 from tacit.facade.jobs import MemoryJobs
 from tacit.facade.keys import MemoryKeys
 from tacit.facade.learning import MemoryLearning
 from tacit.facade.notes import MemoryNotes
 from tacit.facade.removing import MemoryRemoving
 from tacit.facade.saving import MemorySaving
+from tacit.facade.talking import MemoryTalking
 from tacit.facade.telling import MemoryTelling
 from tacit.facade.tidying import MemoryTidying
 from tacit.facade.whole import MemoryWhole
-from tacit.identity.links import Link
 from tacit.identity.resolve import parse
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
+from tacit.model.linking import Link
 from tacit.operators import Operator
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
@@ -42,6 +44,7 @@ class Memory(
     MemoryAgeing,
     MemoryHealth,
     MemoryIdentities,
+    MemoryInbox,
     MemoryJobs,
     MemoryKeys,
     MemoryLearning,
@@ -49,6 +52,7 @@ class Memory(
     MemoryRemoving,
     MemorySaving,
     MemoryWhole,
+    MemoryTalking,
     MemoryTelling,
     MemoryTidying,
 ):

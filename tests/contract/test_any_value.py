@@ -81,6 +81,9 @@ GOOD: dict[str, Any] = {
     "run": "20260101", "repair": True, "checks": None, "format": "jsonl", "everything": True,
     "draft": tacit.SessionDraft(summary="Talked.", facts=("one", "two")),
     "path": "a.md", "text": "- one\n", "folder": "", "data": {"step": 1}, "version": None,
+    "code": "ABCDE-23456",
+    "channel": "telegram", "updates": [tacit.Update("1", TEAM, "{}", "telegram:1001")], "after": 0,
+    "message": "m1",
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,

@@ -96,6 +96,14 @@ def test_who_left_counts_as_unknown_until_they_are_back(memory: Memory, clock: S
     assert said(bob.list()) == ["Standup is at 9"]
 
 
+def test_whoever_was_away_knows_of_nobody_that_they_are_still_there(memory: Memory) -> None:
+    group(memory, ALICE, here=ALL)
+    memory.left(TEAM)
+    later = kept(group(memory, ALICE, here=(ALICE,)), "later", **OPEN)
+    assert private(memory, ALICE).show(later).heard_by == {f"ext:{ALICE.key}"}
+    assert said(private(memory, BOB).list()) == []
+
+
 def test_coming_and_going_within_one_tick_of_the_clock_is_not_lost(memory: Memory) -> None:
     group(memory, ALICE).remember("Standup is at 9", for_room=True, sensitivity="public")
     memory.left(TEAM, BOB.key)

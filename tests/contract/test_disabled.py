@@ -47,6 +47,14 @@ def check(view: View | DisabledView, id: str) -> None:
     assert not view.save_checkpoint({"step": 1})
     assert view.checkpoint() is None
     view.forget_checkpoint()
+    view.refuse_link()
+    assert (view.link_waiting(), view.identities()) == (None, [])
+    for link in (view.offer_link, view.confirm_link, view.unlink_me):
+        with pytest.raises(tacit.NotFound):
+            link()
+    with pytest.raises(tacit.NotFound):
+        view.accept_link("ABCDE-23456")
+    assert not view.unlearn("m1")
     assert not view.once("a").remember("one")
     woken, ended = view.begin_session(), view.end_session(draft=SessionDraft(facts=("one",)))
     assert (woken.long_term, woken.recent, woken.today) == ((), (), None)

@@ -155,6 +155,24 @@ def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
     assert contents(view) == [learned(1), learned(2)]
 
 
+def test_one_conversation_can_be_caught_up_with_alone(
+    database_url: str, opened: Open, clock: SetClock
+) -> None:
+    memory = opened(database_url, settings=IDLE)
+    alice, bob = private(memory, ALICE), private(memory, BOB)
+    tell(bob, fact(1))
+    lease(memory, clock)  # somebody is at Bob's, and does not get on
+    tell(alice, fact(2), fact(3))
+    assert memory.catch_up(thread=ALICE.key) == 2
+    assert contents(alice) == [learned(2), learned(3)]
+    assert memory.catch_up(thread=ALICE.key) == 0
+    assert memory.catch_up(0, thread=BOB.key) == 0
+    assert memory.space("other").catch_up(thread=BOB.key) == 0
+    assert memory.waiting().turns == 1
+    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    assert memory.catch_up(thread=BOB.key) == 1
+
+
 def test_workers_take_over_by_themselves(
     shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

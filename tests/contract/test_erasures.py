@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy import make_url
 
 import tacit
-from tacit import Message
+from tacit import Message, Update
 from tacit.lifecycle import journal
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
 from tacit.settings.upkeep import EraseSettings
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private, said
 from tests.contract.rows import rows
 from tests.contract.traces import dead_rows, rows_with, traces
 
@@ -305,6 +305,30 @@ def test_what_waits_to_be_learned_in_an_older_copy_does_not_bring_it_back(
     memory.replay_erasures(told)
     memory.catch_up()
     assert said(view.list()) == []
+
+
+@pytest.mark.parametrize("scope", ["a memory", "a person", "a source"])
+def test_what_a_channel_brought_into_an_older_copy_is_not_worked_on_again(
+    database_url: str, opened: Open, scope: str
+) -> None:
+    memory = opened(database_url)
+    view = private(memory, ALICE)
+    id = kept(view, "one") if scope == "a memory" else ""
+    memory.take_in("telegram", [Update("1", ALICE.key, canary(), ALICE.key)])
+    memory.take_in("telegram", [Update("2", TEAM, canary(), BOB.key)])
+    before = _tables(memory)
+    if scope == "a memory":
+        view.erase(id)
+    elif scope == "a person":
+        memory.erase_subject(ALICE.key)  # of whom nothing else was known
+    else:
+        memory.operator("root").erase_source(TEAM)
+    told = lines(memory)
+    _restore(memory, before)
+    assert len(memory.waiting_updates("telegram")) == 2
+    memory.replay_erasures(told)
+    left = "1" if scope == "a source" else "2"
+    assert [one.id for one in memory.waiting_updates("telegram")] == [left]
 
 
 def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory) -> None:

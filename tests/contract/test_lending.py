@@ -14,7 +14,7 @@ def test_a_yes_lets_it_be_said_and_keeps_its_id(memory: Memory) -> None:
     id = own.put(*WHERE, "Lisbon", sensitivity="public").id
     own.propose_public(*WHERE)
     (asked,) = own.proposals()
-    assert (asked.content, asked.replaces) == ("Lisbon", id)
+    assert (asked.content, asked.replaces, asked.widens) == ("Lisbon", id, True)
     assert group(memory, BOB).list().items == ()
     own.approve(asked.id)
     assert own.proposals() == []

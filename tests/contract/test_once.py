@@ -172,7 +172,8 @@ def _story(view: View, other: str, id: str) -> list[tuple[str, tuple[Any, ...], 
         ("relate", (id, other), {"strength": 0.5}),
         ("name", ("telegram:2002", "Bobby"), {}),
         ("record", ([Message("user", "Hello there")],), {}),
-        ("learn", ([Message("user", "I live in Lisbon")],), {}),
+        ("learn", ([Message("user", "I live in Lisbon", id="m1")],), {}),
+        ("unlearn", ("m1",), {}),
         ("end_session", (), {"draft": SessionDraft(facts=("The train leaves at nine",))}),
         ("write_file", ("trips.md", "- Rome in May\n"), {}),
         ("rename_file", ("trips.md", "travel.md"), {}),
@@ -198,7 +199,9 @@ def test_every_word_that_changes_something_is_done_once(keeping: Memory) -> None
         again = getattr(view.once(word), word)(*args, **named)
         assert again == first, word
         assert counts(keeping) == before, word
-    assert {word for word, _, _ in story} | {"approve", "decline", "propose_public"} == set(WORDS)
+    elsewhere = {"approve", "decline", "propose_public"}  # below, and in test_linking
+    elsewhere |= {"accept_link", "confirm_link", "refuse_link", "unlink_me"}
+    assert {word for word, _, _ in story} | elsewhere == set(WORDS)
 
 
 def test_answers_to_proposals_are_given_once(keeping: Memory) -> None:

@@ -53,6 +53,7 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or a client waits for the second half of each answer
     server: Server
 
     def do_POST(self) -> None:

@@ -25,6 +25,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    raw: bytes = b""  # the body as it was sent, to the byte
 
     @property
     def form(self) -> str:
@@ -86,19 +87,21 @@ class Endpoint(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or a client waits for the second half of each answer
     server: Endpoint
 
     def do_POST(self) -> None:
         told = self.server
         size = int(self.headers["content-length"])
-        body = json.loads(self.rfile.read(size))
+        raw = self.rfile.read(size)
+        body = json.loads(raw)
         path = self.path.partition("?")[0]
         if path not in PATHS:
             told.strangers.append(f"POST {self.path}")
             self._answer(Reply(status=404))
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        seen = Seen(api=PATHS[path], path=self.path, headers=headers, body=body)
+        seen = Seen(api=PATHS[path], path=self.path, headers=headers, body=body, raw=raw)
         told.seen.append(seen)
         step = told.script.pop(0) if told.script else told.always
         self._answer(answered(step, seen))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from tests.language.endpoint import Reply, Seen, Step, answered
@@ -9,7 +10,18 @@ from tests.language.endpoint import Reply, Seen, Step, answered
 TOKENS = {"in": 40, "out": 8}
 
 
-def says(value: object, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS) -> Step:
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call of a tool, as a model makes it. Arguments that are text are sent as they are."""
+
+    name: str
+    arguments: object
+    id: str = ""  # empty: a number of its own
+
+
+def says(
+    value: object, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS
+) -> Callable[[Seen], Reply]:
     """The model's answer, by the tool if there is one. A string is sent as it is, else as JSON."""
     content = value if isinstance(value, str) else json.dumps(value)
 
@@ -20,13 +32,25 @@ def says(value: object, *, stop: str = "end", tokens: dict[str, int] | None = TO
     return step
 
 
-def talks(text: str) -> Step:
+def talks(
+    text: str, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS
+) -> Callable[[Seen], Reply]:
     """The model's answer in words, whether there is a tool or not."""
 
     def step(seen: Seen) -> Reply:
-        write = _anthropic if seen.api == "anthropic" else _openai
-        plain = Seen(api=seen.api, path=seen.path, headers=seen.headers, body={"model": "m"})
-        return Reply(body=json.dumps(write(plain, text, "end", TOKENS)).encode())
+        return Reply(body=json.dumps(_in_words(seen, text, stop, tokens)).encode())
+
+    return step
+
+
+def calls(*called: Called, text: str = "", stop: str = "end") -> Callable[[Seen], Reply]:
+    """The model calls tools, perhaps after some words."""
+
+    def step(seen: Seen) -> Reply:
+        body = _in_words(seen, text, stop, TOKENS)
+        write = _anthropic_calls if seen.api == "anthropic" else _openai_calls
+        write(body, called)
+        return Reply(body=json.dumps(body).encode())
 
     return step
 
@@ -63,6 +87,41 @@ def half(step: Step) -> Callable[[Seen], Reply]:
         return Reply(body=whole.body[: len(whole.body) // 2], status=whole.status)
 
     return cut
+
+
+def _in_words(seen: Seen, text: str, stop: str, tokens: dict[str, int] | None) -> dict[str, Any]:
+    write = _anthropic if seen.api == "anthropic" else _openai
+    plain = Seen(api=seen.api, path=seen.path, headers=seen.headers, body={"model": "m"})
+    return write(plain, text, stop, tokens)
+
+
+def _openai_calls(body: dict[str, Any], called: tuple[Called, ...]) -> None:
+    choice = body["choices"][0]
+    choice["message"]["content"] = choice["message"]["content"] or None
+    if choice["finish_reason"] == "stop":
+        choice["finish_reason"] = "tool_calls"
+    choice["message"]["tool_calls"] = [
+        {
+            "id": one.id or f"call_{number}",
+            "type": "function",
+            "function": {"name": one.name, "arguments": _written(one.arguments)},
+        }
+        for number, one in enumerate(called, 1)
+    ]
+
+
+def _anthropic_calls(body: dict[str, Any], called: tuple[Called, ...]) -> None:
+    if body["stop_reason"] == "end_turn":
+        body["stop_reason"] = "tool_use"
+    words = [block for block in body["content"] if block["text"]]
+    body["content"] = words + [
+        {"type": "tool_use", "id": one.id or f"toolu_{n}", "name": one.name, "input": one.arguments}
+        for n, one in enumerate(called, 1)
+    ]
+
+
+def _written(arguments: object) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def _openai(seen: Seen, content: str, stop: str, tokens: dict[str, int] | None) -> dict[str, Any]:

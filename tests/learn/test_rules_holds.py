@@ -48,9 +48,12 @@ def test_words_about_sharing_set_the_hold(text: str, hold: Hold | None) -> None:
         ("I'm vegan. Bob must not know.", ["Bob"]),
         ("I'm vegan, keep it from Bob", ["Bob"]),
         ("I'm vegan but don't mention it to Bob", ["Bob"]),
+        ("I'm vegan, keep it secret from Bob", ["Bob"]),
+        ("About Bob: I'm vegan, but don't tell him", ["Bob"]),
+        ("I'm vegan. He must not find out!", [None]),
     ],
 )
-def test_whom_it_is_kept_from_is_named(text: str, names: list[str]) -> None:
+def test_whom_it_is_kept_from_is_named(text: str, names: list[str | None]) -> None:
     (found,) = extract(text, "Alice", NOW, tongue("en"))
     assert found.content == "Alice is vegan"
     assert [someone.name for someone in found.withheld_from] == names

@@ -44,6 +44,23 @@ def test_what_is_said_once_under_a_key_is_learned_once(world: World) -> None:
     refused(asked.post("/api/learn", messages=[{**SAID, "content": "Other words here"}]), 409)
 
 
+def test_who_takes_back_a_message_takes_back_their_own(world: World) -> None:
+    asked, bob = world.caller(chat=TEAM), world.caller(BOB, chat=TEAM)
+    asked.did("/api/learn", messages=[{**SAID, "id": "m1"}])
+    world.memory.catch_up()
+    nothing = dict.fromkeys(
+        ("forgotten", "reworded", "restored", "proposals", "turns", "recorded"), 0
+    )
+    assert bob.did("/api/unlearn", message="m1") == nothing
+    assert asked.did("/api/unlearn", message="nobodys") == nothing
+    once = asked.with_headers(Idempotency_Key="deleted-1")
+    for _ in range(2):
+        assert once.did("/api/unlearn", message="m1") == {**nothing, "forgotten": 1, "recorded": 1}
+    assert asked.did("/api/unlearn", message="m1") == nothing
+    refused(asked.post("/api/unlearn", message=" "), 422, "message")
+    refused(asked.post("/api/unlearn"), 422, "message")
+
+
 @pytest.mark.parametrize(
     ("field", "messages"),
     [
@@ -177,6 +194,7 @@ def test_a_key_that_only_reads_writes_nothing(world: World) -> None:
         ("/api/learn", {"messages": [SAID]}),
         ("/api/record", {"messages": [SAID]}),
         ("/api/trace", {"text": "x"}),
+        ("/api/unlearn", {"message": "m1"}),
         ("/api/sessions/end", {}),
         ("/api/proposals", {"category": "preference", "key": "tea"}),
         ("/api/proposals/zzzzzzzz/approve", {}),

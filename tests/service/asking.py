@@ -16,6 +16,8 @@ _PASSING = {"date", "x-request-id"}
 _REQUEST_ID = re.compile(r'"request_id": ?"[^"]*"')
 # A certificate has an id of chance, and is signed with it.
 _SIGNED = re.compile(r'(?<="certificate":\{"id":")[0-9a-f]+|(?<="signature":")[0-9a-f]+')
+# And so is a code.
+_CODE = re.compile(r'(?<="code":")[2-9A-Z]{5}-[2-9A-Z]{5}(?=")')
 _TOKEN = re.compile(r"[0-9A-Za-z]{8}")
 _NEW_IDS = "SELECT id FROM memories UNION SELECT substr(id, 8) FROM people"
 
@@ -59,6 +61,7 @@ class Names:
                 return token[0]
             return self._names.setdefault(token[0], f"<{len(self._names):06}>")
 
+        told = _CODE.sub("", told)
         told = _SIGNED.sub("", _REQUEST_ID.sub('"request_id":""', told))
         return _TOKEN.sub(named, told)
 

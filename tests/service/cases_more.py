@@ -68,6 +68,8 @@ READS: dict[str, tuple[Ask, ...]] = {
     "GET /api/checkpoints/{thread}": tuple(
         Ask(f"/api/checkpoints/{thread}") for thread in ("plan", "{theirs_thread}", "nobodys")
     ),
+    "GET /api/link/waiting": (Ask("/api/link/waiting"),),
+    "GET /api/link/identities": (Ask("/api/link/identities"),),
     "GET /api/files": (
         Ask("/api/files"),
         Ask("/api/files", query={"folder": "{theirs_folder}"}),
@@ -87,6 +89,9 @@ WRITES: dict[str, tuple[Ask, ...]] = {
     "POST /api/record": (
         Ask("/api/record", {"messages": SAID}),
         Ask("/api/record", {"messages": SAID, "session": "zqsessionz"}),
+    ),
+    "POST /api/unlearn": tuple(
+        Ask("/api/unlearn", {"message": message}) for message in ("m1", "zqmessagez", "zqmessagez ")
     ),
     "POST /api/people/name": tuple(
         Ask("/api/people/name", {"person": person, "name": "Nini"})
@@ -120,6 +125,13 @@ WRITES: dict[str, tuple[Ask, ...]] = {
         Ask("/api/sessions/end", {"draft": {"summary": "Spoke.", "facts": ["The build is green"]}}),
         Ask("/api/sessions/end", {"messages": SAID, "session": "zqsessionz"}),
     ),
+    "POST /api/link/offer": (Ask("/api/link/offer"),),
+    "POST /api/link/accept": tuple(
+        Ask("/api/link/accept", {"code": code}) for code in ("{theirs_code}", "ABCDE-23456", "x")
+    ),
+    "POST /api/link/confirm": (Ask("/api/link/confirm"),),
+    "POST /api/link/refuse": (Ask("/api/link/refuse"),),
+    "POST /api/link/unlink": (Ask("/api/link/unlink"),),
     "PUT /api/checkpoints": (
         Ask("/api/checkpoints", {"data": {"step": 2}}, headers={"X-Tacit-Thread": "zqthreadz"}),
     ),

@@ -24,7 +24,7 @@ MEANT = re.compile(
     r"|works in a private chat only|has no notes: say which kind it is"  # the room
     r"|has nothing to work with"  # the settings
     r"|^path: "  # names of files: docs/files.md
-    r"|one at a time$"  # fields that exclude one another
+    r"|one at a time$|named twice, and differently|the header says another one"  # one word, twice
     r"|is the same memory"  # two fields that must differ
     r"|say in which chat they would ask"  # one field that needs another
     r"|is above importance_max"  # two fields in order

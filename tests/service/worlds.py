@@ -128,6 +128,8 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
     (asked,) = bob.proposals()
     memory.link(BOB.key, "acct:zqaccountz")
     key = memory.create_key("zqlabelz", scopes=["read"], requester=BOB.key).key
+    code = bob.offer_link().code
+    private(memory, tacit.Requester("matrix:zqbobz")).accept_link(code)
     bob.once("a-token-of-both").remember("Bob sails to zqportz", category="fact")
     return known | {
         "theirs_gone": gone,
@@ -140,6 +142,7 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
         "theirs_room": BOBS_ROOM,
         "theirs_item": "zqkeyz",
         "theirs_link": BOB.key,
+        "theirs_code": code,
     }
 
 
@@ -172,5 +175,6 @@ def _write_and_talk(memory: Memory, clock: SetClock) -> None:
     bob.record([tacit.Message("user", "We sail to zqislandz in May")])
     bob.learn([tacit.Message("user", "I'm allergic to zqnutz")])
     memory.catch_up()
-    bob.learn([tacit.Message("user", "Remember that I moved to zqtownz")])  # still waits
+    # Still waits.
+    bob.learn([tacit.Message("user", "Remember that I moved to zqtownz", id="zqmessagez")])
     clock.forward(seconds=1)

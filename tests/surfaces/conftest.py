@@ -54,6 +54,9 @@ OWN_SETTINGS = tuple(
         "REFLECT",
         "CONSOLIDATE",
         "SERVER",
+        "CHAT",
+        "TELEGRAM",
+        "SLACK",
     )
 )
 

@@ -19,7 +19,7 @@ from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 from tests.contract.scripted import GOOD, HEDGEHOGS
 from tests.language.endpoint import Endpoint
-from tests.language.replies import refuses
+from tests.language.replies import refuses, talks
 from tests.telemetry.conftest import Measured
 from tests.telemetry.scenes import settings
 
@@ -136,6 +136,21 @@ def test_a_language_model_is_counted_with_tokens_cost_and_failures(
     assert seen.grown("events_total", node="hotpath", op="classify", status="error") == 2
 
 
+def test_a_talk_with_a_language_model_is_counted_like_a_question(
+    measured: Measured, endpoint: Endpoint
+) -> None:
+    endpoint.script[:] = [talks("Yes."), refuses(503)]
+    memory = measured("prometheus", endpoint=endpoint)
+    seen = Seen()
+    memory.talk("Be kind.", [tacit.UserTurn("Hello")])
+    with pytest.raises(tacit.LanguageUnavailable):
+        memory.talk("Be kind.", [tacit.UserTurn("Hello")])
+    outcomes = [seen.grown("language_questions_total", outcome=o) for o in ("ok", "unavailable")]
+    assert outcomes == [1, 1]
+    assert seen.grown("language_tokens_total", direction="in") == 40
+    assert seen.grown("language_requests_total") == 1
+
+
 def test_vectors_that_could_not_be_made_are_counted(measured: Measured) -> None:
     table = Table({"tea": (1, 0, 0, 0)})
     memory = measured("prometheus", embedder=table)
@@ -153,6 +168,10 @@ def test_the_queue_is_read_when_somebody_looks(measured: Measured, database_url:
     view.learn([tacit.Message("user", "I live in Lisbon"), tacit.Message("user", "I like tea")])
     assert _gauge("queue_depth", of="turns", state="waiting") == 2
     assert _gauge("queue_depth", of="turns", state="parked") == 0
+    memory.take_in("telegram", [tacit.Update("1", ALICE.key, "{}")])
+    assert _gauge("queue_depth", of="updates", state="waiting") == 1
+    memory.update_done("telegram", "1")
+    assert _gauge("queue_depth", of="updates", state="waiting") == 0
     assert (_gauge("queue_age_seconds") or 0) >= 0
     memory.catch_up()
     assert _gauge("queue_depth", of="turns", state="waiting") == 0

@@ -6,8 +6,8 @@ from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
 from tacit.identity import keys
-from tacit.identity.links import Link, LinkKind
 from tacit.model import text
+from tacit.model.linking import Link, LinkKind
 from tacit.store import identities, links, places
 from tacit.store.writes import Writing
 
@@ -59,8 +59,11 @@ class MemoryIdentities(Opened):
         room, who = keys.chat_id(chat), keys.subject(person, "person")
         self._write(lambda w: places.join(w.connection, w.dialect, w.space, room, who, w.at))
 
-    def left(self, chat: str, person: str) -> None:
-        room, who = keys.chat_id(chat), keys.subject(person, "person")
+    def left(self, chat: str, person: str | None = None) -> None:
+        """Somebody is not in a group any more. Without a person, everybody: for whoever was away
+        from there, and does not know who went meanwhile."""
+        room = keys.chat_id(chat)
+        who = None if person is None else keys.subject(person, "person")
         self._write(lambda w: places.leave(w.connection, w.dialect, w.space, room, who, w.at))
 
     def set_confidential(self, chat: str, on: bool = True) -> None:

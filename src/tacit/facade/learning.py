@@ -12,13 +12,20 @@ from tacit.store import jobs
 
 
 class MemoryLearning(Opened):
-    def catch_up(self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS) -> int:
+    def catch_up(
+        self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None
+    ) -> int:
         """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
-        the background. Says how many turns were learned here."""
+        the background. Says how many turns were learned here. With `thread` (where a view has none,
+        the id of its chat), only what is due of that conversation in this space."""
         most = text.whole("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
+        named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         if self._mind.path is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        return Runner(self._mind.path).catch_up(most)
+        runner = Runner(self._mind.path)
+        if named is None:
+            return runner.catch_up(most)
+        return runner.catch_up_with(self._space, named, most)
 
     def keep_learning(self) -> None:
         """Learn what other processes hand over, too, until this is closed. Otherwise a process

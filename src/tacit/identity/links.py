@@ -4,38 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import StrEnum
 
 from tacit.identity.keys import is_subject
-
-
-class LinkKind(StrEnum):
-    LINK = "link"  # an external key and its account
-    MERGE = "merge"  # two people who turned out to be one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """One episode of `source` being the same person as `target`."""
-
-    id: str
-    source: str
-    target: str
-    kind: LinkKind
-    actor: str
-    created_at: datetime
-    verified_at: datetime | None
-    ended_at: datetime | None
-
-    @property
-    def holds(self) -> bool:
-        return self.verified_at is not None and self.ended_at is None
-
-    @property
-    def held(self) -> bool:
-        """It did once, whether or not it still does."""
-        return self.verified_at is not None
+from tacit.model.linking import Link, LinkKind
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,22 @@ class Runner:
             count += self.drain(early=True)
         return count
 
+    def catch_up_with(self, space: str, thread: str, timeout: float) -> int:
+        """What can be done of one thread, also by others who are at it."""
+        deadline = time.monotonic() + timeout
+        count = 0
+        while True:
+            now = self.path.store.clock()
+            with self.path.store.database.read() as connection:
+                job = jobs.first_of(connection, space, thread, now)
+                busy = job is None and jobs.leased_of(connection, space, thread, now)
+            if job is not None and self.work(job):
+                count += 1
+            elif (job is None and not busy) or time.monotonic() >= deadline:
+                return count
+            else:
+                time.sleep(_LOOK_AGAIN_SECONDS)
+
     def _anything_left(self) -> bool:
         """Somebody is at something, or it is anybody's turn: between two turns of a thread nobody
         holds either. Both in one snapshot, or a turn that is taken meanwhile is neither."""

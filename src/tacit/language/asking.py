@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
@@ -21,14 +19,15 @@ from tacit.errors import (
     MissingExtra,
 )
 from tacit.language.address import Provider, address
-from tacit.language.budget import Budget, Prices, Usage
-from tacit.language.port import CLOSED, Answer, LanguageModel
-from tacit.model.tokens import at_most
+from tacit.language.budget import Budget, Prices
+from tacit.language.port import CLOSED, Answer, LanguageModel, Talked
+from tacit.language.spoken import spelled, spoken
+from tacit.language.tries import Tries, encodable, everything
+from tacit.model.talk import Offered, TalkTurn, parse_tools, parse_turns, said
 
 if TYPE_CHECKING:
     from tacit.language.engine import Engine, Form, Reply
     from tacit.language.shape import Shape
-    from tacit.language.wire import Trouble
 
 T = TypeVar("T")
 Output = Literal["auto", "tool", "schema", "prompt"]
@@ -44,6 +43,7 @@ _IN_JSON = """\
 Answer with one JSON object and nothing else: no words before or after it, no Markdown fence.
 It must be valid against this JSON schema:
 """
+_DECLINED = "the language model {!r} declined to answer: its filter objects"
 _AGAIN = """\
 That is not a valid answer:
 {faults}
@@ -107,15 +107,14 @@ class EndpointModel(LanguageModel):
         engine = self._built()
         from tacit.language.shape import shape
 
+        wanted = shape(schema)
         call = _Call(
-            model=self,
-            engine=engine,
-            shape=shape(schema),
-            instructions=_encodable(instructions),
-            text=_encodable(text),
-            budget=budget,
-            until=time.monotonic() + self.timeout_seconds,
-            retries_left=self.retries,
+            tries=self._tries(engine, budget),
+            shape=wanted,
+            instructions=encodable(instructions),
+            text=encodable(text),
+            name=self.name,
+            temperature=self.temperature,
         )
         forms = self._forms
         for number, form in enumerate(forms):
@@ -126,12 +125,56 @@ class EndpointModel(LanguageModel):
                 return outcome
         raise AssertionError("the last form returns or raises")
 
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[Offered],
+        *,
+        budget: Budget | None,
+    ) -> Talked:
+        rules = said("instructions", instructions)
+        before, offered = parse_turns(turns), parse_tools(tools)
+        sent = spelled(rules, before, offered)
+        if sum(map(len, sent)) > limits.LANGUAGE_TEXT_MAX_CHARS:
+            most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
+            raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
+        engine = self._built()
+        from tacit.language.talking import Conversation
+
+        tries = self._tries(engine, budget)
+        conversation = Conversation(
+            instructions=rules,
+            turns=before,
+            tools=offered,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+        )
+        reply = tries.put(conversation, sent)
+        if reply.declined:
+            raise LanguageBadAnswer(_DECLINED.format(self.name))
+        found = spoken(reply, before, offered)
+        return Talked(reply=found, usage=tries.usage, attempts=tries.attempts)
+
     def close(self) -> None:
         self.closed.set()
         with self._building:
             if self._engine is not None:
                 self._engine.close()
                 self._engine = None
+
+    def _tries(self, engine: Engine, budget: Budget | None) -> Tries:
+        """The time begins here."""
+        return Tries(
+            engine=engine,
+            prices=self.prices,
+            budget=budget,
+            max_output_tokens=self.max_output_tokens,
+            retries=self.retries,
+            until=time.monotonic() + self.timeout_seconds,
+            closed=self.closed,
+            pause=self.pause,
+        )
 
     def _built(self) -> Engine:
         """At the first question, and after a fork once more."""
@@ -149,18 +192,14 @@ class EndpointModel(LanguageModel):
 
 @dataclass(slots=True, kw_only=True)
 class _Call(Generic[T]):
-    """One question from beginning to end: what is left of its time and tries, what it took."""
+    """One question from beginning to end, in the forms that are tried for it."""
 
-    model: EndpointModel
-    engine: Engine
+    tries: Tries
     shape: Shape[T]
     instructions: str
     text: str
-    budget: Budget | None
-    until: float
-    retries_left: int
-    attempts: int = 0
-    usage: Usage = field(default_factory=Usage)
+    name: str  # of the model
+    temperature: float | None
 
     def by(self, form: Form, *, last: bool) -> Answer[T] | LanguageFailed:
         """The answer, or the failure of this form where another may do better."""
@@ -169,7 +208,7 @@ class _Call(Generic[T]):
 
         turns: tuple[str, ...] = (self.text,)
         for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
-            reply = self._tried(form, turns, last=last)
+            reply = self._put(form, turns, last=last)
             if not isinstance(reply, Reply):
                 return reply
             called = reply.arguments is not None
@@ -181,12 +220,12 @@ class _Call(Generic[T]):
             if isinstance(found, Met):
                 return Answer(
                     value=found.value,
-                    usage=self.usage,
-                    model=self.model.name,
-                    attempts=self.attempts,
+                    usage=self.tries.usage,
+                    model=self.name,
+                    attempts=self.tries.attempts,
                 )
             if reply.declined:
-                raise LanguageBadAnswer(f"{self._who} declined to answer: its filter objects")
+                raise LanguageBadAnswer(_DECLINED.format(self.name))
             if form == "tool" and not called and not last:
                 # It never heard of the tool, and with it of the schema.
                 return LanguageBadAnswer(f"{self._who} ignores tools")
@@ -200,31 +239,11 @@ class _Call(Generic[T]):
 
     @property
     def _who(self) -> str:
-        return f"the language model {self.model.name!r}"
+        return f"the language model {self.name!r}"
 
-    def _tried(self, form: Form, turns: tuple[str, ...], *, last: bool) -> Reply | LanguageFailed:
-        """A reply after as many tries as are left, or why this form was not understood."""
-        from tacit.language.engine import Reply
+    def _put(self, form: Form, turns: tuple[str, ...], *, last: bool) -> Reply | LanguageFailed:
+        from tacit.language.engine import Question
 
-        while True:
-            outcome = self._once(form, turns)
-            if isinstance(outcome, Reply):
-                return outcome
-            if outcome.other_form and not last:
-                return outcome.error
-            if not outcome.passing or self.retries_left == 0:
-                raise outcome.error
-            self.retries_left -= 1
-            wait = _wait_seconds(outcome.wait_seconds, self.model.retries - self.retries_left)
-            if time.monotonic() + wait >= self.until:
-                raise outcome.error
-            self.model.pause(wait)
-
-    def _once(self, form: Form, turns: tuple[str, ...]) -> Reply | Trouble:
-        from tacit.language.engine import Question, Reply
-
-        if self.model.closed.is_set():
-            raise LanguageUnavailable(CLOSED)
         written = self.instructions
         if form != "tool":  # also beside a schema: servers hold a model to it without telling it
             written = f"{written}\n\n{_IN_JSON}{self.shape.written}"
@@ -233,41 +252,18 @@ class _Call(Generic[T]):
             turns=turns,
             json_schema=self.shape.json_schema,
             form=form,
-            max_output_tokens=self.model.max_output_tokens,
-            temperature=self.model.temperature,
+            max_output_tokens=self.tries.max_output_tokens,
+            temperature=self.temperature,
         )
-        sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(
-            at_most(part) for part in (written, self.shape.written, *turns)
-        )
-        if self.budget is not None:
-            estimate = self.model.prices.usage(sent_tokens, self.model.max_output_tokens)
-            self.budget.cover(estimate)
-        self.attempts += 1
-        outcome = self.engine.put(question, self.until)
-        if isinstance(outcome, Reply):
-            said_tokens = self.model.max_output_tokens if outcome.cut else at_most(_said(outcome))
-            self._spend(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
-        elif outcome.counts:
-            self._spend(sent_tokens, 0)
-        return outcome
-
-    def _spend(self, tokens_in: int, tokens_out: int) -> None:
-        usage = self.model.prices.usage(tokens_in, tokens_out)
-        self.usage += usage
-        if self.budget is not None:
-            self.budget.record(usage)
-
-
-def _said(reply: Reply) -> str:
-    if reply.arguments is None:
-        return _encodable(reply.text)
-    written = reply.arguments
-    return _encodable(written if isinstance(written, str) else json.dumps(written))
+        sent = (written, self.shape.written, *turns)
+        if last:
+            return self.tries.put(question, sent)
+        return self.tries.put_in_this_form(question, sent)
 
 
 def _quoted(reply: Reply) -> str:
     """The model's own words, to be looked at again. Never empty: some servers refuse that."""
-    return _said(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
+    return everything(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
 
 
 def _again(faults: tuple[str, ...], form: Form, *, cut: bool) -> str:
@@ -278,20 +274,6 @@ def _again(faults: tuple[str, ...], form: Form, *, cut: bool) -> str:
     )
 
 
-def _wait_seconds(asked: float | None, attempt: int) -> float:
-    """What was asked for, or twice as long each time; not quite the same for everybody."""
-    if asked is not None:
-        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
-    doubled = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (attempt - 1)
-    doubled = min(doubled, limits.LANGUAGE_WAIT_MAX_SECONDS)
-    return random.uniform(doubled / 2, doubled)
-
-
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
-
-
-def _encodable(text: str) -> str:
-    """Without halves of characters, which no encoding can send and errors would quote."""
-    return text.encode("utf-8", "replace").decode("utf-8")

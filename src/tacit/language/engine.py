@@ -34,6 +34,7 @@ from tacit.errors import LanguageRefused, LanguageUnavailable
 from tacit.language import quiet
 from tacit.language.address import Address
 from tacit.language.loop import Loop
+from tacit.language.talking import Conversation, talk_messages, talk_parameters
 from tacit.language.wire import EXCHANGE, BoundedTransport, Exchange, Trouble
 
 Form = Literal["schema", "tool", "prompt"]
@@ -54,13 +55,28 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A call as it came: nothing of it is checked."""
+
+    id: str
+    name: str
+    arguments: str | dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    arguments: str | dict[str, Any] | None  # of the tool, if it was called
+    calls: tuple[Called, ...]
     text: str
     cut: bool  # ended for its length
     declined: bool  # by a filter there
     tokens_in: int
     tokens_out: int
+
+    @property
+    def arguments(self) -> str | dict[str, Any] | None:
+        """Of the one tool that a question with a schema has, if it was called."""
+        ours = [call.arguments for call in self.calls if call.name == _TOOL]
+        return ours[0] if ours else None
 
 
 class Engine:
@@ -80,7 +96,7 @@ class Engine:
     def alive(self) -> bool:
         return self._loop.alive
 
-    def put(self, question: Question, until: float) -> Reply | Trouble:
+    def put(self, question: Question | Conversation, until: float) -> Reply | Trouble:
         """One request, over by `until` on the monotonic clock. Nothing is raised for the model's
         part, so that no error of a library with a prompt in it hangs behind ours."""
         rest = until - time.monotonic()
@@ -91,27 +107,28 @@ class Engine:
             self._loop.run(self._client.aclose, limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
         self._loop.close()
 
-    async def _put(self, question: Question, rest_seconds: float) -> Reply | Trouble:
+    async def _put(self, question: Question | Conversation, rest_seconds: float) -> Reply | Trouble:
         exchange = Exchange()
         EXCHANGE.set(exchange)  # of this task alone
         try:
+            messages, parameters = _written(question)
             async with asyncio.timeout(rest_seconds):
                 response = await model_request(
                     self._model,
-                    _messages(question),
+                    messages,
                     model_settings=self._settings(question, rest_seconds),
-                    model_request_parameters=_parameters(question),
+                    model_request_parameters=parameters,
                     instrument=False,
                 )
             return _reply(response)
         except TimeoutError:
             return exchange.trouble or self._late(exchange)
         except UserError:
-            return exchange.trouble or self._unable(question.form)
+            return exchange.trouble or self._unable(question)
         except Exception:  # noqa: BLE001 (answers are hostile: the library may stumble anyhow)
             return exchange.trouble or self._transport.strange()
 
-    def _settings(self, question: Question, rest_seconds: float) -> ModelSettings:
+    def _settings(self, question: Question | Conversation, rest_seconds: float) -> ModelSettings:
         settings = ModelSettings(max_tokens=question.max_output_tokens, timeout=rest_seconds)
         # Models that reason take no temperature, and the library would warn at every question.
         fixed = any(self._model.profile.get(name) for name in _FIXED_TEMPERATURE)
@@ -124,9 +141,11 @@ class Engine:
 raise language.timeout_seconds"
         return Trouble(error=LanguageUnavailable(problem), passing=True, counts=exchange.sent)
 
-    def _unable(self, form: Form) -> Trouble:
-        problem = f"{self._transport.who} cannot answer in the form {form}: set language.output \
-to another, or to auto"
+    def _unable(self, question: Question | Conversation) -> Trouble:
+        problem = f"{self._transport.who} cannot be talked to with tools: use another model"
+        if isinstance(question, Question):
+            problem = f"{self._transport.who} cannot answer in the form {question.form}: set \
+language.output to another, or to auto"
         return Trouble(error=LanguageRefused(problem), other_form=True)
 
 
@@ -162,6 +181,14 @@ def _anthropic(address: Address, model: str, client: httpx2.AsyncClient) -> Mode
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=sdk), profile=profile)
 
 
+def _written(
+    question: Question | Conversation,
+) -> tuple[list[ModelMessage], ModelRequestParameters]:
+    if isinstance(question, Conversation):
+        return talk_messages(question), talk_parameters(question)
+    return _messages(question), _parameters(question)
+
+
 def _messages(question: Question) -> list[ModelMessage]:
     messages: list[ModelMessage] = []
     for number, turn in enumerate(question.turns):
@@ -193,10 +220,16 @@ def _parameters(question: Question) -> ModelRequestParameters:
 
 def _reply(response: ModelResponse) -> Reply:
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    ours = [cast("str | dict[str, Any] | None", c.args) for c in calls if c.tool_name == _TOOL]
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return Reply(
-        arguments=ours[0] if ours else None,
+        calls=tuple(
+            Called(
+                id=call.tool_call_id,
+                name=call.tool_name,
+                arguments=cast("str | dict[str, Any] | None", call.args),
+            )
+            for call in calls
+        ),
         text=text,
         cut=response.finish_reason == "length",
         declined=response.finish_reason == "content_filter",

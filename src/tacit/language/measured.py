@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeVar
@@ -15,7 +17,8 @@ from tacit.errors import (
     LanguageUnavailable,
 )
 from tacit.language.budget import Budget, Ledger, Usage
-from tacit.language.port import Answer, LanguageModel
+from tacit.language.port import Answer, LanguageModel, Talked
+from tacit.model.talk import Offered, TalkTurn
 from tacit.telemetry import measures
 from tacit.telemetry.port import Meter
 
@@ -39,12 +42,34 @@ class MeasuredModel(LanguageModel):
     def ask(
         self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
     ) -> Answer[T]:
+        with self._measured():
+            answer = self._model.ask(instructions, text, schema, budget=self._counted(budget))
+        if budget is None:
+            _spent(self._meter, answer.usage, answer.attempts)
+        return answer
+
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[Offered],
+        *,
+        budget: Budget | None,
+    ) -> Talked:
+        with self._measured():
+            talked = self._model.talk(instructions, turns, tools, budget=self._counted(budget))
+        if budget is None:
+            _spent(self._meter, talked.usage, talked.attempts)
+        return talked
+
+    def close(self) -> None:
+        self._model.close()
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
         outcome, begun = measures.OTHER, time.monotonic()
-        counted = None
-        if budget is not None:  # also what a question cost that was not answered in the end
-            counted = replace(budget, ledger=_Counted(budget.ledger, self._meter))
         try:
-            answer = self._model.ask(instructions, text, schema, budget=counted)
+            yield
             outcome = "ok"
         except LanguageFailed as failed:
             outcome = _KINDS.get(type(failed), measures.OTHER)
@@ -52,12 +77,12 @@ class MeasuredModel(LanguageModel):
         finally:
             self._meter.count(measures.LANGUAGE_COUNT, outcome=outcome)
             self._meter.observe(measures.LANGUAGE_SECONDS, time.monotonic() - begun)
-        if budget is None:
-            _spent(self._meter, answer.usage, answer.attempts)
-        return answer
 
-    def close(self) -> None:
-        self._model.close()
+    def _counted(self, budget: Budget | None) -> Budget | None:
+        """Also what a question cost that was not answered in the end."""
+        if budget is None:
+            return None
+        return replace(budget, ledger=_Counted(budget.ledger, self._meter))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
-"""What learning needs from a language model: a question and a schema in, a typed answer out."""
+"""What is asked of a language model: a typed answer to a question, or the next turn of a talk."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from tacit.language.budget import Budget, Usage
+from tacit.model.talk import Offered, TalkReply, TalkTurn
 
 T = TypeVar("T")
 CLOSED = "the language model is closed: open a memory again to use it"
@@ -17,6 +19,13 @@ class Answer(Generic[T]):
     usage: Usage  # of every request that it took
     model: str  # as the operator names it; what the endpoint calls itself is not repeated
     attempts: int  # requests sent: the first, retries, repairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talked:
+    reply: TalkReply
+    usage: Usage  # of every request that it took
+    attempts: int
 
 
 class LanguageModel(Protocol):
@@ -34,6 +43,20 @@ class LanguageModel(Protocol):
         The answer has that type and met all of its constraints. Without a budget nothing is
         counted. Blocks for as long as the operator allows a question to take, and no longer.
         """
+        ...
+
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[Offered],
+        *,
+        budget: Budget | None,
+    ) -> Talked:
+        """What the model says next, or which tools it calls: it is asked once, and its calls are
+        the caller's to carry out. Bounded, counted and failing as `ask` is. Calls are bounded in
+        number and size; one of a tool that was not offered, or without whole arguments, is marked
+        as broken."""
         ...
 
     def close(self) -> None:

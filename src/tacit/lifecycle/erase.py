@@ -14,7 +14,17 @@ from tacit.lifecycle import certificate, journal, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
 from tacit.model.results import Erased
-from tacit.store import checkpoints, erasures, jobs, keyed, note_erasing, noted, once
+from tacit.store import (
+    checkpoints,
+    erasures,
+    inbox,
+    jobs,
+    keyed,
+    link_offers,
+    note_erasing,
+    noted,
+    once,
+)
 from tacit.store.burying import bury
 from tacit.store.core import Store
 from tacit.store.engine import Database
@@ -136,7 +146,10 @@ def wipe(w: Writing, owners: Collection[str]) -> Noted:
 
 def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
     """Everything that belongs to these identities of one person, their notes, their checkpoints,
-    and what waits to be learned."""
+    what waits to be learned, what channels brought from them and is not done, and the codes by
+    which they were about to be linked."""
+    removal.counts["link_offers"] += link_offers.drop(w.connection, w.space, owners)
+    removal.counts["updates"] += inbox.drop(w, owners)
     removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
     removal.counts["checkpoints"] += checkpoints.drop(w.connection, w.space, owners, None)
     once.forget_all(w.connection, w.space, owners)

@@ -27,6 +27,7 @@ from tacit.store.tables import (
     events,
     history,
     learning_days,
+    link_tries,
     memories,
     memory_people,
     memory_versions,
@@ -78,6 +79,7 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     _drop(w, removal, people, or_(p.created_by.in_(who), p.id.in_(who)))
     _drop(w, removal, subjects, s.id.in_(who))
     _drop(w, removal, done_once, done_once.c.person.in_(who))
+    _drop(w, removal, link_tries, link_tries.c.person.in_(who))
     outside = [one.removeprefix(f"{EXTERNAL}:") for one in who]  # as a key names them
     _drop(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
     _drop(w, removal, blocks, blocks.c.thread.in_(threads))

@@ -28,14 +28,14 @@ from tacit.lifecycle.tombstones import (
     space_mark,
 )
 from tacit.model.results import Erased
-from tacit.store import erasures
+from tacit.store import erasures, inbox
 from tacit.store import jobs as waiting
 from tacit.store.core import Store
 from tacit.store.erasures import Erasure
-from tacit.store.tables import jobs, memories
+from tacit.store.tables import jobs, memories, updates
 from tacit.store.writes import Writing
 
-_M, _J = memories.c, jobs.c
+_M, _J, _U = memories.c, jobs.c, updates.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,10 @@ def _again(store: Store, due: _Due) -> int:
 def _take(w: Writing, removal: Removal, due: _Due) -> None:
     erasure, secret = due.erasure, due.secret
     who = _people(w.connection, due, PEOPLE)
-    # What waits to be learned in an older copy was learned since, and may be what was erased.
-    waiting.drop(w.connection, w.space, _people(w.connection, due, OWNERS) | who)
+    # What waits in an older copy was done and learned since, and may be what was erased.
+    concerned = _people(w.connection, due, OWNERS) | who
+    inbox.drop(w, concerned)
+    waiting.drop(w.connection, w.space, concerned)
     if erasure.scope == "person" and who:
         take_person(w, removal, who)
     elif erasure.scope == "subject" and who:
@@ -197,7 +199,8 @@ def _origins(connection: Connection, due: _Due) -> list[Origin]:
     for payload in connection.execute(queued).scalars():
         turn = unpacked(payload)
         said.add((turn.asking.chat, turn.message, turn.agent, turn.role.value))
-    names: set[str] = set()
+    brought = select(_U.chat).where(_U.space_id == due.space, _U.chat.is_not(None)).distinct()
+    names = set(connection.execute(brought).scalars())
     for chat, message, agent, role in said:
         names |= {chat or "", f"{chat}/{message}", f"agent:{agent}", f"role:{role}"}
     return [parse(name) for name in sorted(names) if mark(due.secret, SOURCES, name) in wanted]

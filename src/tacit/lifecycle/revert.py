@@ -2,19 +2,23 @@
 
 A memory that the source made is forgotten; one that it only reworded has its earlier wording back;
 what gave way to either stands again. A person's own later word is left alone.
+
+An operator reverts any source. Whoever takes back a message of their own unlearns that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, delete, or_, select
 
 from tacit import limits
+from tacit.disclosure.decide import decide
 from tacit.learn.turn import LEARN, unpacked
+from tacit.lifecycle.purge import remove
 from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
 from tacit.model.memory import Memory
 from tacit.model.results import Reverted
@@ -52,6 +56,7 @@ class _Done:
     restored: set[str] = field(default_factory=set)
     proposals: set[str] = field(default_factory=set)
     turns: set[tuple[str, int]] = field(default_factory=set)
+    recorded: set[str] = field(default_factory=set)
 
     def add(self, other: _Done) -> None:
         self.forgotten.update(other.forgotten)
@@ -59,6 +64,9 @@ class _Done:
         self.restored.update(other.restored)
         self.proposals.update(other.proposals)
         self.turns.update(other.turns)
+
+    def counted(self) -> Reverted:
+        return Reverted(**{one.name: len(getattr(self, one.name)) for one in fields(self)})
 
 
 class _Rehearsed(Exception):
@@ -78,13 +86,48 @@ def revert(act: Act[Any], origin: Origin, *, dry_run: bool) -> Reverted:
             whole.add(done)
             if after is None:
                 break
-    return Reverted(
-        forgotten=len(whole.forgotten),
-        reworded=len(whole.reworded),
-        restored=len(whole.restored),
-        proposals=len(whole.proposals),
-        turns=len(whole.turns),
+    return whole.counted()
+
+
+def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
+    """What the requester said in one message of this chat: all of it in this transaction, and what
+    was recorded of it as well. Of what stands again because of it, as much is counted as they may
+    hear here; that there was more is not theirs to know."""
+    named = Origin(chat=w.request.chat, message=message, own=w.request.mine, only=only)
+    origin = named.within(w.connection, w.space)
+    done = _Done()
+    queued = select(_J.thread, _J.seq, _J.payload).where(
+        _J.space_id == w.space, _J.kind == LEARN, _J.owner.in_(sorted(w.request.mine))
     )
+    _drop_turns(w, origin, w.connection.execute(queued).all(), done)
+    for id in _own(w, origin):
+        memory = writes.held(w, id)
+        if memory is None or not origin.made(memory):
+            continue
+        if memory.is_turn:
+            done.recorded.add(id)
+        elif memory.state in _STANDING:
+            _undo(w, origin, memory, done)
+    remove(w, sorted(done.recorded))
+    told = {id for id in done.restored if _hears(w, id)}
+    return replace(done, restored=told).counted()
+
+
+def _own(w: Writing, origin: Origin) -> list[str]:
+    """By whose it is and by who said it: an index leads to each."""
+    own = sorted(origin.own or ())
+    theirs = _M.owner.in_(own)
+    others = _M.speaker.in_(own) & or_(_M.owner.is_(None), _M.owner != _M.speaker)
+    found: set[str] = set()
+    for which in (theirs, others):
+        rows = select(_M.id).where(_M.space_id == w.space, which, origin.rows)
+        found.update(w.connection.execute(rows).scalars())
+    return sorted(found)
+
+
+def _hears(w: Writing, id: str) -> bool:
+    memory = writes.held(w, id)
+    return memory is not None and decide(w.request, memory).allowed
 
 
 def _batch(
@@ -120,13 +163,17 @@ def _turns(w: Writing, origin: Origin, after: tuple[str, int] | None) -> tuple[_
     )
     rows = w.connection.execute(waiting).all()
     done = _Done()
+    _drop_turns(w, origin, rows, done)
+    more = len(rows) == _TURNS_AT_ONCE_COUNT
+    return done, (rows[-1].thread, rows[-1].seq) if more else None
+
+
+def _drop_turns(w: Writing, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
     for row in rows:
         if origin.said(unpacked(row.payload)):
             one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
             if w.connection.execute(delete(jobs).where(*one)).rowcount:
                 done.turns.add((row.thread, row.seq))
-    more = len(rows) == _TURNS_AT_ONCE_COUNT
-    return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
 def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any]:
@@ -177,13 +224,14 @@ def _first_undone(w: Writing, origin: Origin, memory: Memory) -> Wording | None:
     """Where the wordings from this source begin; None if the current one is not one of them.
 
     All wordings of a memory are from one chat; of agent and role only the last is noted, and stands
-    for those before it. Of messages each has its own.
+    for those before it. Of messages each has its own. Who takes back a message of their own takes
+    back, too, what a tool wrote down because of it; for an operator that is a person's own word.
     """
     if not origin.made(memory):
         return None
     first = None
     for wording in reversed(wordings(w, memory)):
-        if not wording.learned:
+        if not wording.learned and origin.own is None:
             break
         first = wording
         if origin.message is not None:

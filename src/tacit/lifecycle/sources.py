@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
@@ -29,24 +29,28 @@ _M, _H = memories.c, history.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A source, as it was named. `rooms` are the ids that its chat has had."""
+    """A source, as it was named. `rooms` are the ids that its chat has had. One that is `own` is
+    what these identities of one person handed over, and nobody else, in the categories that
+    somebody who asks for them may use."""
 
     chat: str | None = None
     message: str | None = None
     agent: str | None = None
     role: Role | None = None
     rooms: Collection[str] = field(default=())
+    own: Collection[str] | None = None  # None: whoever's it is
+    only: Collection[str] | None = None  # None: all categories
 
     def within(self, connection: Connection, space: str) -> Origin:
         """The same, under every id that the channel gave the chat."""
         if self.chat is None:
             return self
         rooms = place(connection, space, self.chat).rooms
-        return Origin(chat=self.chat, message=self.message, rooms=sorted(rooms | {self.chat}))
+        return replace(self, rooms=sorted(rooms | {self.chat}))
 
     @property
     def rows(self) -> ColumnElement[bool]:
-        """Memories whose wording is from here."""
+        """Memories whose wording is from here, whoever's it is."""
         if self.agent is not None:
             return _M.agent == self.agent
         if self.role is not None:
@@ -55,11 +59,20 @@ class Origin:
         return here if self.message is None else and_(here, _M.source_message == self.message)
 
     def made(self, memory: Memory) -> bool:
-        """As `rows`, of one memory."""
+        """As `rows`, of one memory; and whether it is theirs whom it is asked for."""
         source = memory.source
+        if self.only is not None and memory.category not in self.only:
+            return False
+        # What nobody said, a tool's answer say, is from whoever it was kept for.
+        if self.own is not None and (memory.speaker or memory.owner) not in self.own:
+            return False
         return self._is(source.chat, source.message, memory.agent, memory.role)
 
     def said(self, turn: Turn) -> bool:
+        if self.only is not None and (turn.only is None or not set(turn.only) <= set(self.only)):
+            return False
+        if self.own is not None and turn.asking.subject not in self.own:
+            return False
         return self._is(turn.asking.chat, turn.message, turn.agent, turn.role.value)
 
     def _is(

@@ -148,6 +148,7 @@ class Proposal:
     replaces: str | None  # the memory that would give way
     created_at: datetime
     expires_at: datetime
+    widens: bool = False  # it is kept already: a yes lets others hear it, so no model may give it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +192,11 @@ class Reverted:
     restored: int = 0  # memories that had been replaced, and stand again
     proposals: int = 0  # that waited for somebody's yes
     turns: int = 0  # that were accepted and not learned yet
+    recorded: int = 0  # turns that were kept as they were said; gone, where a person unlearns
 
     def __bool__(self) -> bool:
-        return any((self.forgotten, self.reworded, self.restored, self.proposals, self.turns))
+        done = (self.forgotten, self.reworded, self.restored, self.proposals, self.turns)
+        return any((*done, self.recorded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.settings.categories import CategorySetting
+from tacit.settings.chat import ChatSettings, SlackSettings, TelegramSettings
 from tacit.settings.keys import key_names, variable
 from tacit.settings.load import FILE_NAME, FILE_VARIABLE, load
 from tacit.settings.records import (
@@ -40,6 +41,7 @@ __all__ = [
     "FILE_VARIABLE",
     "FOLDER_NAME",
     "CategorySetting",
+    "ChatSettings",
     "ConsolidateSettings",
     "DbSettings",
     "EmbeddingSettings",
@@ -60,7 +62,9 @@ __all__ = [
     "ServerSettings",
     "SessionsSettings",
     "Settings",
+    "SlackSettings",
     "SqliteSettings",
+    "TelegramSettings",
     "TtlDaysSettings",
     "category_names",
     "database_url",

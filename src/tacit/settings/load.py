@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tacit.errors import InvalidInput, SettingsError
+from tacit.settings.chat import telegram_mistake
 from tacit.settings.document import (
     document,
     is_mapping,
@@ -59,11 +60,14 @@ def load(
             dsn_url(settings.db, home, cwd)
         except InvalidInput as error:
             raise wrong(found["db.dsn"].where, str(error)) from None
-    for mistake in (embedding_mistake(settings.embedding), language_mistake(settings.language)):
+    # A key that is missing has no place: the one that needs it has.
+    for needs, mistake in (
+        ("embedding.provider", embedding_mistake(settings.embedding)),
+        ("language.provider", language_mistake(settings.language)),
+        ("telegram.mode", telegram_mistake(settings.telegram)),
+    ):
         if mistake is not None:
-            # A key that is missing has no place: the provider that needs it has.
-            provider = mistake.field.split(".")[0] + ".provider"
-            blamed = mistake.field if mistake.field in found else provider
+            blamed = mistake.field if mistake.field in found else needs
             raise wrong(found[blamed].where, str(mistake)) from None
     return settings
 

@@ -17,6 +17,7 @@ from tacit.model import text
 from tacit.model.words import CATEGORIES
 from tacit.settings import values
 from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
+from tacit.settings.chat import ChatSettings, SlackSettings, TelegramSettings
 from tacit.settings.server import ServerSettings
 from tacit.settings.upkeep import (
     ConsolidateSettings,
@@ -276,6 +277,9 @@ class Settings:
     events: EventsSettings = field(default_factory=EventsSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)
+    telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    slack: SlackSettings = field(default_factory=SlackSettings)
     # How categories come into a prompt; those that are not here come as a whole.
     categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
     # Agent → the categories it may use. None at all: every agent may use every category. Otherwise

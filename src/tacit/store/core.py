@@ -102,11 +102,17 @@ class Store:
         thread: str,
         work: Callable[[Writing], T],
         vectors: Vectors = NO_VECTORS,
+        *,
+        changing: bool = False,
     ) -> T:
-        """Resolve and write in one transaction; the writer acts with all their identities."""
+        """Resolve and write in one transaction; the writer acts with all their identities.
+        `changing`: who is whom, so it waits for the writes that rely on that."""
 
         def attempt(connection: Connection, *, first: bool) -> tuple[Writing, T]:
             at, dialect = self.clock(), self.database.dialect
+            if changing:
+                spaces.ensure(connection, dialect, space, at)
+                dialect.lock_space(connection, space)
             rev, secret, erased = spaces.enter(connection, dialect, space, at)
             if first and not self.requests.is_registered(space, asking, rev):
                 raise _Unregistered

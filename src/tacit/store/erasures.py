@@ -36,6 +36,8 @@ from tacit.store.tables import (
     history,
     identity_links,
     learned,
+    link_offers,
+    link_tries,
     memories,
     memory_people,
     memory_versions,
@@ -48,6 +50,7 @@ from tacit.store.tables import (
     relations,
     spaces,
     subjects,
+    updates,
     vectors,
 )
 
@@ -223,7 +226,8 @@ def identities(connection: Connection, space: str) -> set[str]:
     columns: tuple[ColumnElement[str], ...] = (
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes.c.subject, notes.c.contact_id, checkpoints.c.person,
-        done_once.c.person,
+        done_once.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
+        link_tries.c.person,
     )  # fmt: skip
     everybody = union(
         *(select(column).where(column.table.c.space_id == space) for column in columns)

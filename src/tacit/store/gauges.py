@@ -8,14 +8,15 @@ from datetime import timedelta
 from sqlalchemy import case, func, select
 
 from tacit.clock import Clock, from_micros
-from tacit.store import events
+from tacit.store import events, inbox
 from tacit.store.engine import Database
 from tacit.store.jobs import LEARN
-from tacit.store.tables import jobs, memories
+from tacit.store.tables import jobs, memories, updates
 from tacit.telemetry import measures
 from tacit.telemetry.port import Meter, Read, Stop
 
-_J, _M = jobs.c, memories.c
+_J, _M, _U = jobs.c, memories.c, updates.c
+_BROUGHT = (inbox.WAITING, inbox.PARKED)
 _DAY = timedelta(days=1)
 Values = Iterable[tuple[Mapping[str, str], float]]
 
@@ -46,11 +47,16 @@ def _whose(database: Database) -> Hashable:
 def _depth(database: Database) -> Values:
     turn = case((_J.kind == LEARN, "turns"), else_="tasks")
     held = select(turn, _J.parked, func.count()).group_by(turn, _J.parked)
+    brought = select(_U.state, func.count()).where(_U.state.in_(_BROUGHT)).group_by(_U.state)
     with database.read() as connection:
-        found = {(kind, bool(parked)): n for kind, parked, n in connection.execute(held)}
-    for kind in ("turns", "tasks"):
-        for parked, state in ((False, "waiting"), (True, "parked")):
-            yield {"of": kind, "state": state}, found.get((kind, parked), 0)
+        found = {
+            (kind, inbox.PARKED if parked else inbox.WAITING): n
+            for kind, parked, n in connection.execute(held)
+        }
+        found |= {("updates", state): n for state, n in connection.execute(brought)}
+    for kind in ("turns", "tasks", "updates"):
+        for state in _BROUGHT:
+            yield {"of": kind, "state": state}, found.get((kind, state), 0)
 
 
 def _age(database: Database, clock: Clock) -> Values:

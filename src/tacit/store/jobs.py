@@ -164,7 +164,16 @@ def any_waiting(connection: Connection) -> bool:
 
 def leased(connection: Connection, now: datetime) -> bool:
     """Whether somebody is at anything."""
-    held = (_TURN, _J.parked.is_(False), _J.leased_until > to_micros(now))
+    return _leased(connection, now)
+
+
+def leased_of(connection: Connection, space: str, thread: str, now: datetime) -> bool:
+    """Whether somebody is at something of a thread."""
+    return _leased(connection, now, _J.space_id == space, _J.thread == thread)
+
+
+def _leased(connection: Connection, now: datetime, *of: ColumnElement[bool]) -> bool:
+    held = (_TURN, _J.parked.is_(False), _J.leased_until > to_micros(now), *of)
     return connection.execute(select(_J.seq).where(*held).limit(1)).first() is not None
 
 

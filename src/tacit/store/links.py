@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select, update
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity.links import Link, LinkKind
+from tacit.model.linking import Link, LinkKind
 from tacit.store import spaces
 from tacit.store.identities import around, to_link
 from tacit.store.ids import new_id
@@ -90,14 +90,20 @@ def _moved(connection: Connection, space: str, identities: Iterable[str]) -> Non
     settle_people(connection, space, found, {i for x in identities for i in found.ever(x)})
 
 
-def _current(connection: Connection, space: str, source: str) -> Link:
-    current = select(identity_links).where(
+def current(connection: Connection, space: str, source: str) -> Link | None:
+    """The link that an identity has, verified or not."""
+    held = select(identity_links).where(
         _C.space_id == space, _C.source == source, _C.ended_at.is_(None)
     )
-    row = connection.execute(current).one_or_none()
-    if row is None:
+    row = connection.execute(held).one_or_none()
+    return None if row is None else to_link(row)
+
+
+def _current(connection: Connection, space: str, source: str) -> Link:
+    link = current(connection, space, source)
+    if link is None:
         raise NotFound("link")
-    return to_link(row)
+    return link
 
 
 def _change(space: str, link: Link) -> Any:

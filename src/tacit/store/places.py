@@ -133,11 +133,17 @@ def join(
 
 
 def leave(
-    connection: Connection, dialect: Dialect, space: str, chat: str, person: str, at: datetime
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    chat: str,
+    person: str | None,  # None: everybody
+    at: datetime,
 ) -> None:
     dialect.lock_space(connection, space)
     known = place(connection, space, chat)
-    if _go(connection, space, known.id, {person} & known.members, to_micros(at)):
+    gone = known.members if person is None else {person} & known.members
+    if _go(connection, space, known.id, gone, to_micros(at)):
         spaces.touch(connection, space)
 
 

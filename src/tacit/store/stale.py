@@ -1,5 +1,5 @@
-"""Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, and
-changes."""
+"""Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what
+channels brought, codes that link identities, and changes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, select, tuple_
 
 from tacit import limits
 from tacit.clock import to_micros
+from tacit.store import inbox
 from tacit.store.tables import (
     blocks,
     change_log,
     declined,
     done_once,
     learning_days,
+    link_offers,
+    link_tries,
     pair_checks,
     thread_revisions,
+    updates,
 )
 
 _C, _T, _B = change_log.c, thread_revisions.c, blocks.c
@@ -24,14 +28,21 @@ _C, _T, _B = change_log.c, thread_revisions.c, blocks.c
 
 def drop(connection: Connection, space: str, now: datetime, most: int) -> int:
     """What was noted for a while only. Says how many rows went, up to as many as asked for."""
-    compared_since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
-    done_since = to_micros(now - timedelta(days=limits.ONCE_DAYS))
+
+    def ago(**time: int) -> int:
+        return to_micros(now - timedelta(**time))
+
+    u = updates.c
     day = (now - timedelta(days=limits.STALE_DAYS)).date().isoformat()
     stale: list[tuple[Table, ColumnElement[bool]]] = [
         (declined, declined.c.until <= to_micros(now)),
         (learning_days, learning_days.c.day < day),
-        (pair_checks, pair_checks.c.checked_at <= compared_since),
-        (done_once, done_once.c.at <= done_since),
+        (pair_checks, pair_checks.c.checked_at <= ago(days=limits.PAIR_CHECK_DAYS)),
+        (done_once, done_once.c.at <= ago(days=limits.ONCE_DAYS)),
+        (updates, (u.state == inbox.DONE) & (u.at <= ago(days=limits.UPDATE_KNOWN_DAYS))),
+        (updates, (u.state == inbox.PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
+        (link_offers, link_offers.c.expires_at <= ago()),
+        (link_tries, link_tries.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
     ]
     count = 0
     for table, when in stale:

@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from tacit.disclosure.shape import Rows
 from tacit.store.asking_tables import api_keys, checkpoints, done_memories, done_once
+from tacit.store.chatting_tables import link_offers, link_tries, updates
 from tacit.store.columns import flag, metadata, of_memory, time, words
 from tacit.store.identity_tables import (
     chat_members,
@@ -67,6 +68,8 @@ __all__ = [
     "language_usage",
     "learned",
     "learning_days",
+    "link_offers",
+    "link_tries",
     "memories",
     "memory_people",
     "memory_versions",
@@ -87,6 +90,7 @@ __all__ = [
     "sweeps",
     "thread_revisions",
     "tombstones",
+    "updates",
     "vectors",
 ]
 

@@ -17,13 +17,15 @@ UNCHANGEABLE = "change"  # may be heard, and still not be changed by whoever ask
 
 # The words of a view, and learning one turn in the background.
 OPERATIONS = (
-    "about", "approve", "begin_session", "block", "checkpoint", "count", "decline", "delete_file",
-    "delta", "end_session", "erase", "explain", "export", "file_sizes", "files", "forget",
-    "forget_category", "forget_checkpoint", "forget_key", "fresh", "get", "history",
-    "history_export", "import_lines", "learn", "learn_turn", "list", "name", "people", "pin",
-    "proposals", "propose_public", "put", "query", "read_file", "recall", "record", "relate",
-    "remember", "rename_file", "restore", "save_checkpoint", "set_visibility", "show", "stats",
-    "suggest_update", "trace", "update", "wipe", "withhold_from", "write_file",
+    "about", "accept_link", "approve", "begin_session", "block", "checkpoint", "confirm_link",
+    "count", "decline", "delete_file", "delta", "end_session", "erase", "explain", "export",
+    "file_sizes", "files", "forget", "forget_category", "forget_checkpoint", "forget_key", "fresh",
+    "get", "history", "history_export", "identities", "import_lines", "learn", "learn_turn",
+    "link_waiting", "list", "name", "offer_link", "people", "pin", "proposals", "propose_public",
+    "put", "query", "read_file", "recall", "record", "refuse_link", "relate", "remember",
+    "rename_file", "restore", "save_checkpoint", "set_visibility", "show", "stats",
+    "suggest_update", "trace", "unlearn", "unlink_me", "update", "wipe", "withhold_from",
+    "write_file",
 )  # fmt: skip
 OUTCOMES = ("ok", "refused", "error")
 FAILURES = ("unavailable", "refused", "bad_answer", "over_budget")
@@ -99,7 +101,7 @@ TASK_COUNT = _measure("task_runs", "counter", "Runs of upkeep", task=TASKS, outc
 TASK_SECONDS = _measure("task_seconds", "histogram", "How long a step of one took", "s", task=TASKS)
 QUEUE_DEPTH = _measure(
     "queue_depth", "gauge", "What waits in the database, for any process",
-    of=("turns", "tasks"), state=("waiting", "parked"),
+    of=("turns", "tasks", "updates"), state=("waiting", "parked"),
 )  # fmt: skip
 QUEUE_AGE = _measure("queue_age_seconds", "gauge", "How long the oldest turn has waited", "s")
 MEMORY_COUNT = _measure("memories", "gauge", "Memories in the database", state=State)

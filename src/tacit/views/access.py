@@ -81,8 +81,16 @@ class Access:
     def _read(self, work: Callable[[Connection, Request], T]) -> T:
         return self._store.read(self._space, self._asking, work, union=self._policy.union)
 
-    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
-        return self._store.write(self._space, self._asking, self._thread, work, vectors)
+    def _write(
+        self,
+        work: Callable[[Writing], T],
+        vectors: Vectors = NO_VECTORS,
+        *,
+        changing: bool = False,
+    ) -> T:
+        """`changing`: who is whom."""
+        where = (self._space, self._asking, self._thread)
+        return self._store.write(*where, work, vectors, changing=changing)
 
     def _write_text(
         self, content: str | None, work: Callable[[Writing], Remembered], *, new: bool = False

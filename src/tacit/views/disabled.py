@@ -12,6 +12,7 @@ from tacit.errors import NotFound
 from tacit.model.chat import Chat, Requester
 from tacit.model.checkpoint import Checkpoint
 from tacit.model.draft import Fields, FiledFields
+from tacit.model.linking import Link, LinkOffer, LinkWaiting
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.message import Message
 from tacit.model.notes import SessionDraft, SessionEnded, Woken
@@ -31,6 +32,7 @@ from tacit.model.results import (
     Recalled,
     Recorded,
     Remembered,
+    Reverted,
     Stats,
     Step,
     Suggestion,
@@ -181,6 +183,9 @@ class DisabledView:
     def learn(self, messages: Iterable[Message]) -> Accepted:
         return Accepted()
 
+    def unlearn(self, message: str) -> Reverted:
+        return Reverted()
+
     def begin_session(self, session: str | None = None) -> Woken:
         return Woken(session="")
 
@@ -203,6 +208,27 @@ class DisabledView:
 
     def forget_checkpoint(self, thread: str | None = None) -> None:
         return None
+
+    def offer_link(self) -> LinkOffer:
+        raise NotFound("link")
+
+    def accept_link(self, code: str) -> LinkWaiting:
+        raise NotFound("code")
+
+    def link_waiting(self) -> LinkWaiting | None:
+        return None
+
+    def confirm_link(self) -> Link:
+        raise NotFound("link")
+
+    def refuse_link(self) -> None:
+        return None
+
+    def unlink_me(self) -> Link:
+        raise NotFound("link")
+
+    def identities(self) -> List[str]:
+        return []
 
     def files(self, folder: str = "") -> List[str]:
         return []

@@ -17,11 +17,13 @@ from tacit.learn import lending
 from tacit.learn import record as recording
 from tacit.learn.suggest import suggested
 from tacit.learn.turn import LEARN, Turn
-from tacit.model import message, text
+from tacit.lifecycle import revert as reverting
+from tacit.model import message as saying
+from tacit.model import text
 from tacit.model.memory import Memory
 from tacit.model.message import Message, Role, Said
 from tacit.model.request import Request
-from tacit.model.results import Accepted, Proposal, Step, Suggestion
+from tacit.model.results import Accepted, Proposal, Reverted, Step, Suggestion
 from tacit.model.text import flag
 from tacit.model.words import Sensitivity, State
 from tacit.store import jobs, listing, people, proposals, writes
@@ -50,6 +52,16 @@ class ViewLearning(Access):
             self._mind.mind_the_gap()
         return Accepted(turns=count, refused=refused)
 
+    def unlearn(self, message: str) -> Reverted:
+        """Take back what you said in one message of this chat, by the id that its channel gave it:
+        what it taught is forgotten, or has its earlier wording back; what of it waits to be
+        learned, was asked about or was recorded is gone. What others said since stays. Done again,
+        it finds nothing more to do; of a message that is not yours, neither."""
+        named = text.identifier("message", message, limits.LABEL_MAX_CHARS)
+        done = self._write(lambda w: reverting.unlearn(w, named, self._categories()))
+        self._mind.mind_the_gap()
+        return done
+
     def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
         """A message's way through the stages, now and here. Unless it is to be kept, everything is
         done and then undone: nothing of it stays, not even who was asking."""
@@ -57,7 +69,7 @@ class ViewLearning(Access):
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         given = text if isinstance(text, Message) else Message(Role.USER, text)
         try:
-            said = message.checked(given)
+            said = saying.checked(given)
         except SecretRefused as secret:
             return (Step(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
         if flag("keep", keep):
@@ -199,9 +211,9 @@ def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
     """Messages without those that hold secrets, and the kinds of these."""
     said: list[Said] = []
     refused: list[str] = []
-    for one in message.listed(messages):
+    for one in saying.listed(messages):
         try:
-            said.append(message.checked(one))
+            said.append(saying.checked(one))
         except SecretRefused as secret:
             refused.append(secret.kind)
     return said, tuple(dict.fromkeys(refused))
@@ -225,4 +237,5 @@ def _proposal(waiting: Waiting, memory: Memory) -> Proposal:
         replaces=waiting.replaces,
         created_at=waiting.created_at,
         expires_at=waiting.expires_at,
+        widens=lending.is_loan(memory),
     )

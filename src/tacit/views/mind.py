@@ -13,6 +13,8 @@ from tacit.jobs.keepers import AT_OPENING, Keepers
 from tacit.jobs.rounds import Rounds
 from tacit.jobs.tasks import tasks
 from tacit.jobs.worker import Workers
+from tacit.language.budget import Allowance
+from tacit.language.port import LanguageModel
 from tacit.learn.path import Learning, Path
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Work
@@ -35,6 +37,8 @@ class Mind:
     learners: int = 0  # threads of this process that do so
     upkeep: Upkeep = field(default_factory=Upkeep)
     mirroring: Mirroring | None = None  # None: there are no files of notes
+    model: LanguageModel | None = None  # also where nothing is learned
+    allowance: Allowance = field(default_factory=Allowance)  # of each space in a day, for all of it
     recollection: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)
@@ -123,8 +127,8 @@ class Mind:
 
     def close(self) -> None:
         try:
-            if self.learning is not None and self.learning.model is not None:
-                self.learning.model.close()  # whoever waits for an answer need not
+            if self.model is not None:
+                self.model.close()  # whoever waits for an answer need not
             for workers in self._workers:
                 workers.close()
             self._keepers.close()

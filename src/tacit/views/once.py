@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -20,15 +20,18 @@ from tacit.lifecycle import tombstones
 from tacit.lifecycle.tombstones import Noted
 from tacit.model import text
 from tacit.model.checkpoint import Checkpoint, packed
+from tacit.model.linking import Link, LinkWaiting
 from tacit.model.notes import Note, SessionEnded
 from tacit.model.people import NameKind, Person
 from tacit.model.request import Request
-from tacit.model.results import Accepted, Erased, Recorded, Remembered
+from tacit.model.results import Accepted, Erased, Recorded, Remembered, Reverted
 from tacit.model.words import State
 from tacit.notes.session import sessions
-from tacit.store import called, erasures, people, proposals
+from tacit.store import called, erasures, link_offers, people, proposals
+from tacit.store.identities import around
 from tacit.store.once import Done
 from tacit.views.learning import screened
+from tacit.views.linking import accepted
 
 if TYPE_CHECKING:
     from tacit.views.view import View
@@ -132,6 +135,14 @@ def _tell_changed(view: View, done: Done, _: Asked) -> None:
         raise NotFound
 
 
+def _note_reverted(made: Reverted, _: Asked) -> Noting:
+    return asdict(made), ()
+
+
+def _tell_reverted(_: View, done: Done, __: Asked) -> Reverted:
+    return Reverted(**done.told)
+
+
 def _note_nothing(_: Any, __: Asked) -> Noting:
     return {}, ()
 
@@ -212,13 +223,49 @@ def _tell_checkpoint(view: View, done: Done, asked: Asked) -> Checkpoint:
     )
 
 
+def _note_accepted(made: LinkWaiting | None, _: Asked) -> Noting:
+    return {"accepted": made is not None}, ()
+
+
+def _tell_accepted_link(view: View, done: Done, _: Asked) -> LinkWaiting:
+    """As long as it waits. A code that was wrong is not looked for again."""
+    me = view._asking.subject
+
+    def work(connection: Connection, request: Request) -> link_offers.Asked | None:
+        there = me is not None and request.private and done.told["accepted"]
+        where = (connection, view._space, me or "", request.at)
+        return link_offers.accepted(*where) if there else None
+
+    found = view._read(work)
+    if found is None:
+        raise NotFound("code")
+    return accepted(found)
+
+
+def _note_link(made: Link, _: Asked) -> Noting:
+    return {"link": made.id}, ()
+
+
+def _tell_link(view: View, done: Done, _: Asked) -> Link:
+    """As it is by now."""
+    me = view._asking.subject or ""
+    found = view._read(lambda connection, _: around(connection, view._space, (me,)))
+    link = next((one for one in found.links if one.id == done.told["link"]), None)
+    if link is None:
+        raise NotFound("link")
+    return link
+
+
+_LINKED = Word(note=_note_link, tell=_tell_link)
 _REMEMBERED = Word(note=_note_remembered, tell=_tell_remembered)
 _CHANGED = Word(note=_note_changed, tell=_tell_changed)
 _COUNTED = Word(note=_note_count, tell=_tell_count)
 _ERASED = Word(note=_note_erased, tell=_tell_erased)
 _NOTHING = Word(note=_note_nothing, tell=_tell_nothing)
 WORDS: Mapping[str, Word] = {
+    "accept_link": Word(note=_note_accepted, tell=_tell_accepted_link),
     "approve": _NOTHING,
+    "confirm_link": _LINKED,
     "decline": _NOTHING,
     "delete_file": _NOTHING,
     "end_session": Word(note=_note_ended, tell=_tell_ended),
@@ -233,12 +280,15 @@ WORDS: Mapping[str, Word] = {
     "propose_public": _NOTHING,
     "put": _REMEMBERED,
     "record": Word(note=_note_recorded, tell=_tell_recorded),
+    "refuse_link": _NOTHING,
     "relate": _CHANGED,
     "remember": _REMEMBERED,
     "rename_file": _NOTHING,
     "restore": _CHANGED,
     "save_checkpoint": Word(note=_note_checkpoint, tell=_tell_checkpoint),
     "set_visibility": _CHANGED,
+    "unlearn": Word(note=_note_reverted, tell=_tell_reverted),
+    "unlink_me": _LINKED,
     "update": _REMEMBERED,
     "wipe": _ERASED,
     "withhold_from": _CHANGED,

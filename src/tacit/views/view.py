@@ -18,6 +18,7 @@ from tacit.views.checkpoints import ViewCheckpoints
 from tacit.views.exporting import ViewExport
 from tacit.views.fingerprint import arguments, fingerprint, token_of
 from tacit.views.learning import ViewLearning
+from tacit.views.linking import ViewLinking
 from tacit.views.notes import ViewNotes
 from tacit.views.once import WORDS, Asked, Repeated
 from tacit.views.pages import ViewPages
@@ -37,6 +38,7 @@ class View(
     ViewNotes,
     ViewPages,
     ViewCheckpoints,
+    ViewLinking,
 ):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 
@@ -73,8 +75,14 @@ class OnceView(View):
         """Taken in twice, lines change nothing: that needs no key."""
         return self._plain().import_lines(lines)
 
-    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
-        del work, vectors  # a word that is not among WORDS
+    def _write(
+        self,
+        work: Callable[[Writing], T],
+        vectors: Vectors = NO_VECTORS,
+        *,
+        changing: bool = False,
+    ) -> T:
+        del work, vectors, changing  # a word that is not among WORDS
         raise InvalidInput("once", "does not cover this; leave the key out")
 
     def _taken(self) -> int:
@@ -109,7 +117,13 @@ class Doing(View):
     _asked_for: Asked | None = None
     _wanted: Wanted | None = None
 
-    def _write(self, work: Callable[[Writing], T], vectors: Vectors = NO_VECTORS) -> T:
+    def _write(
+        self,
+        work: Callable[[Writing], T],
+        vectors: Vectors = NO_VECTORS,
+        *,
+        changing: bool = False,
+    ) -> T:
         assert self._asked_for is not None
         assert self._wanted is not None
         asked, wanted, noted = self._asked_for, self._wanted, WORDS[self._name].note
@@ -123,7 +137,7 @@ class Doing(View):
             once.add(w, self._asking.subject, wanted, *noted(made, asked))
             return made
 
-        return super()._write(at_most_once, vectors)
+        return super()._write(at_most_once, vectors, changing=changing)
 
 
 def _at_most_once(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

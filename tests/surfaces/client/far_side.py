@@ -77,6 +77,7 @@ class FarSide(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or a client waits for the second half of each answer
     server: FarSide
 
     def answer(self) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tacit.learn.facts import Hold, Mention
 from tacit.learn.needed import low, may_match
 from tacit.learn.reading.forms import HoldForm
 from tacit.learn.reading.mentions import is_name, mention
-from tacit.learn.reading.tongue import Tongue
+from tacit.learn.reading.tongue import Tongue, codes
+from tacit.learn.reading.tongue import tongue as tongue_of
+
+_WORD = re.compile(r"@?\w[\w'-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +35,15 @@ def reach(text: str, tongue: Tongue) -> Reach:
             if form.hold:
                 holds.append(form.hold)
             elif names:
-                withheld += _named(names, tongue)
+                withheld += _named(names, tongue) or _meant(names, text, tongue)
     hold = max(holds, key=_STRICTNESS.__getitem__, default=None)
     return Reach(hold=hold, withheld_from=tuple(dict.fromkeys(withheld)))
+
+
+def is_guarded(text: str) -> bool:
+    """Whether a text says, in any language that is read here, that not everybody may hear it."""
+    found = [reach(text, tongue_of(code)) for code in codes()]
+    return any(one.withheld_from or one.hold in (Hold.PRIVATE, Hold.ROOM) for one in found)
 
 
 def silenced(text: str, tongue: Tongue) -> str:
@@ -47,6 +57,16 @@ def _likely(text: str, tongue: Tongue) -> list[HoldForm]:
     """Those that may match, also once others are cut out of the text."""
     seen = low(text)
     return [form for form in tongue.holds if may_match(form.needs, seen)]
+
+
+def _meant(pronoun: str, text: str, tongue: Tongue) -> list[Mention]:
+    """Whom "don't tell him" can mean: everybody whom the message names, because one too many hears
+    less, and one too few would hear it. Where it names nobody, somebody whom nobody knows."""
+    if pronoun.casefold() not in tongue.words["pronouns_hushed"]:
+        return []
+    words = (word.removesuffix("'s") for word in _WORD.findall(text.replace("’", "'")))
+    names = [mention(word, None, word) for word in words if is_name(word, tongue)]
+    return names or [mention(pronoun)]
 
 
 def _named(text: str, tongue: Tongue) -> list[Mention]:

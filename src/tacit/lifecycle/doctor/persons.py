@@ -8,8 +8,9 @@ from sqlalchemy import Connection, func, select
 
 from tacit.errors import Conflict, InvalidInput
 from tacit.identity.keys import PERSON
-from tacit.identity.links import Identities, LinkKind
+from tacit.identity.links import Identities
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient, each
+from tacit.model.linking import LinkKind
 from tacit.model.people import NameKind
 from tacit.store import ailments, links
 from tacit.store.tables import memory_people, people, person_names

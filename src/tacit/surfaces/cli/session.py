@@ -36,6 +36,8 @@ environment. Nothing was read, and nothing was kept."""
 _STDIN = "-"
 _YES = frozenset({"y", "yes"})
 _UTF8_MAX_BYTES = 4
+_CONVERSES = frozenset({"telegram", "slack", "chat"})  # there somebody can be asked
+_STAYS = _CONVERSES | {"serve"}
 
 
 class Session:
@@ -58,7 +60,10 @@ class Session:
         settings = self.settings
         if getattr(self.args, "migrate", False):
             settings = replace(settings, db=replace(settings.db, automigrate=True))
-        settings = replace(settings, learn=replace(settings.learn, workers=self._workers))
+        learn = replace(settings.learn, workers=self._workers)
+        if self.args.command in _CONVERSES:
+            learn = replace(learn, confirm=settings.chat.confirm)
+        settings = replace(settings, learn=learn)
         # Files of notes are read at the start of a command and written at its end.
         watches = settings.notes.watch and self._works_on
         settings = replace(settings, notes=replace(settings.notes, watch=watches))
@@ -86,7 +91,9 @@ class Session:
     def _workers(self) -> int:
         """Commands end before a thread of theirs would have learned much: only those that stay have
         some, and a server may leave it to others."""
-        if self.args.command == "serve":
+        if self.args.command == "chat" and self.settings.language.provider == "none":
+            return 0  # rules are quick: what was said is learned before it is answered
+        if self.args.command in _STAYS:
             return self.settings.learn.workers
         return max(1, self.settings.learn.workers) if self._works_on else 0
 
@@ -99,7 +106,8 @@ class Session:
 
     @property
     def _works_on(self) -> bool:
-        return self.args.command == "serve" or (self.args.command == "work" and not self.args.once)
+        command: str = self.args.command
+        return command in _STAYS or (command == "work" and not self.args.once)
 
     @cached_property
     def requester(self) -> Requester:

@@ -8,13 +8,14 @@ from typing import Any
 
 from tacit import limits
 from tacit.model import text
+from tacit.surfaces.client.linking import RemoteLinking
 from tacit.surfaces.client.noting import RemoteNotes
 from tacit.surfaces.client.reading import RemoteReads
 from tacit.surfaces.client.recalling import RemoteRecall
 from tacit.surfaces.client.writing import RemoteWrites
 
 
-class RemoteView(RemoteReads, RemoteRecall, RemoteWrites, RemoteNotes):
+class RemoteView(RemoteReads, RemoteRecall, RemoteWrites, RemoteNotes, RemoteLinking):
     """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
     are. What each word does is said at the same word of `tacit.View`."""
 

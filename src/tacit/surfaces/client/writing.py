@@ -10,7 +10,7 @@ from tacit.errors import InvalidInput
 from tacit.model import text
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.people import NameKind, Person
-from tacit.model.results import Erased, Imported, Remembered
+from tacit.model.results import Erased, Imported, Remembered, Reverted
 from tacit.model.words import Visibility
 from tacit.surfaces.client.calling import (
     Calling,
@@ -107,6 +107,10 @@ class RemoteWrites(Calling):
             Person, "POST", "/api/people/name", person=person, name=name, kind=kind
         )
         return named
+
+    def unlearn(self, message: str) -> Reverted:
+        done: Reverted = self._write(Reverted, "POST", "/api/unlearn", message=message)
+        return done
 
     def propose_public(self, category: str, key: str) -> None:
         self._write(None, "POST", "/api/proposals", category=category, key=key)

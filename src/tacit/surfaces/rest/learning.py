@@ -11,7 +11,7 @@ from starlette.responses import Response
 from tacit.model import text
 from tacit.model.keys import Scope
 from tacit.model.notes import SessionEnded, Woken
-from tacit.model.results import Accepted, Page, Proposal, Recorded, Step
+from tacit.model.results import Accepted, Page, Proposal, Recorded, Reverted, Step
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.paging import paged
@@ -23,6 +23,7 @@ from tacit.surfaces.rest.shapes import (
     Flag,
     Given,
     KeyName,
+    Label,
     LabelOrNone,
     MessageOrText,
     Messages,
@@ -34,6 +35,10 @@ routes = Routes("learning")
 
 class LearnRequest(Given):
     messages: Messages
+
+
+class UnlearnRequest(Given):
+    message: Label
 
 
 class RecordRequest(Given):
@@ -72,6 +77,13 @@ def record_messages(asked: Asking, body: RecordRequest) -> Response:
     """Keep turns of a conversation as they were said."""
     said = taking.messages(body.messages)
     return answer(asked.writing.record(said, **body.named("messages")))
+
+
+@routes.post("/api/unlearn", scope=Scope.WRITE, gives=Reverted, once=True)
+def unlearn_message(asked: Asking, body: UnlearnRequest) -> Response:
+    """Take back what the caller said in one message of this chat, by the channel's id of it. A
+    message that is somebody else's, or nobody's, is answered alike: nothing was undone."""
+    return answer(asked.writing.unlearn(body.message))
 
 
 @routes.post("/api/trace", scope=Scope.WRITE, gives=list[Step])

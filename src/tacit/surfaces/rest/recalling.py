@@ -90,7 +90,7 @@ class BlockQuery(Given):
 
 
 class DeltaQuery(Given):
-    since: Annotated[Any, WHOLE, WithJsonSchema({**whole(0, 10**18 - 1), "default": 0})] = 0
+    since: Annotated[Any, WHOLE, WithJsonSchema({**whole(0, limits.COUNTED_MAX), "default": 0})] = 0
 
 
 @routes.post("/api/query", scope=Scope.READ, gives=list[Bullet])

@@ -8,13 +8,17 @@ from tacit.model.keys import Scope
 from tacit.surfaces.rest.answers import nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.routes import Routes
-from tacit.surfaces.rest.shapes import ChatId, Flag, Given, Somebody
+from tacit.surfaces.rest.shapes import ChatId, Flag, Given, Somebody, SomebodyOrNull
 
 routes = Routes("chats")
 
 
-class MovedRequest(Given):
+class JoinedRequest(Given):
     person: Somebody
+
+
+class LeftRequest(Given):
+    person: SomebodyOrNull = None
 
 
 class ConfidentialRequest(Given):
@@ -26,16 +30,16 @@ class MigratedRequest(Given):
 
 
 @routes.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
-def joined_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
+def joined_chat(asked: Asking, chat: str, body: JoinedRequest) -> Response:
     """Somebody came into a group, or spoke there."""
     asked.memory.joined(chat, body.person)
     return nothing()
 
 
 @routes.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
-def left_chat(asked: Asking, chat: str, body: MovedRequest) -> Response:
-    """Somebody left a group."""
-    asked.memory.left(chat, body.person)
+def left_chat(asked: Asking, chat: str, body: LeftRequest) -> Response:
+    """Somebody left a group; without a person, everybody did."""
+    asked.memory.left(chat, **body.named())
     return nothing()
 
 

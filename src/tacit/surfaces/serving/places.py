@@ -28,14 +28,14 @@ def require_keys(memory: Memory, host: str, *, local: bool) -> None:
     )
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there. Port 0: one that is free."""
+def bound(host: str, port: int, group: str = "server") -> socket.socket:
+    """A socket that listens there, as a group of the settings says. Port 0: one that is free."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
-        raise SettingsError(f"server.host: {host} is not known ({error.strerror})") from None
+        raise SettingsError(f"{group}.host: {host} is not known ({error.strerror})") from None
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,9 +43,10 @@ def bound(host: str, port: int) -> socket.socket:
         listening.listen(_BACKLOG_COUNT)
     except OSError as error:
         listening.close()
-        fix = "stop what is there, or choose another with --port (0: one that is free)"
+        other = "--port" if group == "server" else f"{group}.port"
+        fix = f"stop what is there, or choose another with {other} (0: one that is free)"
         raise SettingsError(
-            f"server.port: cannot listen on {host}, port {port} ({error.strerror}); {fix}"
+            f"{group}.port: cannot listen on {host}, port {port} ({error.strerror}); {fix}"
         ) from None
     return listening
 

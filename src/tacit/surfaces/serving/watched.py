@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tacit.surfaces.serving.logs import Log
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -33,7 +33,7 @@ class Spans(Protocol):
 
 
 class Watched:
-    def __init__(self, app: FastAPI, log: Log, spans: Spans) -> None:
+    def __init__(self, app: Starlette, log: Log, spans: Spans) -> None:
         self._app = app
         # These say nothing but themselves. Whoever is turned away early has no route yet.
         paths = (getattr(route, "path", "{}") for route in app.routes)

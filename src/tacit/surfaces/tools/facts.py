@@ -18,11 +18,17 @@ _BOUNDS = {"minLength": FACT_MIN_CHARS, "maxLength": FACT_MAX_CHARS}
 _NO_SECRETS = " Leave passwords, keys and card numbers out; they are refused."
 
 
-def fact_tools(view: View) -> tuple[Tool, ...]:
-    return (_add_to_memory(view), _update_memory(view), _add_memory(view))
+def fact_tools(
+    view: View, message: str | None = None, least: Sensitivity | None = None
+) -> tuple[Tool, ...]:
+    return (
+        _add_to_memory(view, message, least),
+        _update_memory(view, message, least),
+        _add_memory(view, message, least),
+    )
 
 
-def _add_to_memory(view: View) -> Tool:
+def _add_to_memory(view: View, message: str | None, least: Sensitivity | None) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         content, category = given["content"], given["category"]
         about = [given["subject"]] if "subject" in given else None
@@ -36,7 +42,9 @@ def _add_to_memory(view: View) -> Tool:
                     "call this again with force.",
                     data={"stored": False, "suggestion": suggestion},
                 )
-        done = view.remember(content, category=category, about=about)
+        done = view.remember(
+            content, category=category, about=about, sensitivity=least, message=message
+        )
         return Answer(
             text=f"Stored as {done.id}.",
             data={"stored": True, "id": done.id, "version": done.version},
@@ -70,10 +78,10 @@ def _add_to_memory(view: View) -> Tool:
     )
 
 
-def _update_memory(view: View) -> Tool:
+def _update_memory(view: View, message: str | None, least: Sensitivity | None) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         before = view.show(given["memory_id"])
-        done = view.update(before.id, given["content"])
+        done = view.update(before.id, given["content"], sensitivity=least, message=message)
         return Answer(
             text=f"Updated {done.id}: {before.content!r} is now {given['content']!r}.",
             data={
@@ -107,13 +115,14 @@ def _update_memory(view: View) -> Tool:
     )
 
 
-def _add_memory(view: View) -> Tool:
+def _add_memory(view: View, message: str | None, least: Sensitivity | None) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         done = view.remember(
             given["content"],
             kind=given.get("type", Kind.KNOWLEDGE),
             about=given.get("about"),
-            sensitivity=given.get("sensitivity"),
+            sensitivity=least or given.get("sensitivity"),
+            message=message,
         )
         return Answer(text=f"Stored as {done.id}.", data={"id": done.id, "version": done.version})
 

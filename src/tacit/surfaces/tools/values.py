@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.memory import View
-from tacit.model.words import Visibility
+from tacit.model.words import Sensitivity, Visibility
 from tacit.surfaces.tools.schemas import number, takes, words
 from tacit.surfaces.tools.telling import told
 from tacit.surfaces.tools.tool import Answer, Tool, as_json
@@ -21,8 +21,11 @@ _KEY = words("The name of the value, for example timezone", maxLength=limits.KEY
 _NOTHING = "There is no such value that may be said here."
 
 
-def value_tools(view: View) -> tuple[Tool, ...]:
-    return (_get(view), _put(view), _list(view), _delete(view), _delete_namespace(view))
+def value_tools(
+    view: View, message: str | None = None, least: Sensitivity | None = None
+) -> tuple[Tool, ...]:
+    put = _put(view, message, least)
+    return (_get(view), put, _list(view), _delete(view), _delete_namespace(view))
 
 
 def _get(view: View) -> Tool:
@@ -45,12 +48,19 @@ def _get(view: View) -> Tool:
     )
 
 
-def _put(view: View) -> Tool:
+def _put(view: View, message: str | None, least: Sensitivity | None) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         namespace, key = given["namespace"], given["key"]
         public = given.get("visibility") == Visibility.PUBLIC_OK
         asked = None if public else given.get("visibility")
-        done = view.put(namespace, key, given["value"], visibility=asked)
+        done = view.put(
+            namespace,
+            key,
+            given["value"],
+            visibility=asked,
+            sensitivity=least,
+            message=message,
+        )
         text = f"Kept: {namespace}/{key}."
         if public:
             view.propose_public(namespace, key)

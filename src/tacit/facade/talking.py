@@ -1,0 +1,50 @@
+"""The language model that learns, to talk with: for agents that run where the memory is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.facade.opened import Opened
+from tacit.learn.extract import chosen
+from tacit.learn.reading.holds import is_guarded
+from tacit.learn.reading.tongue import AUTO
+from tacit.lifecycle.concluded import budget_of, touches_on
+from tacit.model.talk import Offered, TalkReply, TalkTurn
+from tacit.model.text import storable
+from tacit.model.words import Sensitivity
+
+
+class MemoryTalking(Opened):
+    def has_model(self) -> bool:
+        """Whether there is a language model to talk with."""
+        return self._mind.model is not None
+
+    def is_guarded(self, words: str) -> bool:
+        """Whether these words say themselves that not everybody may hear them: a surprise, a
+        confidence. An agent leaves such a message to `learn`, which keeps it from whom it names;
+        what a tool writes down instead would not."""
+        return is_guarded(_words(words))
+
+    def sensitivity_of(self, words: str) -> Sensitivity:
+        """How sensitive a fact is by its words: personal at the least."""
+        said = _words(words)
+        return touches_on(said, chosen(AUTO, said))
+
+    def talk(
+        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[Offered] = ()
+    ) -> TalkReply:
+        """What the model says next, or which of these tools it calls. It hears what is given here
+        and nothing else: what of memory goes in is up to the caller. Blocks for as long as
+        `language.timeout_seconds`, and spends from this space's budget for the day. Raises a
+        `LanguageFailed` where there is no answer."""
+        model = self._mind.model
+        if model is None:
+            raise InvalidInput("language", "no model is set; choose one with language.provider")
+        budget = budget_of(self._store, self._space, self._mind.allowance)
+        return model.talk(instructions, turns, tools, budget=budget).reply
+
+
+def _words(given: object) -> str:
+    return storable("words", given, limits.LANGUAGE_TEXT_MAX_CHARS)

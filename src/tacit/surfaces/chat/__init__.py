@@ -1,0 +1,1 @@
+"""Conversations of any channel: what is heard, what is said, and the agent in between."""

@@ -1,0 +1,116 @@
+"""Answers without a language model: “remember …”, questions to memory, and consent by buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tacit import chat_limits
+from tacit.errors import InvalidInput
+from tacit.memory import DisabledView, Memory, View
+from tacit.model.memory import Memory as Record
+from tacit.model.words import ChatKind
+from tacit.surfaces.chat import wording
+from tacit.surfaces.chat.agent import name_of
+from tacit.surfaces.chat.calling import taught
+from tacit.surfaces.chat.commands import undo_button
+from tacit.surfaces.chat.consent import Consent, about_the_same
+from tacit.surfaces.chat.heard import Said
+from tacit.surfaces.chat.say import Say, Span, say, worded
+
+Noticed = frozenset[tuple[str, int]]  # memories by id, and in which version
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    memory: Memory
+    consent: Consent
+
+    def noticed(self, view: View | DisabledView, said: Said) -> Noticed:
+        """What there is before a message is learned that asks for something to be remembered: in a
+        group nobody is told which message a memory is from."""
+        if said.chat.kind is ChatKind.PRIVATE or not wording.asks_to_remember(said.text):
+            return frozenset()
+        return frozenset((one.id, one.version) for one in _newest(view))
+
+    def answer(
+        self, view: View | DisabledView, said: Said, before: Noticed, *, learned: bool
+    ) -> list[Say]:
+        """To a message that has been handed over to be learned, if it could be."""
+        if isinstance(view, DisabledView):
+            return [say(wording.NOBODY)]
+        if not said.text.strip():
+            return []
+        settled = self._settled(view, said)
+        if settled is not None:
+            return [settled]
+        if wording.asks_to_remember(said.text):
+            return self._remembered(view, said, before) if learned else []
+        if wording.is_question(said.text):
+            return [known(view, said)]
+        if learned:
+            self._caught_up(said)
+        return self.consent.with_buttons(view, said.who, keeping=True)
+
+    def _settled(self, view: View, said: Said) -> Say | None:
+        """A plain yes or no, where it is clear what it is meant for."""
+        yes = wording.answered(said.text)
+        if yes is None or said.who is None:
+            return None
+        asked = self.consent.waiting(view, said.who)
+        if len(asked) != 1 or not self.consent.was_asked(said.who, asked[0].id):
+            return None
+        return self.consent.settled(view, asked[0].id, f"{said.channel}:{said.update}", yes=yes)
+
+    def _remembered(self, view: View, said: Said, before: Noticed) -> list[Say]:
+        """With what was understood, as far as it may be heard where it was said."""
+        self._caught_up(said)
+        alone = said.chat.kind is ChatKind.PRIVATE
+        kept = taught(view, said) if alone else _spoken(view, said, before)
+        asked = self.consent.with_buttons(view, said.who, keeping=True)
+        if kept:
+            return [*(_told(said, one) for one in kept), *asked]
+        if asked:
+            return asked
+        if not alone:
+            return [say(*worded(wording.NOTED_IN_PRIVATE))]
+        late = self.memory.waiting().turns
+        return [say(*worded(wording.NOTED if late else wording.NOT_UNDERSTOOD))]
+
+    def _caught_up(self, said: Said) -> None:
+        with suppress(InvalidInput):  # learning is switched off here
+            self.memory.catch_up(chat_limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
+
+
+def known(view: View, said: Said) -> Say:
+    """Whoever asks about themselves is asked about by name."""
+    own = name_of(said.who) if wording.is_about_me(said.text) else ""
+    query = f"{said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]} {own}"
+    found = view.query(query, top_k=chat_limits.CHAT_FOUND_COUNT)
+    if not found:
+        return say(wording.UNKNOWN)
+    lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found)
+    return say(wording.KNOWN, *lines)
+
+
+def _spoken(view: View, said: Said, before: Noticed) -> list[Record]:
+    """What is new since, was said by the sender, and is what they said just now."""
+    own = None if said.who is None else f"ext:{said.who.key}"
+    return [
+        one
+        for one in _newest(view)
+        if (one.id, one.version) not in before
+        and one.speaker == own
+        and about_the_same(said.text, one.content, said.who)
+    ]
+
+
+def _newest(view: View | DisabledView) -> Iterable[Record]:
+    return view.list(limit=chat_limits.CHAT_LOOKED_AT_COUNT)
+
+
+def _told(said: Said, kept: Record) -> Say:
+    assert said.who is not None
+    button = undo_button(said.who, kept.id)
+    return say(wording.REMEMBERED, Span(kept.content, "strong"), buttons=((button,),))

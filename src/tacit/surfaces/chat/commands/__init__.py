@@ -1,0 +1,7 @@
+"""What people do with their memories by commands and buttons, in any channel."""
+
+from tacit.surfaces.chat.commands.asked import taken_apart
+from tacit.surfaces.chat.commands.buttons import undo_button
+from tacit.surfaces.chat.commands.commands import Commands
+
+__all__ = ["Commands", "taken_apart", "undo_button"]

@@ -1,0 +1,12 @@
+"""How a memory is put into a line of a list."""
+
+from __future__ import annotations
+
+from tacit import chat_limits
+
+
+def shortened(content: str) -> str:
+    """On one line, and no longer than a list can bear."""
+    line = " ".join(content.split())
+    most = chat_limits.CHAT_LISTED_MAX_CHARS
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -1,0 +1,61 @@
+"""Trouble with a channel: told once, and tried again after longer and longer pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from tacit import chat_limits
+from tacit.surfaces.chat.say import NotSent
+from tacit.surfaces.chat.working import Log, backoff
+
+T = TypeVar("T")
+
+
+class Stop(Protocol):
+    """When to end; a `threading.Event` is one."""
+
+    def is_set(self) -> bool: ...
+
+    def wait(self, timeout: float) -> bool: ...
+
+
+class Patience:
+    def __init__(
+        self,
+        channel: str,
+        log: Log,
+        stop: Stop,
+        backoff_seconds: float = chat_limits.CHAT_BACKOFF_SECONDS,
+    ) -> None:
+        self._channel = channel
+        self._log = log
+        self._stop = stop
+        self._backoff_seconds = backoff_seconds
+        self._failures = 0
+        self._told: str | None = None
+
+    def failed(self, problem: str, wait_seconds: float | None = None) -> None:
+        """One line for each trouble, however often it is tried."""
+        if problem != self._told and not self._stop.is_set():
+            self._log.tell(f"{self._channel} waits", problem=problem)
+            self._told = problem
+        self._failures += 1
+        self._stop.wait(wait_seconds or backoff(self._failures, self._backoff_seconds))
+
+    def worked(self) -> None:
+        if self._told is not None:
+            self._log.tell(f"{self._channel} goes on")
+        self._failures, self._told = 0, None
+
+    def until_done(self, call: Callable[[], T]) -> T | None:
+        """None: it was stopped before that came about."""
+        while not self._stop.is_set():
+            try:
+                done = call()
+            except NotSent as problem:
+                self.failed(str(problem), problem.wait_seconds)
+            else:
+                self.worked()
+                return done
+        return None

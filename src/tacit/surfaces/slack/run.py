@@ -1,0 +1,60 @@
+"""The bot, put together and kept going until it is told to stop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tacit.bootstrap import request_spans
+from tacit.errors import SettingsError
+from tacit.memory import Memory
+from tacit.settings import Settings, SlackSettings
+from tacit.surfaces.chat.bot import Bot
+from tacit.surfaces.serving.logs import Log
+from tacit.surfaces.serving.places import address, bound
+from tacit.surfaces.serving.server import run as serve
+from tacit.surfaces.serving.watched import Watched
+from tacit.surfaces.slack.app import bolt, door
+from tacit.surfaces.slack.at_work import AtWork
+from tacit.surfaces.slack.bounded import BoundedClient
+from tacit.surfaces.slack.calls import Calls
+from tacit.surfaces.slack.reading import CHANNEL
+
+_TOKEN = re.compile(r"xoxb-[A-Za-z0-9-]{1,200}")
+_SECRET = re.compile(r"[!-~]{8,200}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    token: str = field(repr=False)
+    signing: str = field(repr=False)  # what Slack signs its requests with
+
+
+def secrets(how: SlackSettings, environ: Mapping[str, str]) -> Secrets:
+    """From the variables that the settings name. Their names are not told either: people write
+    tokens in their place."""
+    token = environ.get(how.token_env, "").strip()
+    if not _TOKEN.fullmatch(token):
+        fix = "set it to the bot token of the app, which begins with xoxb-"
+        raise SettingsError(f"slack.token_env: the variable that it names holds no token; {fix}")
+    signing = environ.get(how.secret_env, "").strip()
+    if not _SECRET.fullmatch(signing):
+        fix = "set it to the signing secret, which Slack shows under Basic Information"
+        raise SettingsError(f"slack.secret_env: the variable that it names holds no secret; {fix}")
+    return Secrets(token=token, signing=signing)
+
+
+def run(memory: Memory, settings: Settings, known: Secrets, log: Log) -> None:
+    """Until SIGTERM or SIGINT. What was taken in and not done waits for the next start."""
+    how = settings.slack
+    client = BoundedClient(known.token, how.api_url)
+    bot = Bot(memory, settings.chat)
+    running = AtWork(memory, bot, Calls(client), log, threads=settings.chat.threads)
+    app = door(bolt(client, known.signing, running.take_in, how.allowed_chats))
+    with bound(how.host, how.port, "slack") as listening:
+        log.tell("listening", address=address(listening))
+        with running:
+            watched = Watched(app, log, request_spans(settings))
+            serve(app, watched, listening, settings.server, log)
+    bot.tell_counts(log, CHANNEL)

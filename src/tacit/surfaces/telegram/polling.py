@@ -1,0 +1,45 @@
+"""Asking Telegram for updates, again and again: it forgets what it told once we ask for later ones,
+and we do that only when all of it is in the inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tacit import chat_limits
+from tacit.errors import StoreError
+from tacit.surfaces.chat.patience import Patience, Stop
+from tacit.surfaces.telegram.fields import Fields, number
+from tacit.surfaces.telegram.line import Line
+from tacit.surfaces.telegram.wire import Failed
+
+_STORE = "updates cannot be kept: the database does not take them"
+
+
+def poll(
+    line: Line,
+    take_in: Callable[[Sequence[Fields]], None],
+    patience: Patience,
+    stop: Stop,
+    seconds: int = chat_limits.TELEGRAM_POLL_SECONDS,
+) -> None:
+    """Until it is stopped."""
+    offset: int | None = None
+    while not stop.is_set():
+        try:
+            updates = line.updates(offset, seconds)
+        except Failed as problem:
+            patience.failed(str(problem), problem.wait_seconds)
+            continue
+        try:
+            take_in(updates)
+        except StoreError:
+            patience.failed(_STORE)
+            continue
+        numbers = [id for one in updates if (id := number(one, "update_id")) is not None]
+        if updates and not numbers:
+            patience.failed(str(Failed("unreadable")))
+            continue
+        patience.worked()
+        # Told once, it remembers. After a week of silence Telegram may begin its numbers anew,
+        # below an offset that we would keep on sending.
+        offset = max(numbers) + 1 if numbers else None

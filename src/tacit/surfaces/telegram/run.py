@@ -1,0 +1,164 @@
+"""The bot, put together and kept going until it is told to stop."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit import chat_limits
+from tacit.errors import SettingsError
+from tacit.memory import Memory
+from tacit.settings import Settings, TelegramSettings
+from tacit.surfaces.chat.bot import Bot
+from tacit.surfaces.chat.patience import Patience, Stop
+from tacit.surfaces.chat.rooms import Rooms
+from tacit.surfaces.chat.working import Log
+from tacit.surfaces.telegram.line import Line
+from tacit.surfaces.telegram.polling import poll
+from tacit.surfaces.telegram.reading import CHANNEL, KINDS, Me, Reading
+from tacit.surfaces.telegram.sending import TelegramOutlet
+from tacit.surfaces.telegram.taking import Taking
+
+if TYPE_CHECKING:
+    from tacit.surfaces.serving.logs import Log as ServingLog
+
+_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,200}")
+_SECRET = re.compile(rf"[A-Za-z0-9_-]{{1,{chat_limits.TELEGRAM_SECRET_MAX_CHARS}}}")
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    token: str = field(repr=False)
+    webhook: str = field(default="", repr=False)  # empty where nobody tells us anything
+
+
+def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
+    """From the variables that the settings name. Their names are not told either: people write
+    tokens in their place."""
+    token = environ.get(how.token_env, "").strip()
+    if not token:
+        fix = "set it to the token that @BotFather gave you"
+        raise SettingsError(f"telegram.token_env: the variable that it names is empty; {fix}")
+    if not _TOKEN.fullmatch(token):
+        fix = "it looks like 123456:ABC-DEF"
+        raise SettingsError(f"telegram.token_env: what the variable holds is no token; {fix}")
+    if how.mode == "polling":
+        return Secrets(token=token)
+    secret = environ.get(how.secret_env, "").strip()
+    if not _SECRET.fullmatch(secret):
+        fix = (
+            f"make up 1 to {chat_limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
+            "Telegram then shows us with every update"
+        )
+        raise SettingsError(f"telegram.secret_env: the variable holds no such secret; {fix}")
+    return Secrets(token=token, webhook=secret)
+
+
+class Telegram:
+    """What is between the Bot API and a memory."""
+
+    def __init__(
+        self, memory: Memory, settings: Settings, line: Line, me: Me, log: Log, stop: Stop
+    ) -> None:
+        reading = Reading(me, settings.telegram.allowed_chats)
+        self.bot = Bot(memory, settings.chat)
+        outlet = TelegramOutlet(line, stop.wait)
+        threads = settings.chat.threads
+        self.rooms = Rooms(memory, self.bot, CHANNEL, reading, outlet, log, threads=threads)
+        self.take_in = Taking(reading, self.rooms.take_in, line, log)
+        self._log = log
+
+    def stop(self) -> None:
+        self.rooms.stop()
+        self.bot.tell_counts(self._log, CHANNEL)
+
+
+def run(memory: Memory, settings: Settings, known: Secrets, log: ServingLog) -> None:
+    """Until SIGTERM or SIGINT."""
+    stop = threading.Event()
+    line = Line(known.token, settings.telegram.api_url)
+
+    def end() -> None:
+        stop.set()
+        line.hang_up()
+
+    try:
+        with ending(end):
+            if settings.telegram.mode == "polling":
+                polling(memory, settings, line, log, stop)
+            else:
+                told(memory, settings, line, known.webhook, log, stop)
+    finally:
+        line.close()
+
+
+def polling(memory: Memory, settings: Settings, line: Line, log: Log, stop: Stop) -> None:
+    patience = Patience(CHANNEL, log, stop)
+    me = patience.until_done(line.me)
+    # As long as Telegram tells somebody, it does not answer who asks.
+    if me is None or not patience.until_done(lambda: line.call(lambda bot: bot.delete_webhook())):
+        return
+    telegram = Telegram(memory, settings, line, me, log, stop)
+    telegram.rooms.start()
+    log.tell("answering", channel=CHANNEL, mode="polling")
+    try:
+        poll(line, telegram.take_in, patience, stop)
+    finally:
+        telegram.stop()
+
+
+def told(
+    memory: Memory, settings: Settings, line: Line, secret: str, log: ServingLog, stop: Stop
+) -> None:
+    from tacit.bootstrap import request_spans
+    from tacit.surfaces.serving.places import address, bound
+    from tacit.surfaces.serving.server import run as serve
+    from tacit.surfaces.serving.watched import Watched
+    from tacit.surfaces.telegram.webhook import app
+
+    how, patience = settings.telegram, Patience(CHANNEL, log, stop)
+    with bound(how.host, how.port, "telegram") as listening:
+        log.tell("listening", address=address(listening))
+        me = patience.until_done(line.me)
+        if me is None or not patience.until_done(lambda: announce(line, how.webhook_url, secret)):
+            return
+        telegram = Telegram(memory, settings, line, me, log, stop)
+        telegram.rooms.start()
+        log.tell("answering", channel=CHANNEL, mode="webhook")
+        served = app(telegram.take_in, how.webhook_url, secret)
+        try:
+            watched = Watched(served, log, request_spans(settings))
+            serve(served, watched, listening, settings.server, log)
+        finally:
+            telegram.stop()
+
+
+def announce(line: Line, url: str, secret: str) -> bool:
+    """From here on Telegram tells us, and shows the secret."""
+    return line.call(
+        lambda bot: bot.set_webhook(url, secret_token=secret, allowed_updates=list(KINDS))
+    )
+
+
+@contextmanager
+def ending(end: Callable[[], None]) -> Iterator[None]:
+    """A signal ends it, from a thread of its own: whoever is interrupted may hold what it needs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def told_to_stop(*_: object) -> None:
+        threading.Thread(target=end, name="tacit-telegram-end", daemon=True).start()
+
+    before = {one: signal.signal(one, told_to_stop) for one in _SIGNALS}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

@@ -1,0 +1,62 @@
+"""Being told updates by Telegram, over HTTP: who does not know the secret is not listened to."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tacit import chat_limits
+from tacit.errors import StoreError
+from tacit.surfaces.serving.bodies import body as read_body
+from tacit.surfaces.telegram.fields import Fields
+
+_SECRET = "x-telegram-bot-api-secret-token"
+# People put secrets into paths, so that the one that is served is in no log: this is.
+_ANY_PATH = "/{path:path}"
+_OK, _BAD, _FORBIDDEN, _ABSENT, _TOO_LARGE, _BUSY = 200, 400, 403, 404, 413, 503
+
+
+def app(take_in: Callable[[Sequence[Fields]], None], url: str, secret: str) -> Starlette:
+    """`url` is where Telegram reaches us; its path is the one that is served."""
+    path = unquote(urlsplit(url).path) or "/"
+
+    async def told(request: Request) -> Response:
+        if not hmac.compare_digest(request.scope["path"].encode(), path.encode()):
+            return Response(status_code=_ABSENT)
+        given = request.headers.get(_SECRET, "")
+        if not hmac.compare_digest(given.encode(), secret.encode()):
+            return Response(status_code=_FORBIDDEN)
+        if request.app.state.draining:
+            return Response(status_code=_BUSY)
+        body = await read_body(request, chat_limits.CHAT_BODY_MAX_BYTES)
+        if body is None:
+            return Response(status_code=_TOO_LARGE)
+        update = _read(body)
+        if update is None:
+            return Response(status_code=_BAD)
+        try:
+            await run_in_threadpool(take_in, [update])
+        except StoreError:
+            return Response(status_code=_BUSY)  # Telegram tells it again
+        return Response(status_code=_OK)
+
+    served = Starlette(routes=[Route(_ANY_PATH, told, methods=["POST"])])
+    served.state.draining = False
+    return served
+
+
+def _read(body: bytes) -> Fields | None:
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,1 @@
+"""A conversation at a terminal: the bots' own agent, for trying things out."""

@@ -1,0 +1,175 @@
+"""The part of a view by which somebody shows that two identities are theirs: one gives a code, the
+other answers to it, and the first says yes. Until then the two share nothing."""
+
+from __future__ import annotations
+
+import builtins
+import secrets
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.identity import codes, keys
+from tacit.model.linking import Link, LinkKind, LinkOffer, LinkWaiting
+from tacit.model.request import Request
+from tacit.store import link_offers, links
+from tacit.store.identities import around
+from tacit.store.writes import Writing
+from tacit.views.access import Access
+
+List = builtins.list  # a view has a word of that name
+_ACCOUNT_BYTES = 16  # by chance alone, nobody comes into somebody else's
+_HAS_ACCOUNT = (
+    "this identity belongs to an account already: offer a code from here, or unlink it first"
+)
+
+
+class ViewLinking(Access):
+    def offer_link(self) -> LinkOffer:
+        """A code to be entered from your other identity, once, within ten minutes. It takes the
+        place of an earlier one. In your own private chat only, and not for an agent that may use
+        some categories only: a link shares them all."""
+        code = codes.new_code()
+
+        def work(w: Writing) -> LinkOffer:
+            me = self._linking(w)
+            _account(w, me)
+            expires_at = link_offers.add(w, me, codes.plain(code))
+            return LinkOffer(code=code, expires_at=expires_at)
+
+        return self._write(work)
+
+    def accept_link(self, code: str) -> LinkWaiting:
+        """Answer to a code that your other identity was given; says which that is. Nothing is
+        shared before it says yes. Wrong, expired, used and your own are all NotFound, and after
+        some of them TooManyRequests."""
+        wanted = codes.plain(code)
+
+        def work(w: Writing) -> LinkWaiting | None:
+            me = self._linking(w)
+            if not _is_free(w, me):  # before any code is looked for: this tells nothing of one
+                raise Conflict(_HAS_ACCOUNT)
+            link_offers.require_tries_left(w, me)
+            found = link_offers.accept(w, me, wanted)
+            if found is None:
+                link_offers.add_try(w, me)  # stays, though it is refused
+                return None
+            return accepted(found)
+
+        waiting = self._write(work)
+        if waiting is None:
+            raise NotFound("code")
+        return waiting
+
+    def link_waiting(self) -> LinkWaiting | None:
+        """Who answered to your code, and waits for your yes; None, too, where others listen."""
+
+        def work(connection: Connection, request: Request) -> LinkWaiting | None:
+            me = self._asking.subject
+            if me is None or not request.private:
+                return None
+            found = link_offers.asked(connection, self._space, me, request.at)
+            if found is None:
+                return None
+            return LinkWaiting(identity=_outside(found.accepted_by), expires_at=found.expires_at)
+
+        return self._read(work)
+
+    def confirm_link(self) -> Link:
+        """Yes, that is me too. From the next read on, both identities are one person."""
+
+        def work(w: Writing) -> Link:
+            me = self._linking(w)
+            waiting = link_offers.asked(w.connection, w.space, me, w.at)
+            if waiting is None:
+                raise NotFound("link")
+            other = waiting.accepted_by
+            if not _is_free(w, other):
+                raise Conflict("the other identity is not free any more: begin with a new code")
+            account = _account(w, me)
+            if account is None:
+                account = f"{keys.ACCOUNT}:{secrets.token_hex(_ACCOUNT_BYTES)}"
+                _begin(w, me, account, me)
+            link_offers.drop(w.connection, w.space, (me, other))
+            return _begin(w, other, account, me)
+
+        return self._write(work, changing=True)
+
+    def refuse_link(self) -> None:
+        """No, or not any more: a code of yours, or your answer to one, is void. In your own private
+        chat only."""
+
+        def work(w: Writing) -> None:
+            link_offers.drop(w.connection, w.space, (self._alone(w),))
+
+        self._write(work)
+
+    def unlink_me(self) -> Link:
+        """This identity leaves its account at once, and what was said as the account stays there.
+        In your own private chat only."""
+
+        def work(w: Writing) -> Link:
+            me = self._alone(w)
+            link = links.end(w.connection, w.space, me, LinkKind.LINK, w.at)
+            link_offers.drop(w.connection, w.space, (me,))
+            return replace(link, ended_at=w.at)
+
+        return self._write(work, changing=True)
+
+    def identities(self) -> List[str]:
+        """The keys that are you by now, this one among them; none where others listen."""
+
+        def work(connection: Connection, request: Request) -> List[str]:
+            me = self._asking.subject
+            if me is None or not request.private:
+                return []
+            mine = around(connection, self._space, (me,)).now(me)
+            return sorted(_outside(one) for one in mine if keys.is_subject(one))
+
+        return self._read(work)
+
+    def _alone(self, w: Writing) -> str:
+        """The identity that asks, if nobody else listens."""
+        me = self._asking.subject
+        if me is None or not w.request.private:
+            raise InvalidInput("link", "works in a private chat only")
+        link_offers.take_turns(w, me)
+        return me
+
+    def _linking(self, w: Writing) -> str:
+        """The same, if it may share everything that is theirs."""
+        if self._allowed(self._agent) is not None:
+            raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
+        return self._alone(w)
+
+
+def _is_free(w: Writing, identity: str) -> bool:
+    """Whether it can come into somebody's account."""
+    is_account = identity.startswith(f"{keys.ACCOUNT}:")
+    return not is_account and links.current(w.connection, w.space, identity) is None
+
+
+def _account(w: Writing, identity: str) -> str | None:
+    """The account that others come into: its own, or the one it is."""
+    if identity.startswith(f"{keys.ACCOUNT}:"):
+        return identity
+    link = links.current(w.connection, w.space, identity)
+    if link is not None and not link.holds:
+        raise Conflict("this identity has a link that was never verified: unlink it first")
+    return None if link is None else link.target
+
+
+def _begin(w: Writing, source: str, target: str, actor: str) -> Link:
+    where = (w.connection, w.space, source, target, LinkKind.LINK)
+    return links.begin(*where, verified=True, actor=actor, at=w.at)
+
+
+def accepted(found: link_offers.Asked) -> LinkWaiting:
+    """As whoever accepted sees it."""
+    return LinkWaiting(identity=_outside(found.offered_by), expires_at=found.expires_at)
+
+
+def _outside(identity: str) -> str:
+    """As its channel names it."""
+    return identity.removeprefix(f"{keys.EXTERNAL}:")

@@ -1,0 +1,127 @@
+"""Commands as a channel hands them over, one update at a time, and what is said back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+
+import tacit
+from tacit.memory import Memory
+from tacit.surfaces.chat.commands import Commands
+from tacit.surfaces.chat.heard import Heard, Pressed, Said
+from tacit.surfaces.chat.say import Button, NotSent, Say
+
+ALICE = tacit.Requester("telegram:1001", name="Alice")
+BOB = tacit.Requester("telegram:2002", name="Bob")
+CAROL = tacit.Requester("slack:T1:U3", name="Carol")
+TEAM = tacit.Chat.group("telegram:-100", participants=(ALICE, BOB))
+
+
+def alone(who: tacit.Requester) -> tacit.Chat:
+    return tacit.Chat.private(who.key)
+
+
+@dataclass
+class Channel:
+    """A channel that keeps what it is given."""
+
+    admins: tuple[tacit.Requester, ...] = ()
+    away: bool = False
+    sent: list[tuple[tacit.Requester | None, Say]] = field(default_factory=list)
+
+    def send(
+        self,
+        where: tacit.Chat,
+        to: tacit.Requester | None,
+        what: Say,
+        *,
+        after: Heard | None = None,
+    ) -> None:
+        if self.away:
+            raise NotSent("nobody answers", for_good=False)
+        self.sent.append((to, what))
+
+    def is_admin(self, where: tacit.Chat, who: tacit.Requester) -> bool:
+        return who in self.admins
+
+
+@dataclass
+class Desk:
+    memory: Memory
+    channel: Channel = field(default_factory=Channel)
+    _updates: count[int] = field(default_factory=count)
+
+    @property
+    def commands(self) -> Commands:
+        return Commands(self.memory)
+
+    def update(self) -> str:
+        return str(next(self._updates))
+
+    def hear(
+        self,
+        who: tacit.Requester | None,
+        text: str,
+        chat: tacit.Chat | None = None,
+        *,
+        update: str | None = None,
+        edited: bool = False,
+    ) -> list[Say]:
+        assert who is not None or chat is not None
+        where = chat or alone(who or ALICE)
+        said = Said(
+            channel=where.id.partition(":")[0],
+            update=update or self.update(),
+            chat=where,
+            who=who,
+            text=text,
+            message="7",
+            edited=edited,
+        )
+        told = self.commands.run(self.memory.view(who, where), said, self.channel)
+        return [_checked(one) for one in told]
+
+    def say(self, who: tacit.Requester | None, text: str, chat: tacit.Chat | None = None) -> Say:
+        (told,) = self.hear(who, text, chat)
+        return told
+
+    def press(
+        self,
+        who: tacit.Requester,
+        button: Button | str,
+        chat: tacit.Chat | None = None,
+        *,
+        update: str | None = None,
+    ) -> list[Say] | None:
+        where = chat or alone(who)
+        pressed = Pressed(
+            channel=where.id.partition(":")[0],
+            update=update or self.update(),
+            chat=where,
+            who=who,
+            data=button if isinstance(button, str) else button.data,
+        )
+        told = self.commands.press(self.memory.view(who, where), pressed, self.channel)
+        return None if told is None else [_checked(one) for one in told]
+
+    def pressed(self, who: tacit.Requester, say: Say, label: str) -> Say:
+        """What comes of the button with this label, where it was told in private."""
+        (told,) = self.press(who, labelled(say, label)) or []
+        return told
+
+
+def labelled(say: Say, label: str) -> Button:
+    return next(one for row in say.buttons for one in row if one.label == label)
+
+
+def labels(say: Say) -> list[str]:
+    return [one.label for row in say.buttons for one in row]
+
+
+def _checked(say: Say) -> Say:
+    """What holds of every button there is: it fits into any channel."""
+    for row in say.buttons:
+        for one in row:
+            assert len(one.data.encode()) <= 64
+            assert one.label
+    return say

@@ -1,0 +1,93 @@
+"""Long text in parts: each fits, none cuts a character, and together they say it all."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.surfaces.chat.paging import Measure, parts
+from tacit.surfaces.chat.say import Span, code, strong
+
+
+def utf16(span: Span) -> int:
+    return len(span.text.encode("utf-16-le")) // 2
+
+
+def escaped(span: Span) -> int:
+    marks = 0 if span.style == "plain" else 2
+    return marks + sum(5 if char in "&<>" else 1 for char in span.text)
+
+
+def texts(found: list[tuple[Span, ...]]) -> list[str]:
+    return ["".join(span.text for span in part) for part in found]
+
+
+def split(text: str, most: int) -> list[str]:
+    return texts(parts([Span(text)], most, utf16))
+
+
+def test_what_fits_stays_one_part_and_nothing_is_none() -> None:
+    assert parts([Span("one "), strong("two")], 7, utf16) == [(Span("one "), strong("two"))]
+    assert split("", 10) == split(" \n ", 10) == []
+
+
+def test_it_is_cut_at_a_paragraph_else_a_line_else_a_word() -> None:
+    assert split("first one\n\nsecond one\nthird", 20) == ["first one", "second one\nthird"]
+    assert split("first one\nsecond one third", 20) == ["first one", "second one third"]
+    assert split("the first and the second", 16) == ["the first and", "the second"]
+    assert split("\n\n\nan opening", 20) == ["an opening"]
+    assert split("one\n\n\n\n  set in", 8) == ["one", "  set in"]
+
+
+def test_a_pause_right_at_the_beginning_does_not_leave_the_part_empty() -> None:
+    assert split("a\n\n" + "word " * 8, 20) == [
+        "a\n\nword word word",
+        "word word word word",
+        "word ",
+    ]
+
+
+def test_a_word_without_end_is_cut_between_characters() -> None:
+    assert split("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
+    family, flag, accent = "👨\u200d👩\u200d👧", "🇩🇪", "e\u0301"
+    thumb, jamo = "👍🏽", "\u1112\u1161\u11ab"
+    for one in (family, flag, accent, thumb, jamo):
+        for part in split(one * 12, 20):
+            assert part.count(one) * len(one) == len(part)
+
+
+def test_one_character_with_more_marks_than_fit_still_ends() -> None:
+    marked = "e" + "\u0301" * 50
+    assert "".join(split(marked, 10)) == marked
+
+
+def test_a_style_goes_on_in_the_next_part() -> None:
+    found = parts([Span("see "), code("alpha beta"), Span(" and so on")], 10, utf16)
+    assert found == [
+        (Span("see "), code("alpha")),
+        (code("beta"), Span(" and")),
+        (Span("so on"),),
+    ]
+
+
+_SPANS = st.lists(
+    st.builds(
+        Span,
+        st.text(st.sampled_from("ab &<é👍🇩🇪\u0301\u200d\n🏽中")),
+        st.sampled_from(["plain", "strong", "code"]),
+    ),
+    max_size=6,
+)
+
+
+@given(_SPANS, st.integers(12, 40), st.sampled_from([utf16, escaped]))
+def test_whatever_is_said_every_part_fits_and_only_white_space_is_lost(
+    spans: list[Span], most: int, measure: Measure
+) -> None:
+    found = parts(spans, most, measure)
+    for part in found:
+        assert sum(map(measure, part)) <= most
+        assert "".join(span.text for span in part).strip()
+    whole = "".join(span.text for span in spans)
+    assert "".join("".join(texts(found)).split()) == "".join(whole.split())
+    styled = [(char, span.style) for span in spans for char in span.text if not char.isspace()]
+    kept = [(c, s.style) for part in found for s in part for c in s.text if not c.isspace()]
+    assert kept == styled

@@ -1,0 +1,20 @@
+"""Every story, told through Telegram, on both databases."""
+
+import pytest
+
+from tacit.surfaces.telegram.line import Line
+from tests.chat.bot_api import BotApi
+from tests.chat.rooms import Scenario, staged
+from tests.chat.scenarios import SCENARIOS
+from tests.chat.telegram_driver import telegram_driver
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
+def test_a_story_told_through_telegram(
+    scenario: Scenario, database_url: str, telegram: tuple[BotApi, Line]
+) -> None:
+    with (
+        staged(database_url, scenario) as stage,
+        telegram_driver(stage, *telegram) as driver,
+    ):
+        scenario.play(driver)

@@ -1,0 +1,72 @@
+"""How people say yes and no, ask, and ask to be remembered; and when two sentences are one fact."""
+
+import pytest
+
+from tacit.surfaces.chat.consent import about_the_same, alike
+from tacit.surfaces.chat.wording import answered, asks_to_keep, asks_to_remember, is_question
+from tests.contract.rooms import ALICE
+
+
+@pytest.mark.parametrize(
+    "text", ["Yes", "yes, please!", "Ja, gerne", "ok", "Sure, do it.", "yep 👍"]
+)
+def test_a_plain_yes(text: str) -> None:
+    assert answered(text) is True
+
+
+@pytest.mark.parametrize("text", ["No", "Nein, danke", "no thanks", "No, it's just for this task"])
+def test_a_plain_no(text: str) -> None:
+    assert answered(text) is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes, but not the part about the job",
+        "No problem, remember it",
+        "yesterday",
+        "notes",
+        "I said yes",
+        "",
+        "yes " * 100,
+    ],
+)
+def test_what_says_more_is_neither(text: str) -> None:
+    assert answered(text) is None
+
+
+def test_what_people_want_is_told_by_how_they_begin() -> None:
+    for text in ("Remember that I like tea", "please remember: x", "Merk dir, dass", "from now on"):
+        assert asks_to_remember(text)
+    for text in ("Do you remember me?", "remember when we met", "Remember that?", "I remember"):
+        assert not asks_to_remember(text)
+    for text in ("What do I like?", "wer ist mein Chef", "Alec is my boss?"):
+        assert is_question(text)
+    assert not is_question("I like tea")
+    assert asks_to_keep("Got it - should I remember that for future conversations?")
+    assert asks_to_keep("Soll ich mir das merken?")
+    assert not asks_to_keep("I will remember that.")
+    assert not asks_to_keep("Shall I tell you more?")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Alec is the user's boss", "Alec is Alice's boss", True),
+        ("User prefers Friday due dates", "Alice prefers due dates on Fridays", True),
+        ("Alec is Bob's boss", "Alec is Alice's boss", False),
+        ("Standup is at 9", "Standup is at 10", False),
+        ("Alice likes tea", "Alice hates tea in the morning", False),
+        ("", "Alec is Alice's boss", False),
+    ],
+)
+def test_what_a_model_adds_is_what_waits_only_if_it_says_the_same(
+    one: str, other: str, same: bool
+) -> None:
+    assert alike(one, other, ALICE) is same
+
+
+def test_a_yes_counts_for_what_was_spoken_of() -> None:
+    said = "Alec is my boss by the way. Got it - should I remember that?"
+    assert about_the_same(said, "Alec is Alice's boss", ALICE)
+    assert not about_the_same("Shall I remember the stamps?", "Alec is Alice's boss", ALICE)

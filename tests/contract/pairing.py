@@ -1,0 +1,22 @@
+"""Alice's other identities, and how they come to be hers: a code, an answer, a yes."""
+
+import tacit
+from tacit.memory import Memory
+from tacit.views.view import View
+from tests.contract.rooms import private
+
+LAPTOP = tacit.Requester("slack:T1:UA")
+TABLET = tacit.Requester("matrix:alice")
+WEB = tacit.Requester("acct:alice")
+WRONG = "ABCDE-23456"
+
+
+def asked(memory: Memory, offering: tacit.Requester, accepting: tacit.Requester) -> View:
+    """A code was given and accepted: the view that may say yes."""
+    view = private(memory, offering)
+    private(memory, accepting).accept_link(view.offer_link().code)
+    return view
+
+
+def linked(memory: Memory, offering: tacit.Requester, accepting: tacit.Requester) -> tacit.Link:
+    return asked(memory, offering, accepting).confirm_link()

@@ -1,0 +1,136 @@
+"""Talking with the language model of a memory: what it hears, what it costs, when there is none."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tacit import (
+    InvalidInput,
+    LanguageOverBudget,
+    LanguageUnavailable,
+    Message,
+    ModelTurn,
+    Offered,
+    TalkReply,
+    TalkTurn,
+    ToolTurn,
+    UserTurn,
+)
+from tacit.memory import Memory
+from tacit.settings import LearnSettings, Settings
+from tests.chat.scripted import Called, ScriptedModel
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, private
+from tests.contract.rows import rows
+from tests.contract.scripted import HEDGEHOGS
+from tests.language.replies import TOKENS
+
+DOCS = Path(__file__).parents[2] / "docs" / "language.md"
+HELLO = UserTurn("What do I drink?")
+LOOK = Offered("look", "Looks something up.", {"type": "object", "properties": {}})
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as running:
+        yield running
+
+
+def settings(model: ScriptedModel, **language: int) -> Settings:
+    learn = LearnSettings(workers=0, debounce_seconds=0)
+    return Settings(language=replace(model.settings, **language), learn=learn)  # type: ignore[arg-type]
+
+
+def used(memory: Memory) -> list[tuple[object, ...]]:
+    found = "SELECT space_id, requests, tokens_in FROM language_usage ORDER BY space_id"
+    return [tuple(row) for row in rows(memory, found)]
+
+
+def test_the_model_hears_what_it_is_given_and_nothing_else_of_memory(
+    model: ScriptedModel, database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=settings(model))
+    private(memory, ALICE).remember("I take my tea with milk")
+    assert memory.has_model()
+    model.script = [Called("look", {}), "You take tea."]
+    first = memory.talk("Be kind.", [HELLO], [LOOK])
+    turns: list[TalkTurn] = [HELLO, ModelTurn("", first.calls)]
+    turns.append(ToolTurn("call_1", "look", "Tea."))
+    assert memory.talk("Be kind.", turns, [LOOK]) == TalkReply("You take tea.")
+    before, after = model.prompts
+    assert before.messages == [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": HELLO.text},
+    ]
+    assert (after.instructions, after.said, after.results) == ("Be kind.", HELLO.text, ["Tea."])
+    assert after.tools == ["look"]
+    assert "milk" not in before.text + after.text
+
+
+def test_the_loop_in_the_documentation_is_an_agent(
+    model: ScriptedModel, database_url: str, opened: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = opened(database_url, settings=settings(model))
+    view = private(memory, ALICE)
+    view.remember("I drink green tea in the morning")
+    asked = [Called("memory_query", {"query": "morning drink"}), Called("wipe", {})]
+    model.script = [asked, "Green tea."]
+    code = re.search(r"## Talking.*?```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert code is not None
+    exec(code[1], {"memory": memory, "view": view})  # noqa: S102 (our own page)
+    assert capsys.readouterr().out == "Green tea.\n"
+    first, second = model.prompts
+    assert first.instructions.startswith("Be brief.\n\n")
+    found, refused = second.results
+    assert "green tea in the morning" in found
+    assert "That call could not be read." in refused
+
+
+def test_talking_and_learning_spend_one_budget_in_each_space(
+    model: ScriptedModel, database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=settings(model, tokens_per_day=20_000))
+    memory.talk("Be kind.", [HELLO])
+    private(memory, ALICE).learn([Message("user", HEDGEHOGS)])
+    memory.catch_up()
+    assert (len(model.prompts), len(model.asked)) == (1, 1)
+    assert used(memory) == [("default", 2, 2 * TOKENS["in"])]
+    other = memory.space("other")
+    long = UserTurn("x" * 15_000)
+    other.talk("Be kind.", [long])
+    assert used(memory)[1] == ("other", 1, TOKENS["in"])
+    with pytest.raises(LanguageOverBudget, match="language budget of this space"):
+        other.talk("Be kind.", [UserTurn("x" * 19_000)])
+    assert len(model.prompts) == 2
+
+
+def test_there_is_a_model_to_talk_with_also_where_nothing_is_learned(
+    model: ScriptedModel, opened: Open
+) -> None:
+    memory = opened(
+        "sqlite://", settings=Settings(language=model.settings, learn=LearnSettings(enabled=False))
+    )
+    assert memory.talk("Be kind.", [HELLO]).text == "All right."
+    memory.close()
+    with pytest.raises(LanguageUnavailable, match="closed"):
+        memory.talk("Be kind.", [HELLO])
+
+
+def test_words_say_whether_all_may_hear_them_and_how_sensitive_they_are(memory: Memory) -> None:
+    assert memory.is_guarded("I plan a party for Bob, don't tell him")
+    assert memory.is_guarded("Das bleibt unter uns: ich ziehe um")
+    assert not memory.is_guarded("I plan a party for Bob, tell him")
+    assert memory.sensitivity_of("Alice takes insulin") == "sensitive"
+    assert memory.sensitivity_of("Alice takes the bus") == "personal"
+    for ask in (memory.is_guarded, memory.sensitivity_of):
+        with pytest.raises(InvalidInput, match="words"):
+            ask(None)  # type: ignore[arg-type]
+
+
+def test_without_a_model_there_is_nobody_to_talk_with(memory: Memory) -> None:
+    assert not memory.has_model()
+    with pytest.raises(InvalidInput, match="no model is set; choose one"):
+        memory.talk("Be kind.", [HELLO])
