@@ -29,6 +29,9 @@ MEANT = re.compile(
     r"|say in which chat they would ask"  # one field that needs another
     r"|is above importance_max"  # two fields in order
     r"|means something in a group only|speaks for a room"  # a field and the room
+    r"|is for the owner to give in a private chat"
+    r"|only the owner changes more|stays where it is filed"  # whose it is, and what
+    r"|cannot be linked to itself|keys already; revoke some"  # what is there by then
     r"|^about: must not be empty"  # the name of somebody is more than the sign before it
     r"|may be \d+ people"  # who is known by that name
     r"|^data: contains a NUL"  # somewhere in any JSON value
