@@ -28,7 +28,7 @@ def test_unless_told_otherwise_it_serves_this_machine_alone() -> None:
         allowed_origins=(),
         body_max_bytes=1024 * 1024,
         rate_per_minute=600,
-        threads=8,
+        threads=4,
         workers=1,
         drain_seconds=10,
         log="json",

@@ -188,8 +188,10 @@ def copied(url: str, memory: Memory, folder: Path) -> str:
     if url.startswith("sqlite"):
         memory.backup(folder / "copy.db")
         return str(folder / "copy.db")
-    name = f"{make_url(url).database}_copy"
-    _on_server(url, f'CREATE DATABASE "{name}" TEMPLATE "{make_url(url).database}"')
+    here, name = make_url(url).database, f"{make_url(url).database}_copy"
+    others = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{here}'"
+    _on_server(url, others)  # a template has nobody connected to it
+    _on_server(url, f'CREATE DATABASE "{name}" TEMPLATE "{here}"')
     return name
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, Select, delete, insert, or_, select, update
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -79,23 +79,14 @@ def accept(w: Writing, who: str, code: str) -> Asked | None:
 
 def asked(connection: Connection, space: str, who: str, at: datetime) -> Asked | None:
     """What waits for their yes."""
-    waiting = select(link_offers).where(
-        _O.space_id == space,
-        _O.offered_by == who,
-        _O.state == ASKED,
-        _O.expires_at > to_micros(at),
-    )
-    row = connection.execute(waiting).one_or_none()
-    return None if row is None else _read(row)
+    mine = select(link_offers).where(_O.space_id == space, _O.offered_by == who, _O.state == ASKED)
+    return _unexpired(connection, mine, at)
 
 
 def accepted(connection: Connection, space: str, who: str, at: datetime) -> Asked | None:
     """What they accepted, and another's yes is missing."""
-    waiting = select(link_offers).where(
-        _O.space_id == space, _O.accepted_by == who, _O.expires_at > to_micros(at)
-    )
-    row = connection.execute(waiting).one_or_none()
-    return None if row is None else _read(row)
+    mine = select(link_offers).where(_O.space_id == space, _O.accepted_by == who)
+    return _unexpired(connection, mine, at)
 
 
 def drop(connection: Connection, space: str, who: Collection[str]) -> int:
@@ -117,6 +108,13 @@ def require_tries_left(w: Writing, who: str) -> None:
 def add_try(w: Writing, who: str) -> None:
     row = {"space_id": w.space, "person": who, "id": new_id(), "at": to_micros(w.at)}
     w.connection.execute(insert(link_tries).values(**row))
+
+
+def _unexpired(connection: Connection, mine: Select[Any], at: datetime) -> Asked | None:
+    """Whoever has one has one alone. The time is looked at here: by the index of all times, a
+    database would look through everybody's."""
+    row = connection.execute(mine).one_or_none()
+    return None if row is None or row.expires_at <= to_micros(at) else _read(row)
 
 
 def _hash(w: Writing, code: str) -> str:
