@@ -218,6 +218,15 @@ class Filling:
             ("space_id", "id", "source", "target", "kind", "actor", "created_at", "verified_at"),
             [(SPACE, _id(n), s, f"acct:{n}", "link", "system", _START, _START) for n, s in linked],
         )
+        insert(
+            "link_offers",
+            (
+                "space_id", "id", "code_hash", "offered_by", "accepted_by", "state", "created_at",
+                "expires_at",
+            ),
+            [(SPACE, _id(n), f"{n:064}", s, f"{s}1", "asked", _START, _START + n)
+             for n, s in subjects.items()],
+        )  # fmt: skip
         tenants = [(f"tenant-{n}", "00" * 32, 1, _START) for n in range(20)]
         insert("spaces", ("space_id", "secret", "identity_rev", "created_at"), tenants)
         insert("partitions", ("space_id", "door", "rev", "cleared_at"), self._partitions())

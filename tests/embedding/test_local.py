@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,14 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def embedder() -> LocalEmbedder:
     return LocalEmbedder()
+
+
+def test_nothing_is_noted_about_this_machine(tmp_path: Path) -> None:
+    asked = "from tacit.embedding.local import LocalEmbedder; LocalEmbedder().embed(['tea'])"
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", asked], env=env, check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_sentences_that_mean_the_same_are_closer_than_others(embedder: LocalEmbedder) -> None:
