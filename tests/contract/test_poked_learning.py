@@ -162,12 +162,17 @@ def test_without_procrastinate_workers_look_by_themselves(
     monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.05)
     with caplog.at_level(logging.INFO):
         idle, _ = opened(url, settings=IDLE), _at_work(opened(url))
-    said = [one.message for one in caplog.records if "procrastinate" in one.message]
+        until(lambda: bool(_said(caplog)))
+    said = _said(caplog)
     assert len(said) == 1
     assert "not installed" in said[0]
     tell(private(idle, ALICE), fact(1))
     until(lambda: idle.waiting().turns == 0)
     assert _ask(idle, _POKES) == 0  # nobody would answer
+
+
+def _said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [one.message for one in caplog.records if "procrastinate" in one.message]
 
 
 def test_a_broken_poke_board_stops_nobody(
