@@ -40,6 +40,9 @@ class _Silent:
     def show(self, what: object, first: int) -> None:
         pass
 
+    def note(self, text: str) -> None:
+        pass
+
 
 class _Model:
     """Knows the answer that it is asked for, as somebody who marks its work would."""

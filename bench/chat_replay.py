@@ -47,6 +47,8 @@ _STEP_MAX_SECONDS = 1_200.0
 _FIRST_PERSON, _FIRST_GROUP = 10_001, -1_000_001
 _BAD = frozenset({"update failed", "update parked", "not sent", "inbox waits", "update waits"})
 _ENVIRONMENT = {
+    # What SQLite keeps of the file at hand is bounded; full at once, it hides nothing that grows.
+    "TACIT_DB_SQLITE_CACHE_MIB": "1",
     "TACIT_EMBEDDING_PROVIDER": "none",
     "TACIT_JOBS_ON_OPEN": "false",
     "TACIT_SERVER_LOG": "json",

@@ -1,11 +1,13 @@
 """What bots may be set to: whom they answer, how they ask, and where their secrets are."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tacit.errors import SettingsError
 from tacit.settings import ChatSettings, Settings
+from tacit.settings.chat import variable_shown
 from tests.test_settings import DEFAULTS, Place
 
 
@@ -80,6 +82,33 @@ def test_a_token_in_place_of_the_name_of_its_variable_is_refused_and_not_repeate
     assert token not in str(caught.value)
     with pytest.raises(SettingsError, match="is empty"):
         loaded(place, **{key: ""})
+
+
+@pytest.mark.parametrize(
+    ("key", "like"),
+    [
+        ("TELEGRAM_API_URL", "https://host"),
+        ("TELEGRAM_WEBHOOK_URL", "https://bot.example.org/telegram"),
+        ("SLACK_API_URL", "https://host/api"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_the_form_of_that_one(
+    place: Place, key: str, like: str
+) -> None:
+    with pytest.raises(SettingsError, match=f"write it like {re.escape(like)}, with nothing after"):
+        loaded(place, **{key: "notaurl"})
+
+
+@pytest.mark.parametrize("name", ["TELEGRAM_BOT_TOKEN", "BOT2_TOKEN"])
+def test_the_name_of_a_variable_is_told(name: str) -> None:
+    assert variable_shown("telegram.token_env", name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["hunter2", "f742231b10e8888abcd99", "JBSWY3DPEHPK3PXP", "AAH_x9", "A_" + "B" * 17, ""]
+)
+def test_what_may_be_a_secret_in_place_of_a_variable_is_not_told(name: str) -> None:
+    assert variable_shown("slack.secret_env", name) == "the variable that slack.secret_env names"
 
 
 def test_settings_do_not_show_where_secrets_are(place: Place) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import tacit
 from tacit.settings import ChatSettings
+from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.chat.heard import Moved, Said
 from tests.chat.desk import Channel
 from tests.chat.local_driver import CHANNEL, LocalDriver
@@ -25,6 +26,7 @@ from tests.chat.rooms import (
 )
 from tests.chat.scripted import Answering, Called
 from tests.chat.speaking import speaks
+from tests.contract.embedders import minilm
 
 HOME = alone(ALICE)
 NOWHERE = Channel()
@@ -198,6 +200,36 @@ def test_a_group_that_moves_keeps_its_memories(database_url: str) -> None:
             assert driver.bot.hear(moved, NOWHERE) == []
         driver.say(BOB, there, "When do we meet?")
         assert "standup is at 9:30" in stage.prompts[-1].instructions
+
+
+def test_only_what_has_to_do_with_the_words_is_told_or_offered_to_be_forgotten() -> None:
+    """With the embedder that comes along, for which everything is a little close to anything."""
+    with tacit.open(IN_MEMORY, embedder=minilm()) as memory:
+        bot, alice = Bot(memory, ChatSettings()), tacit.Requester("telegram:1", name="Alice")
+        home = tacit.Chat.private("telegram:1")
+        for content in ("cat is called Tom", "birthday is 3 May", "car is a red Volvo"):
+            memory.view(alice, home).remember(f"Alice's {content}")
+        memory.view(alice, home).remember("Alice is getting divorced")
+
+        def told(number: int, text: str) -> str:
+            heard = Said(
+                channel="telegram",
+                update=str(number),
+                chat=home,
+                who=alice,
+                text=text,
+                message=str(number),
+            )
+            return " ".join(one.text for one in bot.hear(heard, NOWHERE))
+
+        asked = ("/forget zebra", "tell me about my cat", "When was I born?", "Where is my hat?")
+        answers = [told(number, text) for number, text in enumerate(asked)]
+    assert answers == [
+        "I found nothing like that to forget.",
+        "This is what I remember:\n• Alice's cat is called Tom",
+        "This is what I remember:\n• Alice's birthday is 3 May",
+        "I do not know of anything about that.",
+    ]
 
 
 @pytest.mark.parametrize("text", ["\ud800\0", "   ", "x" * 100_000, "\u202e\u0000yes"])

@@ -51,6 +51,23 @@ def test_two_accounts_become_one_after_two_yeses_and_two_again_at_once(desk: Des
     assert desk.say(CAROL, "/unlink").text == wording.UNLINKED_ALREADY
 
 
+def test_after_unlinking_nothing_older_is_undone_in_place_of_what_stays_behind(
+    desk: Desk, clock: SetClock
+) -> None:
+    desk.memory.view(CAROL, alone(CAROL)).remember("plays chess")
+    clock.forward(seconds=1)
+    desk.memory.link(CAROL.key, "acct:7")
+    clock.forward(seconds=1)
+    desk.memory.view(CAROL, alone(CAROL)).remember("likes figs")
+    clock.forward(seconds=1)
+    assert "stays with the account" in desk.say(CAROL, "/unlink").text
+    assert desk.say(CAROL, "/undo").text == wording.NOTHING_TO_UNDO
+    assert knows(desk, CAROL) == {"plays chess"}
+    clock.forward(seconds=1)
+    desk.memory.view(CAROL, alone(CAROL)).remember("sings")
+    assert desk.say(CAROL, "/undo").text == "No longer remembered: 'sings'"
+
+
 def test_in_one_channel_whoever_made_the_code_is_told_that_it_was_used(desk: Desk) -> None:
     offer = desk.say(ALICE, "/link")
     sure = desk.say(PHONE, f"/link {code_of(offer)}")
@@ -122,7 +139,7 @@ def test_wrong_old_own_and_used_codes_read_alike(desk: Desk, clock: SetClock) ->
     assert tried(BOB, code_of(offer)) == wording.LINK_NOT_THAT
     for _ in range(4):
         tried(BOB, "AAAAA-AAAAA")
-    assert tried(BOB, "AAAAA-AAAAA").startswith("That were too many")
+    assert tried(BOB, "AAAAA-AAAAA").startswith("Those were too many")
 
 
 def test_who_is_linked_already_is_told_to_unlink_first(desk: Desk) -> None:

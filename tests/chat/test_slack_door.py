@@ -167,7 +167,9 @@ def test_a_wrong_token_is_told_in_one_line_and_tried_again_while_everything_is_k
         until(lambda: len(there.api.workspace.calls) > 2)
         assert set(there.api.workspace.methods()) == {"auth.test"}
         problem = "Slack does not accept the token (invalid_auth)"
-        assert there.lines.told == [("slack waits", {"problem": problem})]
+        ((event, what),) = there.lines.told
+        assert (event, what["problem"]) == ("slack waits", problem)
+        assert what["again_in_seconds"] == 0.05
         assert len(stage.memory.waiting_updates("slack")) == 1
         # The operator of the workspace mends it: what was said meanwhile is answered.
         there.api.workspace.token = wrong

@@ -1,6 +1,7 @@
 """Asking the Bot API for updates, over HTTP, on good days and bad ones."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -28,6 +29,8 @@ from tests.chat.bot_updates import message, private, user
 from tests.chat.lines import Lines
 from tests.chat.telegram_stage import Pauses, connected
 
+UNLIKE = "what is there does not answer like Telegram: check telegram.api_url"
+NOTHING = Garbage(200, b'{"ok": true, "result": []}')
 HELLO = {"message": message(private(1001), user(1001), "hello")}
 
 
@@ -44,7 +47,10 @@ def line(api: BotApi) -> Iterator[Line]:
 
 
 def polled(
-    line: Line, count: int, kept: Callable[[Sequence[Fields]], object] = len
+    line: Line,
+    count: int,
+    kept: Callable[[Sequence[Fields]], object] = len,
+    now: Callable[[], float] = time.monotonic,
 ) -> tuple[list[object], Lines, Pauses]:
     """The ids of updates that were taken in, until there are so many of them."""
     ids: list[object] = []
@@ -56,7 +62,7 @@ def polled(
         if len(ids) >= count:
             stop.ended.set()
 
-    poll(line, take_in, Patience(CHANNEL, log, stop), stop)
+    poll(line, take_in, Patience(CHANNEL, log, stop), stop, now=now)
     return ids, log, stop
 
 
@@ -111,11 +117,17 @@ def test_updates_without_numbers_are_no_updates(api: BotApi, line: Line) -> None
 @pytest.mark.parametrize(
     ("trouble", "problem"),
     [
-        (UNAUTHORIZED, "Telegram does not accept the token: check the variable that "),
+        (UNAUTHORIZED, "Telegram does not accept the token: check TELEGRAM_BOT_TOKEN"),
         (CONFLICT, "another process asks for the updates of this bot: stop that one"),
         ("cut before", "Telegram cannot be reached: check the network and telegram.api_url"),
         (Garbage(502, b"<html>"), "Telegram cannot be reached"),
-        (Garbage(200, b"[]"), "Telegram answers something that we cannot read"),
+        (Garbage(200, b"<html>"), UNLIKE),
+        (Garbage(404, b"<html>"), UNLIKE),
+        (Garbage(404, b'{"detail": "Not Found"}'), UNLIKE),
+        (Garbage(200, b"[" * 100_000), UNLIKE),
+        (Garbage(200, b"[]"), UNLIKE),
+        (Garbage(200, b'{"ok": true, "result": true}'), UNLIKE),
+        (Garbage(200, b'{"ok": true, "result": [1, "2"]}'), UNLIKE),
     ],
 )
 def test_trouble_is_told_in_one_line_and_tried_again_with_longer_pauses(
@@ -128,6 +140,7 @@ def test_trouble_is_told_in_one_line_and_tried_again_with_longer_pauses(
     assert stop.seconds == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
     assert [event for event, _ in log.told] == ["telegram waits", "telegram goes on"]
     assert str(log.problems[0]).startswith(problem)
+    assert log.of("telegram waits")[0]["again_in_seconds"] == 1.0
 
 
 def test_an_odd_update_is_left_out_and_the_others_are_kept(line: Line) -> None:
@@ -166,7 +179,30 @@ def test_one_trouble_after_another_is_told_each(api: BotApi, line: Line) -> None
 def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(api: BotApi, line: Line) -> None:
     api.trouble["getUpdates"] = [flood(17)]
     api.deliver(HELLO)
-    assert polled(line, 1)[2].seconds == [17]
+    _, log, stop = polled(line, 1)
+    assert stop.seconds == [17]
+    assert log.of("telegram waits")[0]["again_in_seconds"] == 17
+
+
+def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(
+    api: BotApi, line: Line
+) -> None:
+    api.trouble["getUpdates"] = [NOTHING] * 4
+    api.deliver(HELLO)
+    ids, log, stop = polled(line, 1)
+    assert len(ids) == 1
+    assert stop.seconds == [1.0, 2.0, 4.0, 5.0]
+    assert log.told == []
+
+
+def test_who_waits_before_saying_that_there_is_nothing_is_asked_again_at_once(
+    api: BotApi, line: Line
+) -> None:
+    api.trouble["getUpdates"] = [NOTHING] * 4
+    api.deliver(HELLO)
+    # Of each call: when it was made, and when "nothing" came.
+    times = iter([0.0, 1.0, 10.0, 35.0, 40.0, 65.0, 70.0, 71.0, 80.0])
+    assert polled(line, 1, now=lambda: next(times))[2].seconds == [1.0, 1.0]
 
 
 def test_nobody_at_home_is_one_line_too() -> None:

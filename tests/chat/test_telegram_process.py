@@ -101,11 +101,28 @@ def test_it_is_told_updates_by_who_knows_the_secret(tmp_path: Path, api: BotApi)
     assert len(api.sent) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("telegram", ("TELEGRAM_BOT_TOKEN", "docs/telegram.md")),
+        ("slack", ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "docs/slack.md")),
+        ("chat", ("type its number", "docs/chat.md")),
+    ],
+)
+def test_help_tells_how_to_begin(
+    command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == Exit.OK
+    shown = capsys.readouterr().out
+    assert all(words in shown for words in told)
+    assert ("--as" in shown) == (command == "chat")  # a bot hears from many
+
+
 def test_without_a_token_it_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("TELEGRAM_BOT_TOKEN", raising=False)
     assert main(["telegram", "--db", str(tmp_path / "db")]) == Exit.SETUP
     told = capsys.readouterr().err
-    assert "telegram.token_env: the variable that it names is empty" in told
+    assert "TELEGRAM_BOT_TOKEN is not set: set it to the token that @BotFather gave you" in told
     assert not (tmp_path / "db").exists()

@@ -236,6 +236,14 @@ def test_people_of_other_channels_are_not_written_to(api: BotApi, outlet: Telegr
     assert api.calls == []
 
 
+def test_a_page_in_telegrams_place_does_not_count_as_sent(
+    api: BotApi, outlet: TelegramOutlet
+) -> None:
+    api.trouble["sendMessage"] = [Garbage(200, b"<html>"), Garbage(403, b"<html>")]
+    outlet.send(HOME, ALICE, say("hello"))
+    assert [sent.text for sent in api.sent] == ["hello"]
+
+
 def test_neither_token_nor_words_get_into_logs_and_errors(
     api: BotApi, caplog: pytest.LogCaptureFixture
 ) -> None:

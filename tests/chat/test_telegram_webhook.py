@@ -17,6 +17,7 @@ from tests.chat.bot_api import TOKEN
 from tests.chat.bot_updates import message, private, user
 
 SECRET = "s3cret_of-ours"
+NO_SECRET = "the variable that telegram.secret_env names holds no secret that Telegram takes: "
 URL = "https://bots.example.org/hooks/a%20b"
 PATH = "/hooks/a%20b"
 SHOWN = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
@@ -125,21 +126,25 @@ def test_secrets_come_from_the_variables_that_the_settings_name() -> None:
 @pytest.mark.parametrize(
     ("environ", "says"),
     [
-        ({}, "telegram.token_env: the variable that it names is empty"),
-        ({"A": "not/a token"}, "telegram.token_env: what the variable holds is no token"),
-        ({"A": TOKEN}, "telegram.secret_env: the variable holds no such secret"),
-        ({"A": TOKEN, "B": "with space"}, "telegram.secret_env: the variable holds no such"),
-        ({"A": TOKEN, "B": "x" * 257}, "telegram.secret_env: the variable holds no such"),
+        ({}, "OUR_TOKEN is not set: "),
+        ({"OUR_TOKEN": "not/a token"}, "OUR_TOKEN holds no token: "),
+        ({"OUR_TOKEN": TOKEN}, "the variable that telegram.secret_env names is not set: "),
+        ({"OUR_TOKEN": TOKEN, "hunter2": "with space"}, NO_SECRET),
+        ({"OUR_TOKEN": TOKEN, "hunter2": "x" * 257}, NO_SECRET),
     ],
 )
 def test_a_missing_secret_is_an_error_that_does_not_repeat_it(
     environ: dict[str, str], says: str
 ) -> None:
     how = TelegramSettings(
-        token_env="A", secret_env="B", mode="webhook", webhook_url="https://example.org/x"
+        token_env="OUR_TOKEN",
+        secret_env="hunter2",
+        mode="webhook",
+        webhook_url="https://example.org/x",
     )
     with pytest.raises(SettingsError) as refused:
         secrets(how, environ)
     assert str(refused.value).startswith(says)
+    assert "hunter2" not in str(refused.value)  # it may be the secret itself
     for value in environ.values():
         assert value not in str(refused.value)

@@ -8,10 +8,19 @@ from pathlib import Path
 
 import pytest
 
+import tacit
+from tacit import chat_limits
+from tacit.settings import ChatSettings
+from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.cli import main
+from tacit.surfaces.cli.console import Console
+from tacit.surfaces.terminal import wording
+from tacit.surfaces.terminal.conversation import Conversation
+from tacit.surfaces.terminal.screen import TerminalScreen
 from tests.chat.scripted import ScriptedModel
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
+JSON = (*ALICE, "--json")
 GROUP = ("--chat", "telegram:-5", "--with", "telegram:2002,Bob")
 
 Chat = Callable[..., tuple[str, str]]
@@ -31,8 +40,8 @@ def chat(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
 
-    def talk(*lines: str, options: tuple[str, ...] = ALICE) -> tuple[str, str]:
-        typed = "".join(f"{line}\n" for line in lines).encode()
+    def talk(*lines: str | bytes, options: tuple[str, ...] = ALICE) -> tuple[str, str]:
+        typed = b"".join((x if isinstance(x, bytes) else x.encode()) + b"\n" for x in lines)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), encoding="utf-8"))
         assert main(["--db", database_url, "chat", *options]) == 0
         printed = capsys.readouterr()
@@ -50,12 +59,55 @@ def test_what_is_said_is_asked_about_by_number_and_known_the_next_time(chat: Cha
     assert "Ctrl-D" in beside
 
 
-def test_a_number_that_is_no_choice_is_a_message_like_any_other(chat: Chat) -> None:
-    shown, _ = chat("My cat is called Tom.", "7", "1", "/memory", options=(*ALICE, "--json"))
+def test_a_number_presses_its_button_until_that_is_answered(chat: Chat) -> None:
+    asked = "I work at ACME and I live in Lisbon."
+    shown, _ = chat(asked, "7", "It rains.", "3", "1", "2", "/memory", options=JSON)
     answers = [json.loads(line) for line in shown.splitlines()]
-    assert answers[0]["buttons"] == ["Yes", "No"]
+    assert [one["numbers"] for one in answers[:2]] == [[1, 2], [3, 4]]
+    assert answers[0]["buttons"] == answers[1]["buttons"] == ["Yes", "No"]
     assert all(one["memory"] for one in answers)
-    assert "Tom" not in answers[-1]["text"], "the choice was over when something else was said"
+    texts = [one["text"] for one in answers]
+    assert texts[2] == texts[3] != "", "a number that was never a button is text; all is answered"
+    first, second = ("ACME" if "ACME" in one else "Lisbon" for one in texts[:2])
+    assert first != second
+    assert second in texts[4], "other lines came between"
+    assert first in texts[5]
+    assert texts[6] == wording.NO_BUTTON.format(2), "the other one was answered"
+    assert "Lisbon" in texts[7]
+    assert "ACME" in texts[7]
+
+
+def test_what_cannot_be_read_is_told_and_the_conversation_goes_on(chat: Chat) -> None:
+    most = chat_limits.CHAT_TEXT_MAX_CHARS
+    told: dict[str | bytes, str] = {
+        "x" * (most + 1): wording.TOO_LONG,
+        "x" * (3 * most): wording.TOO_LONG,
+        b"remember that I like caf\xe9": wording.NOT_TEXT,
+        "remember that my motto is \x1b[31mred\0": wording.CONTROLS,
+    }
+    text = ("5" * 5_000, "x" * most, "Remember that I prefer tea.")
+    shown, beside = chat(*told, *text, options=JSON)
+    texts = [json.loads(line)["text"] for line in shown.splitlines()]
+    assert texts[: len(told)] == list(told.values())
+    assert len(texts) == len(told) + len(text), "one record for each line"
+    assert not set(texts[len(told) :]) & {"", *told.values()}
+    assert "tea" in texts[-1]
+    assert beside == ""
+
+
+def test_that_there_is_no_model_is_told_to_people_when_it_starts(
+    database_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who, where = tacit.Requester("local:me"), tacit.Chat.private("local:me")
+    with tacit.open(database_url, embedder=None) as memory:
+        for as_json in (False, True):
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+            screen = TerminalScreen(Console(as_json=as_json), "you> ", enabled=True)
+            bot = Bot(memory, ChatSettings())
+            Conversation(bot, who, where, screen, has_model=memory.has_model()).run()
+            printed = capsys.readouterr()
+            assert printed.out == ""
+            assert printed.err == ("" if as_json else f"{wording.NO_MODEL}\n")
 
 
 def test_what_was_said_in_private_is_not_told_in_a_group(chat: Chat) -> None:
@@ -72,6 +124,7 @@ def test_without_an_identity_there_is_an_answer_and_no_memory(chat: Chat) -> Non
     assert shown.strip()
     assert "Tom" not in shown
     assert "memory is disabled: nobody is known to be asking" in beside
+    assert "--as local:me" in beside
     answers = chat("What is my cat called?", options=("--json",))[0].splitlines()
     assert [json.loads(line)["memory"] for line in answers] == [False] * len(answers) != []
 

@@ -44,6 +44,47 @@ def _asks(driver: Driver) -> None:
     assert remembered(driver, ALICE) == ["Alec is Alice's boss", "Alice lives in Lisbon"]
 
 
+def _asks_which(driver: Driver) -> None:
+    for words in ("Alec is my boss by the way", "I live in Lisbon"):
+        driver.say(ALICE, HOME, words)
+    for word in ("yes", "no"):
+        which, *again = driver.say(ALICE, HOME, word).shown
+        assert which.text == "Which one?"
+        assert [one.text.partition("? ")[2] for one in again] == [
+            "Alec is Alice's boss",
+            "Alice lives in Lisbon",
+        ]
+    assert remembered(driver, ALICE) == [], "nobody guessed"
+    driver.press(ALICE, again[1], "Yes")
+    assert remembered(driver, ALICE) == ["Alice lives in Lisbon"]
+    driver.say(ALICE, HOME, "no")
+    assert waiting(driver, ALICE) == [], "one was left, so it is clear"
+
+
+def _is_not_silent(driver: Driver) -> None:
+    for words in ("hello", "forget my cat", "yes"):
+        told = driver.say(ALICE, HOME, words)
+        assert told.text.startswith("I kept nothing new from that.")
+        assert driver.typed("/help") in told.text
+    for _ in range(2):
+        (shown,) = driver.say(ALICE, HOME, "I live in Lisbon").shown
+        assert shown.text == "Should I remember this? Alice lives in Lisbon", "and so when repeated"
+    for who in (ALICE, BOB):
+        driver.join(who, TEAM)
+    for words in ("hello", "yes"):
+        assert driver.say(BOB, TEAM, words).shown == (), "a group is not bothered with it"
+
+
+def _tells_what_fits(driver: Driver) -> None:
+    for words in ("I like green tea", "my dog is called Max", "I work at ACME"):
+        driver.say(ALICE, HOME, f"Remember that {words}")
+    known = "This is what I remember:"
+    assert driver.say(ALICE, HOME, "Where do I work?").text == f"{known}\n• Alice works at ACME"
+    assert driver.say(ALICE, HOME, "Where was I born?").text.startswith("I do not know")
+    told = driver.say(ALICE, HOME, "What do you know about me?").text
+    assert told.count("•") == 3, "no word says what would fit"
+
+
 def _keeps_no_secret(driver: Driver) -> None:
     told = driver.say(ALICE, HOME, "Remember that my password is hunter2-Xk9!pQ")
     assert "secret" in told.text
@@ -54,5 +95,10 @@ def _keeps_no_secret(driver: Driver) -> None:
 WITHOUT_MODEL = (
     Scenario("without a model: remember, ask, undo", _works, None),
     Scenario("without a model: buttons ask, and only the person concerned answers", _asks, None),
+    Scenario(
+        "without a model: a yes that may mean several things is asked about", _asks_which, None
+    ),
+    Scenario("without a model: whoever is alone with it is answered", _is_not_silent, None),
+    Scenario("without a model: a question is answered with what fits", _tells_what_fits, None),
     Scenario("without a model: a secret is not kept", _keeps_no_secret, None),
 )

@@ -22,6 +22,16 @@ def _instructions(key: str, value: str) -> str:
     return text.storable(key, value, chat_limits.CHAT_INSTRUCTIONS_MAX_CHARS)
 
 
+# Words in capitals, with _ between them. Few secrets look like that; anything else may be one.
+_LIKE_A_VARIABLE = re.compile(r"[A-Z][A-Z0-9]{0,15}(?:_[A-Z0-9]{1,16}){1,7}")
+
+
+def variable_shown(key: str, name: str) -> str:
+    """A variable, as it may be told to the operator: by its name, unless somebody may have written
+    a secret in the place of that."""
+    return name if _LIKE_A_VARIABLE.fullmatch(name) else f"the variable that {key} names"
+
+
 def _variable(key: str, value: str) -> str:
     """A bot cannot do without its secrets, so there is always a variable that holds them."""
     if not value:
@@ -82,11 +92,13 @@ class TelegramSettings:
 
     token_env: str = _key("TELEGRAM_BOT_TOKEN", _variable, secret=True)
     # Of the Bot API. Empty: Telegram's own. Hidden, because people write tokens into addresses.
-    api_url: str = _key("", values.address("telegram.token_env"), secret=True)
+    api_url: str = _key("", values.address("telegram.token_env", "https://host"), secret=True)
     # Whether we ask for updates, or are told.
     mode: Literal["polling", "webhook"] = _key("polling", values.one_of("polling", "webhook"))
     # webhook: where Telegram reaches us.
-    webhook_url: str = _key("", values.address("telegram.secret_env"), secret=True)
+    webhook_url: str = _key(
+        "", values.address("telegram.secret_env", "https://bot.example.org/telegram"), secret=True
+    )
     # webhook: holds what proves that it is Telegram that tells us.
     secret_env: str = _key("TELEGRAM_WEBHOOK_SECRET", _variable, secret=True)
     # webhook: where we listen for what a proxy passes on. Zero: a port that is free.
@@ -104,7 +116,7 @@ class SlackSettings:
     # Holds what Slack signs its requests with.
     secret_env: str = _key("SLACK_SIGNING_SECRET", _variable, secret=True)
     # Of the Web API. Empty: Slack's own.
-    api_url: str = _key("", values.address("slack.token_env"), secret=True)
+    api_url: str = _key("", values.address("slack.token_env", "https://host/api"), secret=True)
     # Where we listen for what a proxy passes on. Zero: a port that is free.
     host: str = _key(limits.SERVER_DEFAULT_HOST, host)
     port: int = _key(chat_limits.SLACK_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))

@@ -120,17 +120,17 @@ def label(key: str, value: str) -> str:
     return text.identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
 
 
-def address(key_goes_to: str) -> Callable[[str, str], str]:
+def address(key_goes_to: str, like: str = "https://host/v1") -> Callable[[str, str], str]:
     """Of an HTTP endpoint, or nothing. Never repeated: somebody may have written a key into it."""
 
     def parse(key: str, value: str) -> str:
-        return _address(key, value, key_goes_to)
+        return _address(key, value, key_goes_to, like)
 
     return parse
 
 
-def _address(key: str, value: str, key_goes_to: str) -> str:
-    problem = "is not an address; write it like https://host/v1, with nothing after the path"
+def _address(key: str, value: str, key_goes_to: str, like: str) -> str:
+    problem = f"is not an address; write it like {like}, with nothing after the path"
     if not value:
         return ""
     if not _in_one_word(value) or len(value) > limits.ENDPOINT_URL_MAX_CHARS:

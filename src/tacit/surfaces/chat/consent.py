@@ -57,6 +57,21 @@ class Consent:
         new = [one for one in some if self._ask(who.key, one.id)]
         return [_question(one) for one in new[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]]
 
+    def again(
+        self, view: View | DisabledView, who: Requester, about: str | None = None
+    ) -> list[Say]:
+        """The questions that were asked and are still open; `about`: those that these words are
+        about."""
+        widening = [one for one in _in_order(view) if one.widens]
+        open_ones = [
+            one for one in (*self.waiting(view, who), *widening) if self.was_asked(who, one.id)
+        ]
+        return [
+            _question(one)
+            for one in open_ones[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]
+            if about is None or about_the_same(about, one.content, who)
+        ]
+
     def was_asked(self, who: Requester, id: str) -> bool:
         with self._lock:
             return id in self._asked.get(who.key, ())

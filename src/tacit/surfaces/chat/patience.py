@@ -37,11 +37,12 @@ class Patience:
 
     def failed(self, problem: str, wait_seconds: float | None = None) -> None:
         """One line for each trouble, however often it is tried."""
-        if problem != self._told and not self._stop.is_set():
-            self._log.tell(f"{self._channel} waits", problem=problem)
-            self._told = problem
         self._failures += 1
-        self._stop.wait(wait_seconds or backoff(self._failures, self._backoff_seconds))
+        pause = wait_seconds or backoff(self._failures, self._backoff_seconds)
+        if problem != self._told and not self._stop.is_set():
+            self._log.tell(f"{self._channel} waits", problem=problem, again_in_seconds=pause)
+            self._told = problem
+        self._stop.wait(pause)
 
     def worked(self) -> None:
         if self._told is not None:

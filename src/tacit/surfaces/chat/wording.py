@@ -75,6 +75,14 @@ NOTED_IN_PRIVATE = "Noted. What I keep of it, /memory tells you in our private c
 NOT_UNDERSTOOD = "I could not make a fact of that. Try one plain sentence: “remember that …”."
 UNKNOWN = "I do not know of anything about that."
 KNOWN = "This is what I remember:"
+NOTHING_NEW = (
+    "I kept nothing new from that. “Remember that …” keeps something, a question asks what I know, "
+    "/forget forgets; /help lists the rest."
+)
+STILL_READING = (
+    "I am still reading that. If there is something to keep, I ask about it when you write again."
+)
+WHICH = "Which one?"
 YES, NO = "Yes", "No"
 ASKED = "Should I remember this? "
 ASKED_WIDER = "May I also say this where others can hear it? "
@@ -126,6 +134,12 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_ME = re.compile(r"\b(?:i|me|my|mine|myself|ich|mich|mir|mein\w{0,2})\b", re.IGNORECASE)
+_ABOUT_ALL = re.compile(
+    r"\s*(?:what (?:do|can) you (?:know|remember)(?: (?:about|of) me)?|who am i|"
+    r"tell me (?:everything )?about (?:me|myself)|was wei(?:ß|ss)t du(?: (?:über mich|von mir))?|"
+    r"wer bin ich)\W*",
+    re.IGNORECASE,
+)
 _SHORT_MAX_CHARS = 200
 
 
@@ -150,6 +164,11 @@ def asks_to_remember(text: str) -> bool:
 
 def is_about_me(text: str) -> bool:
     return _ABOUT_ME.search(text) is not None
+
+
+def asks_about_all(text: str) -> bool:
+    """Whether it is asked for whatever there is, so that no word tells what would fit."""
+    return _ABOUT_ALL.fullmatch(text) is not None
 
 
 def is_question(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -21,6 +22,28 @@ if TYPE_CHECKING:
 
 _LISTENING = ("starlette", "structlog", "uvicorn")  # what every bot that listens needs
 _ENDED = Answer(document={"answered": True}, lines=())
+_OF_A_BOT = "--db, --config, --space and --json work here too: see `tacit --help`."
+
+
+def telegram_options(parser: ArgumentParser) -> None:
+    parser.epilog = f"""\
+The bot's token, from @BotFather, is read from the variable TELEGRAM_BOT_TOKEN.
+How to set it up, for groups and webhooks too: docs/telegram.md.
+{_OF_A_BOT}"""
+
+
+def slack_options(parser: ArgumentParser) -> None:
+    parser.epilog = f"""\
+The app's secrets are read from the variables SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.
+How to make the app in Slack: docs/slack.md.
+{_OF_A_BOT}"""
+
+
+def chat_options(parser: ArgumentParser) -> None:
+    parser.epilog = f"""\
+Begin with `tacit chat --as local:me --name Me`. To press a button, type its number; /help tells
+the commands, Ctrl-D ends it. More: docs/chat.md and docs/commands.md.
+{parser.epilog}"""
 
 
 def telegram(session: Session) -> Answer:
@@ -57,7 +80,9 @@ def chat(session: Session) -> Stream:
         console.note(f"memory is disabled: {view.why_disabled}")
     prompt = "you> " if view.enabled else "you (memory is disabled)> "
     screen = TerminalScreen(console, prompt, enabled=view.enabled)
-    Conversation(Bot(memory, how), who, where, screen).run()
+    Conversation(
+        Bot(memory, how), who, where, screen, has_model=memory.has_model() or not view.enabled
+    ).run()
     if view.enabled and session.settings.learn.enabled:
         memory.catch_up()  # the next conversation knows of this one
     return Stream(lines=())

@@ -116,9 +116,14 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("keys", keys.keys, keys.options, "make keys for callers from outside, or revoke them"),
     ("serve", serving.serve, serving.options, "answer REST and MCP requests, on and on"),
     ("mcp", mcp.mcp, mcp.options, "answer an MCP client over standard input and output"),
-    ("chat", chatting.chat, options.none, "talk with the agent here, to try things out"),
-    ("telegram", chatting.telegram, options.none, "be a Telegram bot that remembers, on and on"),
-    ("slack", chatting.slack, options.none, "be a Slack bot that remembers, on and on"),
+    ("chat", chatting.chat, chatting.chat_options, "talk with the agent here, to try things out"),
+    (
+        "telegram",
+        chatting.telegram,
+        chatting.telegram_options,
+        "be a Telegram bot that remembers, on and on",
+    ),
+    ("slack", chatting.slack, chatting.slack_options, "be a Slack bot that remembers, on and on"),
     ("demo", whole.demo, options.none, "tell the story of the three rooms"),
 )
 

@@ -154,8 +154,8 @@ def _told() -> Iterator[None]:
     except HTTPError as error:
         with error:
             raise _by_status(error.code, error.headers.get("Retry-After"), "") from None
-    except (SlackClientError, *FAILURES) as error:
-        problem = f"Slack cannot be reached ({type(error).__name__})"
+    except (SlackClientError, *FAILURES):
+        problem = "Slack cannot be reached: check the network and slack.api_url"
         raise NotSent(problem, for_good=False) from None
 
 

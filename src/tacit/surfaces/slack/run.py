@@ -10,6 +10,7 @@ from tacit.bootstrap import request_spans
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.settings import Settings, SlackSettings
+from tacit.settings.chat import variable_shown
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.serving.logs import Log
 from tacit.surfaces.serving.places import address, bound
@@ -32,16 +33,20 @@ class Secrets:
 
 
 def secrets(how: SlackSettings, environ: Mapping[str, str]) -> Secrets:
-    """From the variables that the settings name. Their names are not told either: people write
-    tokens in their place."""
+    """From the variables that the settings name. All that is wrong is told at once."""
     token = environ.get(how.token_env, "").strip()
-    if not _TOKEN.fullmatch(token):
-        fix = "set it to the bot token of the app, which begins with xoxb-"
-        raise SettingsError(f"slack.token_env: the variable that it names holds no token; {fix}")
     signing = environ.get(how.secret_env, "").strip()
+    wrong: list[str] = []
+    if not _TOKEN.fullmatch(token):
+        variable = variable_shown("slack.token_env", how.token_env)
+        fix = "set it to the bot token of the app, which begins with xoxb-"
+        wrong.append(f"{variable} {'holds no bot token' if token else 'is not set'}: {fix}")
     if not _SECRET.fullmatch(signing):
+        variable = variable_shown("slack.secret_env", how.secret_env)
         fix = "set it to the signing secret, which Slack shows under Basic Information"
-        raise SettingsError(f"slack.secret_env: the variable that it names holds no secret; {fix}")
+        wrong.append(f"{variable} {'holds no such secret' if signing else 'is not set'}: {fix}")
+    if wrong:
+        raise SettingsError("; ".join(wrong))
     return Secrets(token=token, signing=signing)
 
 

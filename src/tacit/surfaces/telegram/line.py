@@ -67,7 +67,8 @@ class Line:
                 self._poll.cancel()
 
     def updates(self, offset: int | None, seconds: int) -> list[Fields]:
-        """As they came. With an offset, Telegram forgets all before it."""
+        """As they came. With an offset, Telegram forgets all before it. Raises `Failed`, also for
+        what is no list of updates."""
         asked = {
             "timeout": seconds,
             "limit": chat_limits.TELEGRAM_UPDATES_MAX_COUNT,
@@ -85,7 +86,12 @@ class Line:
                 patience,
             )
         found = _result(self._poll, patience)
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        if not isinstance(found, list):
+            raise Failed("unlike")
+        updates: list[Fields] = [one for one in found if isinstance(one, dict)]
+        if found and not updates:
+            raise Failed("unlike")
+        return updates
 
     def close(self) -> None:
         """Ends whatever is waited for."""

@@ -3,16 +3,20 @@ and we do that only when all of it is in the inbox."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from tacit import chat_limits
 from tacit.errors import StoreError
 from tacit.surfaces.chat.patience import Patience, Stop
+from tacit.surfaces.chat.working import backoff
 from tacit.surfaces.telegram.fields import Fields, number
 from tacit.surfaces.telegram.line import Line
 from tacit.surfaces.telegram.wire import Failed
 
 _STORE = "updates cannot be kept: the database does not take them"
+_EARLY_PART = 0.5  # of the time that Telegram may keep us waiting: "nothing" before that is early
+_EARLY_PAUSE_MAX_SECONDS = 5.0  # what somebody writes meanwhile is not to wait for long
 
 
 def poll(
@@ -21,10 +25,13 @@ def poll(
     patience: Patience,
     stop: Stop,
     seconds: int = chat_limits.TELEGRAM_POLL_SECONDS,
+    now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Until it is stopped."""
     offset: int | None = None
+    early = 0  # answers in a row that did not wait for anything to tell
     while not stop.is_set():
+        asked = now()
         try:
             updates = line.updates(offset, seconds)
         except Failed as problem:
@@ -37,9 +44,13 @@ def poll(
             continue
         numbers = [id for one in updates if (id := number(one, "update_id")) is not None]
         if updates and not numbers:
-            patience.failed(str(Failed("unreadable")))
+            patience.failed(str(Failed("unlike")))
             continue
         patience.worked()
         # Told once, it remembers. After a week of silence Telegram may begin its numbers anew,
         # below an offset that we would keep on sending.
         offset = max(numbers) + 1 if numbers else None
+        early = early + 1 if not updates and now() - asked < seconds * _EARLY_PART else 0
+        if early:
+            # A proxy that does not let Telegram wait would have us ask without end.
+            stop.wait(min(backoff(early), _EARLY_PAUSE_MAX_SECONDS))

@@ -14,6 +14,7 @@ from tacit import chat_limits
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
+from tacit.settings.chat import variable_shown
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.chat.patience import Patience, Stop
 from tacit.surfaces.chat.rooms import Rooms
@@ -39,15 +40,15 @@ class Secrets:
 
 
 def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
-    """From the variables that the settings name. Their names are not told either: people write
-    tokens in their place."""
+    """From the variables that the settings name."""
     token = environ.get(how.token_env, "").strip()
+    variable = variable_shown("telegram.token_env", how.token_env)
     if not token:
         fix = "set it to the token that @BotFather gave you"
-        raise SettingsError(f"telegram.token_env: the variable that it names is empty; {fix}")
+        raise SettingsError(f"{variable} is not set: {fix}")
     if not _TOKEN.fullmatch(token):
-        fix = "it looks like 123456:ABC-DEF"
-        raise SettingsError(f"telegram.token_env: what the variable holds is no token; {fix}")
+        fix = "set it to what @BotFather gave you, which looks like 123456:ABC-DEF"
+        raise SettingsError(f"{variable} holds no token: {fix}")
     if how.mode == "polling":
         return Secrets(token=token)
     secret = environ.get(how.secret_env, "").strip()
@@ -56,7 +57,9 @@ def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
             f"make up 1 to {chat_limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
             "Telegram then shows us with every update"
         )
-        raise SettingsError(f"telegram.secret_env: the variable holds no such secret; {fix}")
+        variable = variable_shown("telegram.secret_env", how.secret_env)
+        problem = "holds no secret that Telegram takes" if secret else "is not set"
+        raise SettingsError(f"{variable} {problem}: {fix}")
     return Secrets(token=token, webhook=secret)
 
 

@@ -139,7 +139,7 @@ class TelegramOutlet:
                     target = _Target(chat=problem.moved_to)
                     continue
                 pause = problem.wait_seconds or backoff(turn + 1)
-                waits = problem.why == "network" or (problem.why == "slow" and begun)
+                waits = problem.why in ("network", "unlike") or (problem.why == "slow" and begun)
                 if not waits or not left or pause > chat_limits.CHAT_BACKOFF_MAX_SECONDS:
                     raise
                 self._pause(pause)

@@ -25,10 +25,12 @@ Why = Literal[
     "gone",
     "refused",
     "unreadable",
+    "unlike",
     "network",
 ]
 _PROBLEMS: dict[Why, str] = {
-    "token": "Telegram does not accept the token: check the variable that telegram.token_env names",
+    "token": "Telegram does not accept the token: check TELEGRAM_BOT_TOKEN, or the variable that "
+    "telegram.token_env names in its place",
     "conflict": "another process asks for the updates of this bot: stop that one",
     "slow": "Telegram asks us to wait",
     "forbidden": "the bot may not write there",
@@ -37,6 +39,7 @@ _PROBLEMS: dict[Why, str] = {
     "gone": "the message is not there any more",
     "refused": "Telegram does not take this",
     "unreadable": "Telegram answers something that we cannot read: check telegram.api_url",
+    "unlike": "what is there does not answer like Telegram: check telegram.api_url",
     "network": "Telegram cannot be reached: check the network and telegram.api_url",
 }
 _FOR_GOOD: frozenset[Why] = frozenset({"forbidden", "refused", "moved", "gone"})
@@ -64,6 +67,8 @@ def failed(problem: BaseException) -> Failed:
     match problem:
         case _Slow():
             return Failed("slow", wait_seconds=problem.seconds)
+        case _Unlike():
+            return Failed("unlike")
         case error.InvalidToken():
             return Failed("token")
         case error.Conflict():
@@ -92,6 +97,10 @@ class _Slow(error.TelegramError):
     def __init__(self, seconds: float) -> None:
         super().__init__("slow")
         self.seconds = seconds
+
+
+class _Unlike(error.TelegramError):
+    """An answer that no Bot API gives."""
 
 
 class Wire(HTTPXRequest):
@@ -127,7 +136,19 @@ class Wire(HTTPXRequest):
         )
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise _Slow(_seconds(body))
+        # Of a server in trouble it is a proxy that tells, in words of its own.
+        if status < httpx.codes.INTERNAL_SERVER_ERROR and not _is_like_telegram(body):
+            raise _Unlike("unlike")
         return status, body
+
+
+def _is_like_telegram(body: bytes) -> bool:
+    """Every answer of the Bot API says whether it is one to a call that went well."""
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and isinstance(told.get("ok"), bool)
 
 
 def _seconds(body: bytes) -> float:

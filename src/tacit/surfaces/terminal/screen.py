@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tacit import chat_limits
-from tacit.errors import InvalidInput
-from tacit.surfaces.chat.say import Say
+from tacit.surfaces.chat.say import Say, say
 from tacit.surfaces.cli.console import Console
+from tacit.surfaces.terminal import wording
 
 _ALONE = "(for you alone)"
+_KEPT = "surrogateescape"  # bytes that are no text stay to be seen, in their own line alone
+_READ_CHARS = chat_limits.CHAT_TEXT_MAX_CHARS + 1  # one too many, or the end of the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +26,18 @@ class TerminalScreen:
     enabled: bool  # whether there is a memory
 
     def ask(self) -> str | None:
-        self.console.flush()
+        """What cannot be read is told and left out: the conversation goes on."""
         if sys.stdin is None:
             return None
-        try:
+        if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != _KEPT:
+            sys.stdin.reconfigure(errors=_KEPT)
+        while True:
+            self.console.flush()
             line = self._typed() if sys.stdin.isatty() else _piped()
-        except UnicodeDecodeError:
-            raise InvalidInput("chat", "is not UTF-8 text; convert it first") from None
-        if line is not None and len(line) > chat_limits.CHAT_TEXT_MAX_CHARS:
-            most = f"{chat_limits.CHAT_TEXT_MAX_CHARS:,}"
-            raise InvalidInput("chat", f"a line has at most {most} characters: shorten it")
-        return line
+            problem = line and _problem(line)
+            if not problem:
+                return line
+            self.show(say(problem), first=1)
 
     def _typed(self) -> str | None:
         with contextlib.suppress(ImportError):
@@ -42,12 +47,17 @@ class TerminalScreen:
         except EOFError:
             return None
 
+    def note(self, text: str) -> None:
+        self.console.note(text)
+
     def show(self, what: Say, first: int) -> None:
         if self.console.as_json:
+            labels = [button.label for row in what.buttons for button in row]
             self.console.document(
                 {
                     "text": what.text,
-                    "buttons": [button.label for row in what.buttons for button in row],
+                    "buttons": labels,
+                    "numbers": list(range(first, first + len(labels))),
                     "file": what.attachment and what.attachment.text,
                     "alone": what.alone,
                     "memory": self.enabled,
@@ -58,7 +68,20 @@ class TerminalScreen:
 
 
 def _piped() -> str | None:
-    return sys.stdin.readline(chat_limits.CHAT_TEXT_MAX_CHARS + 2) or None
+    """Of a line that is too long no more is held than tells so."""
+    line = rest = sys.stdin.readline(_READ_CHARS)
+    while rest and not rest.endswith("\n"):
+        rest = sys.stdin.readline(_READ_CHARS)
+    return line.removesuffix("\n") if line else None
+
+
+def _problem(line: str) -> str | None:
+    if len(line) > chat_limits.CHAT_TEXT_MAX_CHARS:
+        return wording.TOO_LONG
+    kinds = {unicodedata.category(char) for char in line.strip() if char != "\t"}
+    if "Cs" in kinds:
+        return wording.NOT_TEXT
+    return wording.CONTROLS if "Cc" in kinds else None
 
 
 def _lines(what: Say, first: int) -> Iterator[str]:

@@ -3,5 +3,6 @@
 from tacit.surfaces.chat.commands.asked import taken_apart
 from tacit.surfaces.chat.commands.buttons import undo_button
 from tacit.surfaces.chat.commands.commands import Commands
+from tacit.surfaces.chat.commands.fitting import fits
 
-__all__ = ["Commands", "taken_apart", "undo_button"]
+__all__ = ["Commands", "fits", "taken_apart", "undo_button"]

@@ -12,6 +12,7 @@ from tacit.model.memory import Memory
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, as_id, tell
 from tacit.surfaces.chat.commands.buttons import FORGET, RESTORE, WIPE, button
+from tacit.surfaces.chat.commands.fitting import fits
 from tacit.surfaces.chat.commands.showing import shortened
 from tacit.surfaces.chat.say import Say, Span, code, say, worded
 
@@ -74,7 +75,8 @@ def _by_words(asked: Asked, words: str) -> list[Say]:
     if len(words) > limits.QUERY_MAX_CHARS:
         return tell(wording.HOW_TO_FORGET)
     top = chat_limits.CHAT_CHOICES_COUNT
-    found = [one.memory for one in asked.view.recall(words, top_k=top, user=asked.who.key)]
+    recalled = asked.view.recall(words, top_k=top, user=asked.who.key)
+    found = [one.memory for one in recalled if fits(one)]
     if not found:
         return tell(wording.NOTHING_FOUND)
     if len(found) == 1 and _words(words) <= _words(found[0].content):

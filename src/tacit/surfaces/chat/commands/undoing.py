@@ -39,12 +39,20 @@ def undo(asked: Asked) -> list[Say]:
     """/undo. Said again, it takes back what it did."""
     changed = _changed(asked.view)
     done = _last_change(asked.view, changed)
-    if not done:
+    if not done or _before_unlinking(asked, done[0].entry.at):
         return tell(wording.NOTHING_TO_UNDO)
     replaced = _replaced(asked.view, changed, done)
     told = (_take_back(asked, one, replaced.get(one.memory.id)) for one in done)
     lines = [span for line in told for span in (Span("\n"), *line)]
     return [say(*lines[1:])]
+
+
+def _before_unlinking(asked: Asked, at: datetime) -> bool:
+    """What was changed as the account is out of reach since: what is the last change from here was
+    not the last one that the person made."""
+    own = f"ext:{asked.who.key}"
+    ended = (one.ended_at for one in asked.memory.links(asked.who.key) if one.source == own)
+    return any(end is not None and at < end for end in ended)
 
 
 def take_back(asked: Asked) -> list[Say]:

@@ -119,7 +119,7 @@ LINK_STOP = "Stop, that is not me"
 LINK_NOT_THAT = (
     "That code is not valid. Codes work once, for ten minutes: send /link for a new one."
 )
-LINK_TOO_MANY = "That were too many wrong codes. Please wait {} minutes before the next one."
+LINK_TOO_MANY = "Those were too many wrong codes. Please wait {} minutes before the next one."
 LINK_TAKEN = "One of the two accounts is linked already. Unlink it there first."
 LINKED_WITH = "This account is linked now with "
 LINKED_IF_NOT_YOURS = (
@@ -129,7 +129,10 @@ LINKED_IF_NOT_YOURS = (
 LINKED = "Linked. From now on both accounts share one memory. /unlink ends that at once."
 NOT_LINKED = "Nothing was linked."
 LINK_NOTHING_WAITS = "Nothing waits for your yes. Send /link for a new code."
-UNLINKED = "Unlinked. From now on this account stands for itself again."
+UNLINKED = (
+    "Unlinked. From now on this account stands for itself again. What you told me while it was "
+    "linked stays with the account that it was linked to."
+)
 UNLINKED_ALREADY = "This account is not linked to another one."
 
 GROUPS_ONLY = "That is for groups: send it in the group that it is about."
