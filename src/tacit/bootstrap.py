@@ -230,6 +230,9 @@ def _upkeep(settings: Settings) -> Upkeep:
 
 def _embedder(settings: Settings) -> Embedder | None:
     chosen = settings.embedding
+    # The runtime of local models would note this machine, and that it uses models, in a file that
+    # is meant to be sent. It looks here when it is imported, which is later.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     return make_embedder(
         chosen.provider,
         folder=_path(chosen.folder) if chosen.folder else None,

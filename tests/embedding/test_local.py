@@ -38,8 +38,16 @@ def embedder() -> LocalEmbedder:
 
 
 def test_nothing_is_noted_about_this_machine(tmp_path: Path) -> None:
-    asked = "from tacit.embedding.local import LocalEmbedder; LocalEmbedder().embed(['tea'])"
+    asked = (
+        "import tacit\n"
+        "memory = tacit.open('sqlite://')\n"
+        "alice = tacit.Requester('telegram:1')\n"
+        "view = memory.view(alice, tacit.Chat.private('telegram:1'))\n"
+        "view.remember('I like tea')\n"
+        "assert view.recall('a hot drink')[0].signals.meaning\n"
+    )
     env = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env["TACIT_EMBEDDING_PROVIDER"] = "local"
     env.pop("ORT_DISABLE_TELEMETRY", None)
     subprocess.run([sys.executable, "-c", asked], env=env, check=True)
     assert list(tmp_path.rglob("*")) == []

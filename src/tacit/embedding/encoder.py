@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -38,8 +37,6 @@ class Pooling(StrEnum):
 
 def load_session(model: bytes | Path, threads: int) -> InferenceSession:
     """A session on the CPU. `model` is the file's bytes, or its path if it has data beside it."""
-    # It would note this machine and its use of models in a file, to be sent: it reads this once.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:
