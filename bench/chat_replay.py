@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -82,6 +83,15 @@ class Crowd:
         name = f"@{BOT['username']} " if addressed else ""
         return self._told(where, who, name + self._line(n), addressed=addressed)
 
+    def first_words(self) -> Iterator[dict[str, Any]]:
+        """Everybody says everything once, alone and in their group: then there is nothing new."""
+        for n in range(self.people):
+            who = user(_FIRST_PERSON + n, f"Person {n}", username=f"person{n}")
+            for fact in self._facts[n * _FACTS_EACH : (n + 1) * _FACTS_EACH]:
+                for where in (private(who["id"]), group(_FIRST_GROUP - n % self.groups)):
+                    self.made += 1
+                    yield self._told(where, who, fact, addressed=where["type"] == "private")
+
     def _line(self, person: int) -> str:
         fact = self._facts[person * _FACTS_EACH + self.chance.randrange(_FACTS_EACH)]
         kind = self.chance.random()
@@ -142,8 +152,10 @@ def replayed(url: str, crowd: Crowd, updates: int) -> Replayed:
         try:
             api.wait_called("getUpdates", seconds=_START_MAX_SECONDS)
             begun = time.perf_counter()
+            _delivered(api, crowd, crowd.first_words())
+            _worked_off(process, url)
             for _ in range(STEPS):
-                _delivered(api, crowd, updates // STEPS)
+                _delivered(api, crowd, (crowd.update() for _ in range(updates // STEPS)))
                 _worked_off(process, url)
                 sizes.append(_size(process.pid))
             seconds = time.perf_counter() - begun
@@ -157,7 +169,7 @@ def replayed(url: str, crowd: Crowd, updates: int) -> Replayed:
         logged = [json.loads(line)["event"] for line in lines.read().splitlines()]
         answers = Counter(one.chat for one in api.sent)
     return Replayed(
-        updates=updates // STEPS * STEPS,
+        updates=crowd.made,
         seconds=seconds,
         sizes=sizes,
         told=json.loads(out.splitlines()[-1]),
@@ -166,10 +178,9 @@ def replayed(url: str, crowd: Crowd, updates: int) -> Replayed:
     )
 
 
-def _delivered(api: BotApi, crowd: Crowd, count: int) -> None:
+def _delivered(api: BotApi, crowd: Crowd, updates: Iterable[dict[str, Any]]) -> None:
     last = 0
-    for _ in range(count):
-        update = crowd.update()
+    for update in updates:
         last = api.deliver(update)
         if crowd.chance.random() < _TWICE_SHARE:
             api.repeat(last)
