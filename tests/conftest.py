@@ -27,7 +27,7 @@ settings.register_profile(
     "default",
     deadline=None,
     print_blob=True,
-    max_examples=45,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
