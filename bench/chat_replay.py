@@ -84,21 +84,23 @@ class Crowd:
         return self._told(where, who, name + self._line(n), addressed=addressed)
 
     def first_words(self) -> Iterator[dict[str, Any]]:
-        """Everybody says everything once, alone and in their group: then there is nothing new."""
+        """Everybody says everything and asks for it, alone and in their group: then there is hardly
+        anything new, and what a process keeps at hand of these people and rooms, it has."""
         for n in range(self.people):
             who = user(_FIRST_PERSON + n, f"Person {n}", username=f"person{n}")
             for fact in self._facts[n * _FACTS_EACH : (n + 1) * _FACTS_EACH]:
                 for where in (private(who["id"]), group(_FIRST_GROUP - n % self.groups)):
-                    self.made += 1
-                    yield self._told(where, who, fact, addressed=where["type"] == "private")
+                    for line in (fact, _remember(fact), _question(fact.split()[-1])):
+                        self.made += 1
+                        yield self._told(where, who, line, addressed=where["type"] == "private")
 
     def _line(self, person: int) -> str:
         fact = self._facts[person * _FACTS_EACH + self.chance.randrange(_FACTS_EACH)]
         kind = self.chance.random()
         if kind < 0.10:
-            return f"Remember that {fact[0].lower()}{fact[1:]}"
+            return _remember(fact)
         if kind < 0.35:
-            return f"What do you know about {self.chance.choice(fact.split())}?"
+            return _question(self.chance.choice(fact.split()))
         return fact
 
     def _told(
@@ -110,6 +112,14 @@ class Crowd:
         entities = [mention()] if text.startswith("@") else []
         more = {"entities": entities} if entities else {}
         return {"message": message(where, who, text, message_id=self.made, **more)}
+
+
+def _remember(fact: str) -> str:
+    return f"Remember that {fact[0].lower()}{fact[1:]}"
+
+
+def _question(word: str) -> str:
+    return f"What do you know about {word}?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,15 @@ def _is_not_silent(driver: Driver) -> None:
         assert driver.say(BOB, TEAM, words).shown == (), "a group is not bothered with it"
 
 
+def _tells_what_changed(driver: Driver) -> None:
+    driver.say(ALICE, HOME, "Remember that I live in Lisbon")
+    (shown,) = driver.say(ALICE, HOME, "I moved to Porto last week").shown
+    assert shown.text.startswith("Remembered: Alice moved to Porto"), "not asked, but not unsaid"
+    assert len(remembered(driver, ALICE)) == 1
+    driver.press(ALICE, shown, "Undo")
+    assert remembered(driver, ALICE) == ["Alice lives in Lisbon"]
+
+
 def _tells_what_fits(driver: Driver) -> None:
     for words in ("I like green tea", "my dog is called Max", "I work at ACME"):
         driver.say(ALICE, HOME, f"Remember that {words}")
@@ -99,6 +108,7 @@ WITHOUT_MODEL = (
         "without a model: a yes that may mean several things is asked about", _asks_which, None
     ),
     Scenario("without a model: whoever is alone with it is answered", _is_not_silent, None),
+    Scenario("without a model: a change is told, and can be undone", _tells_what_changed, None),
     Scenario("without a model: a question is answered with what fits", _tells_what_fits, None),
     Scenario("without a model: a secret is not kept", _keeps_no_secret, None),
 )

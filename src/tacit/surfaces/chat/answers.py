@@ -66,8 +66,9 @@ class Answers:
             asked_before = self.consent.again(view, said.who, said.text)
             if asked_before:
                 return asked_before
-        if taught(view, said):
-            return []  # kept without a question, as it is set
+        kept = taught(view, said)
+        if kept:  # without a question, as it is set, or because it changed something known
+            return [_told(said, one) for one in kept]
         late = self.memory.waiting().turns
         return [say(*worded(wording.STILL_READING if late else wording.NOTHING_NEW))]
 
@@ -152,5 +153,5 @@ def _newest(view: View | DisabledView) -> Iterable[Record]:
 
 def _told(said: Said, kept: Record) -> Say:
     assert said.who is not None
-    button = undo_button(said.who, kept.id)
+    button = undo_button(said.who, kept.id, kept.version)
     return say(wording.REMEMBERED, Span(kept.content, "strong"), buttons=((button,),))
