@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NoReturn
 
 from tacit import __version__
@@ -146,7 +147,9 @@ class Parser(argparse.ArgumentParser):
         raise BadUsage(f"{told}\n(see `{self.prog} --help`)")
 
 
+@cache
 def build() -> Parser:
+    """Once in a process: there are some thousand options, and nobody changes them."""
     codes = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
     parser = Parser(prog="tacit", description=_DESCRIPTION, epilog=f"exit codes:\n{codes}")
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
