@@ -6,15 +6,17 @@ import secrets
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import count
 from threading import Lock, Thread
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, or_, select, text, tuple_
+from sqlalchemy import Connection, Select, bindparam, delete, func, or_, select, text, tuple_
 
 from tacit.clock import from_micros, to_micros
 from tacit.errors import StoreError
 from tacit.model.happening import EventCounts, Node, Op, Status
+from tacit.store import rendered
 from tacit.store.dialect import Dialect
 from tacit.store.engine import Database
 from tacit.store.happening import Happened
@@ -27,6 +29,14 @@ _PRUNED_AT_ONCE_COUNT = 2_000  # more than a batch: what is too old goes faster 
 _DAY_MICROS = 86_400_000_000
 _E = events.c
 _SPACE = select(spaces.c.space_id).where(spaces.c.space_id == bindparam("space"))
+_ANY_TIME = 2**63 - 1
+_OLD = (
+    select(_E.id)
+    .where(_E.space_id == bindparam("space"), _E.node == bindparam("node"))
+    .where(_E.at < bindparam("before"))
+    .order_by(_E.at)
+    .limit(bindparam("most"))
+)
 # What was erased meanwhile is not written. Should that happen at this very moment, in another
 # process, the key to `memories` refuses the row, and the batch is tried again without it.
 _INSERT = text(
@@ -154,7 +164,12 @@ def _unnamed(one: Happened, gone: Collection[str | None]) -> Happened:
 
 def _is_there(connection: Connection, dialect: Dialect, space: str) -> bool:
     """And stays until this is written: whoever erases the space waits, or was there first."""
-    return connection.execute(dialect.hold_still(_SPACE), {"space": space}).first() is not None
+    return bool(rendered.rows(connection, _held_still(dialect), {"space": space}))
+
+
+@lru_cache(maxsize=8)
+def _held_still(dialect: Dialect) -> Select[Any]:
+    return dialect.hold_still(_SPACE)
 
 
 def drop(connection: Connection, space: str, ids: Iterable[str], owners: Iterable[str] = ()) -> int:
@@ -168,12 +183,11 @@ def drop(connection: Connection, space: str, ids: Iterable[str], owners: Iterabl
 def prune(connection: Connection, space: str, before: int | None) -> int:
     """Those from before that time, some at once; None: of all."""
     ids: list[str] = []
+    named = {"space": space, "before": _ANY_TIME if before is None else before}
     for node in Node:  # the index leads with it
-        old = select(_E.id).where(_E.space_id == space, _E.node == node.value)
-        if before is not None:
-            old = old.where(_E.at < before)
-        some = old.order_by(_E.at).limit(_PRUNED_AT_ONCE_COUNT - len(ids))
-        ids += connection.execute(some).scalars()
+        most = _PRUNED_AT_ONCE_COUNT - len(ids)
+        old = rendered.rows(connection, _OLD, {**named, "node": node.value, "most": most})
+        ids += [id for (id,) in old]
     if not ids:
         return 0
     return connection.execute(delete(events).where(_E.space_id == space, _E.id.in_(ids))).rowcount
