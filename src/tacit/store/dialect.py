@@ -16,6 +16,17 @@ from tacit.store.rendered import Step
 OPTION = "tacit_dialect"
 
 
+class Alike:
+    """Statements are kept for each dialect. Two of a kind build the same ones, however many
+    databases a process opens."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
 class Dialect(Protocol):
     name: str
 

@@ -37,7 +37,7 @@ from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
 from tacit.store import pokes
-from tacit.store.dialect import OPTION
+from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
 from tacit.store.tables import memories, metadata, spaces
 
@@ -148,7 +148,7 @@ def _swapped(numbers: bytes) -> bytes:
     return found.tobytes()
 
 
-class PostgreSQL:
+class PostgreSQL(Alike):
     name = "postgresql"
     one_writer = False
     has_pokes = True

@@ -32,7 +32,7 @@ from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
 from tacit.model.terms import terms
 from tacit.store import rendered
-from tacit.store.dialect import OPTION
+from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
 from tacit.store.tables import memories
 
@@ -118,7 +118,7 @@ def _any_of(words: Sequence[str]) -> str:
     return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
 
 
-class SQLite:
+class SQLite(Alike):
     name = "sqlite"
     one_writer = True
     has_pokes = False
