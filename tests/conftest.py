@@ -3,7 +3,7 @@
 import gc
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.databases import PostgresDatabases
 from tests.schemas import remember_schemas
+from tests.statements import remember_statements
 
 # Tests that are about meaning name an embedder; all others, and the processes they start, go by
 # words and do not wait for a model.
@@ -19,6 +20,7 @@ os.environ.setdefault("TACIT_EMBEDDING_PROVIDER", "none")
 os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
 
 remember_schemas()
+remember_statements()
 
 NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
 
@@ -43,6 +45,16 @@ def _freeze() -> None:
     looked through for garbage again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing of what is imported and collected is garbage: nobody looks for any meanwhile."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

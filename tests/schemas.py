@@ -1,56 +1,71 @@
 """A SQLite database for each of thousands of tests: its migrations run once in a process.
 
-What they leave is written down, and put in place as it is the next time, which takes a tenth.
-Tests of migrations themselves ask for `step_by_step`.
+What they leave is kept as the bytes of a file, and put in place as it is. Tests of migrations
+themselves ask for `step_by_step`.
 """
 
+import sqlite3
+import threading
 from collections.abc import Callable
-from functools import wraps
+from contextlib import closing
+from functools import cache, wraps
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection
 
 from tacit.store import migrate
-from tacit.store.engine import Database
-
-# What a table for searching keeps its words in comes with the table itself.
-_OWN = ("_config", "_content", "_data", "_docsize", "_idx")
-_STATEMENTS = """
-SELECT name, sql FROM sqlite_master
-WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid
-"""
+from tacit.store.engine import Database, Options, open_database
 
 
 def remember_schemas() -> None:
     """From here on, in this process."""
-    migrate.upgrade = once(migrate.upgrade)
+    migrate._is_current = put_in_place(migrate._is_current)  # type: ignore[assignment]
 
 
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Migrations as they are, in one test."""
-    monkeypatch.setattr(migrate, "upgrade", migrate.upgrade.__wrapped__)  # type: ignore[attr-defined]
+    monkeypatch.setattr(migrate, "_is_current", migrate._is_current.__wrapped__)  # type: ignore[attr-defined]
 
 
-def once(upgrade: Callable[..., None]) -> Callable[..., None]:
-    made: list[str] = []
+def put_in_place(is_current: Callable[[Database], bool]) -> Callable[[Database], bool]:
+    """Nobody looks whether a database is up to date before a new one has everything in it."""
+    turn = threading.Lock()
 
-    @wraps(upgrade)
-    def quickly(database: Database, connection: Connection, to: str = migrate.HEAD) -> None:
-        fresh = database.dialect.name == "sqlite" and migrate.current(connection) is None
-        if not fresh or to != migrate.HEAD or not made:
-            upgrade(database, connection, to)
-            if fresh and to == migrate.HEAD:
-                made[:] = _statements(connection)
-            return
-        for statement in made:
-            connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{migrate.HEAD}')")
+    @wraps(is_current)
+    def looked_at(database: Database) -> bool:
+        if database.dialect.name == "sqlite":
+            with turn:
+                _fill(database, is_current)
+        return is_current(database)
 
-    return quickly
+    return looked_at
 
 
-def _statements(connection: Connection) -> list[str]:
-    rows = connection.exec_driver_sql(_STATEMENTS).all()
-    searched = {name for name, sql in rows if sql.startswith("CREATE VIRTUAL TABLE")}
-    own = {f"{name}{ending}" for name in searched for ending in _OWN}
-    return [sql for name, sql in rows if name not in own]
+def _fill(database: Database, is_current: Callable[[Database], bool]) -> None:
+    file = database.file
+    if file is not None:
+        if not file.stat().st_size:
+            file.write_bytes(_migrated(is_current))
+        return
+    with database.alone() as connection:
+        driver: Any = connection.connection.driver_connection
+        if not driver.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            with closing(sqlite3.connect(":memory:")) as whole:
+                whole.deserialize(_migrated(is_current))
+                whole.backup(driver)
+
+
+@cache
+def _migrated(is_current: Callable[[Database], bool]) -> bytes:
+    """All that migrations leave, without the room that they needed on the way."""
+    database = open_database("sqlite://", Options())
+    try:
+        assert not is_current(database)
+        database.write(lambda connection: migrate.upgrade(database, connection))
+        with database.alone() as connection:
+            connection.exec_driver_sql("VACUUM")
+            driver: Any = connection.connection.driver_connection
+            found: bytes = driver.serialize()
+            return found
+    finally:
+        database.close()

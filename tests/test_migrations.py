@@ -23,7 +23,7 @@ from tacit.settings import DbSettings, Settings
 from tacit.store import migrate
 from tacit.store.engine import Options, open_database
 from tacit.store.tables import metadata
-from tests.schemas import once, step_by_step
+from tests.schemas import put_in_place, step_by_step
 
 # The type of an extension, which SQLAlchemy has no name for.
 ischema_names["vector"] = NullType
@@ -116,22 +116,23 @@ def of_search(name: str, dialect: str) -> bool:
 
 
 def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) -> None:
-    """Twice quickly: the first may be the one that is written down."""
-    real = tmp_path / "real.db"
+    """Also in memory, where it is put in place in another way."""
+    real, quick = tmp_path / "real.db", tmp_path / "quick.db"
     tacit.open(f"sqlite:///{real}").close()
-    quick = [tmp_path / f"{number}.db" for number in (1, 2)]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(migrate, "upgrade", once(migrate.upgrade))
-        for path in quick:
-            tacit.open(f"sqlite:///{path}").close()
-    expected = everything_in(real)
+        patched.setattr(migrate, "_is_current", put_in_place(migrate._is_current))
+        tacit.open(f"sqlite:///{quick}").close()
+        with tacit.open("sqlite://") as memory, memory._store.database.alone() as connection:
+            in_memory = everything_in(connection.connection.driver_connection)
+    with closing(sqlite3.connect(real)) as migrated, closing(sqlite3.connect(quick)) as copied:
+        expected = everything_in(migrated)
+        assert everything_in(copied) == expected
+    assert in_memory == expected
     assert len(expected) > 50
-    assert [everything_in(path) for path in quick] == [expected, expected]
 
 
-def everything_in(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        return [line for line in connection.iterdump() if "search_words_data" not in line]
+def everything_in(connection: Any) -> list[str]:
+    return [line for line in connection.iterdump() if "search_words_data" not in line]
 
 
 def test_the_sum_of_the_migrations_is_the_schema(empty_url: str, tmp_path: Path) -> None:
