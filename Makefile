@@ -12,9 +12,12 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 export UV_PYTHON_DOWNLOADS := never
+# Tests start many processes: none of them need compile what another one has compiled.
+unexport PYTHONDONTWRITEBYTECODE
 # Finds or fetches the installer, then runs it; a failure of either fails the recipe.
 UV := uv=$$(sh scripts/get_uv.sh .uv) && "$$uv"
 INSTALL := $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
+TYPES := .venv/types.log
 WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
@@ -36,7 +39,14 @@ run: .venv/.run-ready ## set up, tell the story of the three rooms, and serve (A
 		'Serving REST and MCP on this machine, until Ctrl-C:'
 	@exec $(BIN)/tacit serve $(ARGS)
 
-test: lint types tests ## set up, bring up PostgreSQL, and run everything
+# mypy keeps one core busy for a minute: it takes what the tests leave, and is told after them.
+test: lint ## set up, bring up PostgreSQL, and run everything
+	@nice $(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
+	trap 'kill $$types 2> /dev/null' INT TERM; \
+	$(MAKE) --no-print-directory tests; tested=$$?; \
+	wait $$types; typed=$$?; \
+	echo '$(BIN)/mypy'; cat $(TYPES); \
+	exit $$((tested || typed))
 
 test-everywhere: .venv/.test-ready ## the tests, also all of those on SQLite in memory
 	TACIT_TEST_EVERYWHERE=1 $(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
