@@ -32,10 +32,6 @@ from tacit.telemetry.port import NO_METER, Meter, Stop
 T = TypeVar("T")
 
 
-class _Unregistered(Exception):
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Store:
     database: Database
@@ -108,14 +104,14 @@ class Store:
         """Resolve and write in one transaction; the writer acts with all their identities.
         `changing`: who is whom, so it waits for the writes that rely on that."""
 
-        def attempt(connection: Connection, *, first: bool) -> tuple[Writing, T]:
+        def attempt(connection: Connection, *, first: bool) -> tuple[Writing, T] | None:
             at, dialect = self.clock(), self.database.dialect
             if changing:
                 spaces.ensure(connection, dialect, space, at)
                 dialect.lock_space(connection, space)
             rev, secret, erased = spaces.enter(connection, dialect, space, at)
             if first and not self.requests.is_registered(space, asking, rev):
-                raise _Unregistered
+                return None  # no error: to undo it, a connection would forget its statements
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
             w = Writing(
                 connection=connection,
@@ -131,13 +127,14 @@ class Store:
             )
             return w, _settled(w, work(w))
 
-        try:
-            w, done = self.database.write(lambda connection: attempt(connection, first=True))
-        except _Unregistered:
+        written = self.database.write(lambda connection: attempt(connection, first=True))
+        if written is None:
             # Somebody new, or somewhere new: that is noted in a transaction of its own, because
             # it waits for the writes that rely on who is whom.
             self.requests.register(self.database, space, asking, self.clock())
-            w, done = self.database.write(lambda connection: attempt(connection, first=False))
+            written = self.database.write(lambda connection: attempt(connection, first=False))
+            assert written is not None
+        w, done = written
         self.told(space, w.at, w.happened)
         return done
 
