@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.connections import remember_connections
 from tests.databases import PostgresDatabases
 from tests.schemas import remember_schemas
 from tests.statements import remember_statements
@@ -21,6 +22,7 @@ os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
 
 remember_schemas()
 remember_statements()
+remember_connections()
 
 NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
 

@@ -9,6 +9,8 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, create_engine, make_url, text
 
+from tests.connections import KEPT
+
 
 def migrate(url: str) -> None:
     """Brings an empty database to the state that tests start from."""
@@ -42,9 +44,9 @@ class PostgresDatabases:
         return url
 
     def lend(self) -> str:
-        """The one migrated database of this process, with no rows and nobody connected to it."""
+        """The one migrated database of this process, with no rows and nobody at work in it."""
         with self._lent.connect() as connection:
-            connection.exec_driver_sql(self._emptying)
+            connection.exec_driver_sql(self._emptying.format(idle=KEPT.pids()))
         return self._migrated
 
     def drop(self, url: str) -> None:
@@ -54,12 +56,15 @@ class PostgresDatabases:
     def close(self) -> None:
         if "_migrated" in self.__dict__:
             self._lent.dispose()
+            KEPT.close()
             self.drop(self._migrated)
         self._engine.dispose()
 
     @cached_property
     def _migrated(self) -> str:
-        return self.create_migrated()
+        url = self.create_migrated()
+        KEPT.databases.add(str(make_url(url).database))
+        return url
 
     @cached_property
     def _lent(self) -> Engine:
@@ -75,7 +80,8 @@ class PostgresDatabases:
 
         others = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+            "AND pid <> ALL (ARRAY{idle}::int[])"
         )
         tables = [f'DELETE FROM "{table.name}"' for table in reversed(metadata.sorted_tables)]
         return "; ".join(("BEGIN", others, *tables, "COMMIT"))
