@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ run: .venv/.run-ready ## set up, tell the story of the three rooms, and serve (A
 		'$(BIN)/tacit chat --as local:me  talk with the agent that remembers' \
 		'TELEGRAM_BOT_TOKEN=... $(BIN)/tacit telegram   the same as a bot: @BotFather gives you a token. Slack: docs/slack.md' \
 		'make test                         everything, on SQLite and PostgreSQL' \
-		'Serving REST and MCP on this machine, until Ctrl-C:'
+		'Serving REST, MCP and the console on this machine, until Ctrl-C:'
 	@exec $(BIN)/tacit serve $(ARGS)
 
 # mypy keeps one core busy for a minute: it takes what the tests leave, and is told after them.
@@ -48,7 +48,7 @@ test: lint ## set up, bring up PostgreSQL, and run everything
 	echo '$(BIN)/mypy'; cat $(TYPES); \
 	exit $$((tested || typed))
 
-test-everywhere: .venv/.test-ready ## the tests, also all of those on SQLite in memory
+test-everywhere: .venv/.test-ready .venv/.chromium-ready ## the tests, also all of those on SQLite in memory
 	TACIT_TEST_EVERYWHERE=1 $(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 lint: .venv/.test-ready ## ruff: rules and formatting
@@ -58,7 +58,7 @@ lint: .venv/.test-ready ## ruff: rules and formatting
 types: .venv/.test-ready ## mypy, strict
 	$(BIN)/mypy
 
-tests: .venv/.test-ready ## only the tests
+tests: .venv/.test-ready .venv/.chromium-ready ## only the tests
 	$(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 format: .venv/.test-ready ## let ruff fix and format
@@ -133,6 +133,9 @@ bench-serve: .venv/.test-ready ## requests of a server at 1, 8 and 32 connection
 bench-chat: .venv/.test-ready ## 10,000 updates of 200 people in 20 groups, answered by a bot
 	$(WITH_POSTGRES) $(BIN)/python bench/chat_replay.py $(ARGS)
 
+bench-console: .venv/.test-ready ## the console's pages with 10,000 memories beside 100, and their size
+	$(WITH_POSTGRES) $(BIN)/python bench/console_speed.py $(ARGS)
+
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
 
@@ -153,3 +156,7 @@ clean: ## remove the environment and everything that was generated
 .venv/.test-ready: .venv/.created
 	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,telegram,slack,notes]' --group dev
 	@touch .venv/.run-ready $@
+
+# The browser that pages are tested in. Without one those tests are skipped, and say so.
+.venv/.chromium-ready: .venv/.test-ready scripts/get_chromium.sh
+	@sh scripts/get_chromium.sh >/dev/null && touch $@ || true

@@ -18,9 +18,9 @@ import tacit
 from bench.crowd import OTHERS, WRITTEN, Group, Memo, sentence
 from bench.sinks import Sink
 from tacit.model.memory import Memory
-from tacit.model.terms import terms
 from tacit.store import doors, partitions
 from tacit.store.ids import audience_id
+from tacit.store.spelling import Spelt, lexemes, spell
 
 SPACE = "default"
 _CHUNK_COUNT = 20_000
@@ -119,26 +119,27 @@ class Filling:
     def _add(self, memos: list[Memo]) -> None:
         rows: dict[tuple[str, str], list[list[Any]]] = {}
         numbers: list[tuple[int, str, str]] = []
-        words: list[tuple[int, str, str]] = []
+        words: list[tuple[int, str, str, str]] = []
         in_column = not self._sink.words_in_tables
         for memo in memos:
             self._count += 1
             values = self._values(memo)
-            said = terms(values["content"])
+            said, own = spell(SPACE, values["person"], values["content"])
             for table, pattern in self._patterns[memo.pattern].items():
                 row = pattern.copy(values)
                 if in_column and table == "memories":
-                    row.append(" ".join(f"'{word}'" for word in said))
+                    row.append(" ".join(f"'{word}'" for word in lexemes(Spelt(said, own))))
                 rows.setdefault((table, memo.pattern), []).append(row)
             numbers.append((self._count, SPACE, values["id"]))
-            words.append((self._count, " ".join(said), self._doors_of(memo, values)))
+            doors_of = self._doors_of(memo, values)
+            words.append((self._count, " ".join(said), doors_of, " ".join(own)))
         for table, name in sorted(rows, key=lambda key: _TABLES.index(key[0])):
             columns = self._patterns[name][table].columns
             own = ["words"] if in_column and table == "memories" else []
             self._sink.insert(table, columns + own, rows[table, name])
         if self._sink.words_in_tables:
             self._sink.insert("search_rows", ("number", "space_id", "memory_id"), numbers)
-            self._sink.insert("search_words", ("rowid", "content", "doors"), words)
+            self._sink.insert("search_words", ("rowid", "content", "doors", "own"), words)
 
     def _values(self, memo: Memo) -> dict[str, Any]:
         self._people.add(memo.person)
@@ -196,6 +197,11 @@ class Filling:
             ("space_id", "person", "kind", "folded", "known_to", "name", "created_at"),
             [(SPACE, person, "name", name, s, name, _START) for person, s, name in friends],
         )
+        insert(
+            "same_people",
+            ("space_id", "known_to", "person", '"into"', "created_at"),
+            [(SPACE, s, f"{person}1", person, _START) for person, s, _ in friends],
+        )
         private = [Group(f"telegram:{n}", (n,)) for n in subjects]
         insert(
             "chats",
@@ -227,6 +233,17 @@ class Filling:
             [(SPACE, _id(n), f"{n:064}", s, f"{s}1", "asked", _START, _START + n)
              for n, s in subjects.items()],
         )  # fmt: skip
+        looks = [(s, _id(n), _START + n) for n, s in subjects.items()]
+        insert(
+            "looks",
+            ("space_id", "id", "at", "actor", "word", "count"),
+            [(SPACE, id, at, "operator:root", "browse", 1) for _, id, at in looks],
+        )
+        insert(
+            "look_people",
+            ("space_id", "look_id", "person", "at", "count"),
+            [(SPACE, id, s, at, 1) for s, id, at in looks],
+        )
         tenants = [(f"tenant-{n}", "00" * 32, 1, _START) for n in range(20)]
         insert("spaces", ("space_id", "secret", "identity_rev", "created_at"), tenants)
         insert("partitions", ("space_id", "door", "rev", "cleared_at"), self._partitions())

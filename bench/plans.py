@@ -67,7 +67,7 @@ def traced(memory: tacit.memory.Memory) -> Iterator[list[str]]:
     found: list[str] = []
 
     def note(sql: str) -> None:
-        if not sql.startswith((*_UNPLANNED, "--")) and "search_words_" not in sql:
+        if not sql.startswith((*_UNPLANNED, "--")) and "'search_words_" not in sql:
             found.append(sql)
 
     def watch(connection: sqlite3.Connection, *_: Any) -> None:
@@ -102,6 +102,8 @@ def _too_wide_in_sqlite(step: str) -> bool:
     how = match[3] or ""
     if match[2] == "search_words":
         return _SQLITE_MATCH.match(how) is None
+    if match[2] == "search_rows" and "(rowid>?)" in how:
+        return False  # what is left to index, behind all that is
     if match[1] == "SCAN" or "AUTOMATIC" in how:
         return True
     return not _narrow(match[2], set(_EQUAL_IN_SQLITE.findall(how)))

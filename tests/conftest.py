@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.connections import remember_connections
 from tests.databases import PostgresDatabases
+from tests.missing import NO_CHROMIUM, NO_POSTGRES
 from tests.schemas import remember_schemas
 from tests.statements import remember_statements
 
@@ -23,8 +24,6 @@ os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
 remember_schemas()
 remember_statements()
 remember_connections()
-
-NO_POSTGRES = "TACIT_TEST_POSTGRES is not set: run `make test`, which brings up a PostgreSQL"
 
 # No deadlines: a database that flushes to disk now and then is slow, and not wrong.
 settings.register_profile(
@@ -90,9 +89,14 @@ ALSO_IN_MEMORY = {
 # Through a server and its client, on SQLite: those that tell the most of a view.
 REMOTE = "remote"
 ALSO_REMOTE = {
+    "test_activity",
+    "test_browsing",
     "test_checkpoints",
     "test_export",
     "test_fresh",
+    "test_graph",
+    "test_hearers",
+    "test_hearing",
     "test_linking",
     "test_people",
     "test_query",
@@ -109,6 +113,7 @@ NEVER_REMOTE = {
     "test_a_search_that_fails_is_an_error",
     "test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost",
     "test_another_key_is_another_write_and_no_key_is_none",
+    "test_every_entry_of_a_history_says_whose_it_is",
     "test_old_changes_are_let_go_of_and_new_ones_stay",
     "test_what_is_noted_stands_or_falls_with_the_write",
     "test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked",
@@ -178,11 +183,12 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [
-        report
-        for report in terminalreporter.stats.get("skipped", [])
-        if NO_POSTGRES in str(report.longrepr)
-    ]
-    if skipped:
-        terminalreporter.section("PostgreSQL WAS NOT TESTED", red=True, bold=True)
-        terminalreporter.line(f"{len(skipped)} tests were skipped. {NO_POSTGRES}.", red=True)
+    for what, why in (("PostgreSQL WAS", NO_POSTGRES), ("THE CONSOLE'S PAGES WERE", NO_CHROMIUM)):
+        skipped = [
+            report
+            for report in terminalreporter.stats.get("skipped", [])
+            if why in str(report.longrepr)
+        ]
+        if skipped:
+            terminalreporter.section(f"{what} NOT TESTED", red=True, bold=True)
+            terminalreporter.line(f"{len(skipped)} tests were skipped. {why}.", red=True)

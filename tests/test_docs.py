@@ -34,6 +34,7 @@ def test_the_first_example_of_the_readme_prints_what_the_readme_says() -> None:
     "page",
     [
         "README.md",
+        "docs/browsing.md",
         "docs/learning.md",
         "docs/consolidation.md",
         "docs/files.md",

@@ -14,20 +14,21 @@ MEMORY = """
     answers backup catch_up chat close consolidate create_key diff_notes doctor embedding
     erase_about erase_space erase_subject events expire forget_subject has_keys has_model
     import_notes is_guarded jobs joined keep_learning keep_working key_of keys left link links
-    maintain merge_people metrics migrated operator purge rebuild_notes reembed reflect
-    replay_erasures retry_learning revoke_key run_due_jobs run_job sensitivity_of set_confidential
-    space spaces stats summarise sync_notes take_in talk undo_consolidation unlink unmerge_people
-    update_done update_failed verify_certificate verify_link view waiting waiting_updates
-    watch_notes
+    maintain merge_people metrics migrated offer_sign_in operator purge rebuild_notes reembed
+    reflect replay_erasures retry_learning revoke_key run_due_jobs run_job sensitivity_of
+    set_confidential sign_in sign_out sign_out_everywhere signed_in space spaces stats summarise
+    sync_notes take_in talk undo_consolidation unlink unmerge_people update_done update_failed
+    verify_certificate verify_link view waiting waiting_updates watch_notes
 """
 VIEW = """
-    about accept_link approve begin_session block checkpoint confirm_link count decline delete_file
-    delta enabled end_session erase explain export file_sizes files forget forget_category
-    forget_checkpoint forget_key fresh get history history_export identities import_lines learn
-    link_waiting list name offer_link once people pin proposals propose_public put query read_file
-    recall record refuse_link relate remember rename_file restore save_checkpoint set_visibility
-    show stats suggest_update trace unlearn unlink_me update why_disabled wipe withhold_from
-    write_file
+    about accept_link activity activity_days approve begin_session block browse browse_count
+    checkpoint confirm_link count decline delete_file delta enabled end_session erase explain
+    export file_sizes files forget forget_category forget_checkpoint forget_key fresh get graph
+    hearers hearing history history_export identities import_lines learn link_waiting list looks
+    merge_people name offer_link once people pin proposals propose_public put query read_file
+    recall record refuse_link relate remember rename_file restore rooms save_checkpoint
+    set_visibility show stats suggest_update trace unlearn unlink_me unmerge_people update
+    why_disabled wipe withhold_from write_file
 """
 
 

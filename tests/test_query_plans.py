@@ -11,10 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import Connection, make_url, text
 
 import tacit
 from bench.crowd import Group, Memo, mixed, one_group, one_person, others
@@ -22,8 +23,10 @@ from bench.filling import Filling
 from bench.plans import Statement, plans_of, recorded, traced
 from bench.sinks import open_sink
 from tacit.memory import Memory
+from tacit.model.search import Search
 from tacit.model.words import ChatKind
 from tacit.views.exporting import ViewExport
+from tacit.views.hearing import ViewHearing
 from tacit.views.reading import ViewReads
 from tacit.views.recalling import ViewRecall
 from tacit.views.telling import ViewTelling
@@ -92,10 +95,46 @@ READS: dict[str, Read] = {
     "delta": lambda v, _: v.delta(since=1),
     "stats": lambda v, _: v.stats(),
     "people": lambda v, _: v.people(),
+    "graph": lambda v, _: [v.graph(), v.graph(limit=3)],
+    "activity": lambda v, _: [
+        v.activity(),
+        v.activity(since=AN_EARLIER_TIME, limit=2, cursor=v.activity(limit=2).cursor),
+    ],
+    "browse": lambda v, _: v.browse(),
+    "browse words": lambda v, _: [v.browse(Search(words=one)) for one in ("t", "zan", "8th lis")],
+    "browse by everything": lambda v, _: v.browse(
+        Search(
+            words="t",
+            category="fact",
+            kind="knowledge",
+            about="me",
+            chat="telegram:-50",
+            visibility="room",
+            sensitivity="public",
+            state="any",
+            pinned=False,
+            since=AN_EARLIER_TIME,
+            until=AN_EARLIER_TIME,
+        )
+    ),
+    "browse what is rare": lambda v, _: v.browse(Search(about="telegram:9", state="forgotten")),
+    "browse on": lambda v, _: v.browse(Search(words="t"), limit=2, cursor=v.browse(limit=2).cursor),
+    "browse_count": lambda v, _: [v.browse_count(Search(words=one)) for one in (None, "t", "zan")],
+    "looks": lambda v, _: v.looks(),
+    "activity_days": lambda v, _: v.activity_days(),
     "explain": lambda v, id: _found(lambda: v.explain(id)),
     "explain elsewhere": lambda v, id: _found(
         lambda: v.explain(id, _group(complete=True), tacit.Requester(f"telegram:{CAROL}"))
     ),
+    "rooms": lambda v, _: v.rooms(),
+    "hearing": lambda v, _: v.hearing(_group(complete=True), limit=3),
+    "hearing of somebody": lambda v, _: v.hearing(
+        _private(CAROL), tacit.Requester(f"telegram:{CAROL}"), Search(words="t")
+    ),
+    "hearers": lambda v, id: _found(lambda: v.hearers(id)),
+    "hearers of what a group heard": lambda v, _: [
+        _found(partial(v.hearers, one.id)) for one in v.list(limit=3)
+    ],
     "export": lambda v, _: list(v.export()),
     "export everything": lambda v, _: list(v.export(everything=True, turns=True)),
     "history_export": lambda v, _: list(v.history_export()),
@@ -153,6 +192,22 @@ WITHOUT_STATISTICS = " without statistics"
 STORES = {"crowd": _crowd, "mostly the group": _mostly_the_group}
 
 
+def _relate(connection: Connection) -> None:
+    """Neighbours among everybody's: in a table of a few rows no index is worth its while."""
+    owned = text("SELECT owner, id FROM memories WHERE owner IS NOT NULL ORDER BY owner, id")
+    rows = connection.execute(owned).all()
+    insert = text(
+        "INSERT INTO relations (space_id, from_id, to_id, relation_type, strength, found, "
+        "created_at) VALUES ('default', :one, :other, 'related_to', 0.7, :found, 0)"
+    )
+    pairs = [
+        {"one": one.id, "other": other.id, "found": True}
+        for one, other in pairwise(rows)
+        if one.owner == other.owner
+    ]
+    connection.execute(insert, pairs)
+
+
 def _fill(url: str, memos: Iterator[Memo]) -> Filled:
     with tacit.open(url) as memory:
         _view(memory, 5, _private(5)).put("profile", "timezone", "UTC")  # makes the space
@@ -160,6 +215,7 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
     filling.add(memos)
     filling.close()
     with tacit.open(url) as memory:
+        memory._store.database.write(_relate)
         memory.link(f"telegram:{BOB}", ACCOUNT)
         memory.link("slack:T1:U1", ACCOUNT)
         ids = {}
@@ -292,9 +348,11 @@ def test_the_recorded_statements_are_all_that_ran(stores: Stores, room: str) -> 
 
 def test_every_way_to_read_is_among_the_reads() -> None:
     words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewTelling)]
+    words += vars(ViewHearing)
     public = {name for name in words if not name.startswith("_")}
     public |= {"begin_session", "checkpoint", "files", "file_sizes", "read_file"}
-    public |= {"link_waiting", "identities"}
+    public |= {"link_waiting", "identities", "graph", "activity", "activity_days"}
+    public |= {"browse", "browse_count", "looks"}
     assert public == {name.split(" ")[0] for name in READS}
 
 

@@ -26,17 +26,22 @@ from tacit.errors import (
     SchemaMismatch,
     SecretRefused,
     SettingsError,
+    SignInRefused,
     StoreBusy,
     StoreError,
     StoreUnavailable,
     TacitError,
     TooManyRequests,
 )
+from tacit.model.activity import DayCounts, Happened
 from tacit.model.chat import Chat, Requester
 from tacit.model.checkpoint import Checkpoint
+from tacit.model.graph import Edge, Graph, Node
 from tacit.model.happening import EventCounts
+from tacit.model.hearing import Hearers, Hearing, Room
 from tacit.model.keys import Key, NewKey, Scope
 from tacit.model.linking import LinkOffer, LinkWaiting
+from tacit.model.looks import Look
 from tacit.model.message import Message
 from tacit.model.notes import Link as NoteLink
 from tacit.model.notes import (
@@ -75,6 +80,8 @@ from tacit.model.results import (
     Suggestion,
     Waiting,
 )
+from tacit.model.search import Search
+from tacit.model.signing import NewSignIn, SignedIn, Sitting
 from tacit.model.talk import (
     ModelTurn,
     Offered,
@@ -126,10 +133,12 @@ __all__ = [
     "Client",
     "Conflict",
     "Consolidated",
+    "DayCounts",
     "Delta",
     "Diagnosis",
     "DisabledView",
     "DisclosureBreach",
+    "Edge",
     "Embedding",
     "EmbeddingFailed",
     "Erased",
@@ -138,6 +147,10 @@ __all__ = [
     "Explanation",
     "Finding",
     "Fresh",
+    "Graph",
+    "Happened",
+    "Hearers",
+    "Hearing",
     "Imported",
     "InvalidInput",
     "JobRun",
@@ -153,12 +166,15 @@ __all__ = [
     "Link",
     "LinkOffer",
     "LinkWaiting",
+    "Look",
     "Maintained",
     "Memory",
     "Message",
     "MissingExtra",
     "ModelTurn",
     "NewKey",
+    "NewSignIn",
+    "Node",
     "NotAllowed",
     "NotFound",
     "NoteChange",
@@ -182,14 +198,19 @@ __all__ = [
     "Requester",
     "Restored",
     "Reverted",
+    "Room",
     "SchemaMismatch",
     "Scope",
+    "Search",
     "SecretRefused",
     "Sensitivity",
     "SessionDraft",
     "SessionEnded",
     "SettingsError",
+    "SignInRefused",
     "Signals",
+    "SignedIn",
+    "Sitting",
     "State",
     "Stats",
     "Step",

@@ -193,6 +193,9 @@ def _policy(settings: Settings) -> Policy:
         restorable_days=settings.lifecycle.restorable_days,
         note_days=settings.notes.short_term_days,
         note_items_max=settings.notes.items_max,
+        sign_in_minutes=settings.console.link_minutes,
+        sitting_idle_minutes=settings.console.idle_minutes,
+        sitting_hours=settings.console.session_hours,
     )
 
 

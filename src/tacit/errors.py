@@ -9,6 +9,7 @@ TacitError
 │   └── NoteMoved       the file is no longer what the caller read; read it again
 ├── AccessRefused       a caller from outside is not let in, or not that far
 │   ├── KeyRefused      no key, or none that opens anything: which of the two is never told
+│   ├── SignInRefused   a link to sign in that is unknown, used or expired: which is never told
 │   ├── NotAllowed      the key does not reach that far: a scope, a requester, a chat, an agent
 │   └── TooManyRequests  more than the key may ask; says when to ask again
 ├── NoteUnreadable      a file of notes that cannot be taken in; it is left as it is
@@ -85,6 +86,13 @@ class KeyRefused(AccessRefused):
 
     def __init__(self) -> None:
         super().__init__("a key is needed that is known here, and neither expired nor revoked")
+
+
+class SignInRefused(AccessRefused):
+    """Unknown, used and expired read alike."""
+
+    def __init__(self) -> None:
+        super().__init__("this link to sign in is unknown, used or expired; ask for a new one")
 
 
 class NotAllowed(AccessRefused):

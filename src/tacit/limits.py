@@ -288,6 +288,16 @@ LINK_CODE_MINUTES = 10  # for which a code may be accepted, and then a yes may b
 LINK_TRIES_MAX_COUNT = 5  # wrong codes of one person, within
 LINK_TRIES_HOURS = 1
 
+# Looking through memories.
+SEARCH_MAX_CHARS = 1_000
+SEARCH_WORDS_MAX_COUNT = 32
+BROWSE_COUNT_MAX_COUNT = 1_000  # counted no further
+BROWSE_FIRST_COUNT = 200  # asked one by one whether typed words begin some of theirs
+BROWSE_FEW_COUNT = 700  # that are looked up by their words; more are met by walking through all
+
+# Operators who look at what people have.
+LOOKS_KEPT_DAYS = 400
+
 # Being asked again, and where agents had got to.
 ONCE_KEY_MAX_CHARS = 255
 ONCE_DAYS = 1  # for which a repeat is known as one

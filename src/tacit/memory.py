@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import TracebackType
 
 from tacit import limits
+from tacit.disclosure.decide import PLAIN_WORDS
 from tacit.facade.ageing import MemoryAgeing
 from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
@@ -17,6 +18,7 @@ from tacit.facade.learning import MemoryLearning
 from tacit.facade.notes import MemoryNotes
 from tacit.facade.removing import MemoryRemoving
 from tacit.facade.saving import MemorySaving
+from tacit.facade.signing import MemorySigning
 from tacit.facade.talking import MemoryTalking
 from tacit.facade.telling import MemoryTelling
 from tacit.facade.tidying import MemoryTidying
@@ -25,13 +27,14 @@ from tacit.identity.resolve import parse
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
 from tacit.model.linking import Link
-from tacit.operators import Operator
+from tacit.operators.operator import Operator
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
 from tacit.views.measured import MeasuredView
 from tacit.views.view import View
 
-__all__ = ["DisabledView", "Link", "Memory", "View"]
+# PLAIN_WORDS: what each disclosure rule says, by its name.
+__all__ = ["PLAIN_WORDS", "DisabledView", "Link", "Memory", "Operator", "View"]
 
 NO_IDENTITY = (
     "nobody is known to be asking, so nothing is remembered or recalled: "
@@ -51,6 +54,7 @@ class Memory(
     MemoryNotes,
     MemoryRemoving,
     MemorySaving,
+    MemorySigning,
     MemoryWhole,
     MemoryTalking,
     MemoryTelling,
@@ -93,16 +97,9 @@ class Memory(
             return spaces.names(connection)
 
     def operator(self, name: str) -> Operator:
-        """Acts that stand in history under an operator's name."""
+        """Acts that stand in history under an operator's name, and looks that are noted."""
         actor = text.identifier("operator", name, limits.LABEL_MAX_CHARS)
-        return Operator(
-            self._store,
-            self._space,
-            f"operator:{actor}",
-            self._policy.ttls,
-            self._policy.restorable_days,
-            self._mind.mind_the_gap,
-        )
+        return Operator(self._mind, self._space, f"operator:{actor}", self._policy)
 
     def close(self) -> None:
         self._mind.close()

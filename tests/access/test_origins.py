@@ -4,8 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.settings import ServerSettings, Settings
-from tacit.surfaces.access import allowed_hosts, host_allowed, is_loopback, origin_allowed
+from tacit.settings import ConsoleSettings, ServerSettings, Settings
+from tacit.surfaces.access import (
+    allowed_hosts,
+    allowed_origins,
+    host_allowed,
+    is_loopback,
+    origin_allowed,
+)
 
 OURS = frozenset({"localhost", "127.0.0.1", "[::1]", "memory.example.org"})
 
@@ -40,6 +46,24 @@ def test_the_names_are_those_of_this_machine_the_bind_and_the_settings() -> None
         assert allowed_hosts(Settings(server=ServerSettings(host=host))) == own | more
     named = replace(Settings(), server=ServerSettings(allowed_hosts=("memory.example.org",)))
     assert allowed_hosts(named) == OURS
+
+
+def test_where_people_reach_the_console_is_let_in_as_long_as_there_is_one() -> None:
+    for url, host in (
+        ("https://memory.example.org", "memory.example.org"),
+        ("https://memory.example.org:8443", "memory.example.org"),
+        ("http://[fd00::5]:80", "[fd00::5]"),
+    ):
+        there = Settings(console=ConsoleSettings(url=url))
+        assert allowed_hosts(there) == {"localhost", "127.0.0.1", "[::1]", host}
+        assert allowed_origins(there) == {url}
+        assert origin_allowed(url, host, allowed=allowed_origins(there))
+        assert not origin_allowed(f"{url}1", host, allowed=allowed_origins(there))
+    off = Settings(console=ConsoleSettings(enabled=False, url="https://memory.example.org"))
+    assert host_allowed("memory.example.org", allowed_hosts(off)) is False
+    assert allowed_origins(off) == allowed_origins(Settings()) == frozenset()
+    more = Settings(server=ServerSettings(allowed_origins=("https://app.example.org",)))
+    assert allowed_origins(more) == {"https://app.example.org"}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ TEXT_MAX_UNITS = 4_096
 DATA_MAX_BYTES = 64
 
 Json = dict[str, Any]
-_TAG = re.compile(r"</?(b|code)>")
+_TAG = re.compile(r'</?(?:b|code)>|<a href="[^"<>]+">|</a>')
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")
 
 

@@ -7,6 +7,7 @@ from itertools import count
 
 import tacit
 from tacit.memory import Memory
+from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.commands import Commands
 from tacit.surfaces.chat.heard import Heard, Pressed, Said
 from tacit.surfaces.chat.say import Button, NotSent, Say
@@ -49,11 +50,12 @@ class Channel:
 class Desk:
     memory: Memory
     channel: Channel = field(default_factory=Channel)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
     _updates: count[int] = field(default_factory=count)
 
     @property
     def commands(self) -> Commands:
-        return Commands(self.memory)
+        return Commands(self.memory, self.console)
 
     def update(self) -> str:
         return str(next(self._updates))

@@ -46,6 +46,9 @@ def _told_about(typed: Typing) -> None:
     assert len(typed("/privacy").text.splitlines()) == 5
     assert "do not know that command" in driver.say(ALICE, HOME, "/nonsense").text
     assert typed("/memory").text == wording.NO_MEMORIES
+    link = re.search(r"https://memory\.example\.org/sign-in\?token=(\S+)", typed("/console").text)
+    assert link is not None
+    assert driver.stage.memory.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
 
 
 def _kept_and_forgotten(typed: Typing) -> None:

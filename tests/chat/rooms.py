@@ -5,12 +5,12 @@ A story is told to a `Driver`: to the bot itself, or through a channel as the wo
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import tacit
 from tacit.memory import Memory, View
-from tacit.settings import ChatSettings, Settings
+from tacit.settings import ChatSettings, ConsoleSettings, Settings
 from tacit.settings.records import LearnSettings
 from tacit.surfaces.chat.bot import Bot
 from tests.chat.scripted import Answering, Prompt, ScriptedModel
@@ -31,6 +31,7 @@ class Room:
 
 
 ALICE, BOB, CAROL = Person("Alice", 1001), Person("Bob", 2002), Person("Carol", 3003)
+CONSOLE = ConsoleSettings(url="https://memory.example.org")
 TEAM, FAMILY = Room("team", 100), Room("family", 200)
 
 
@@ -137,18 +138,19 @@ def staged(url: str, scenario: Scenario) -> Iterator[Stage]:
     learn = LearnSettings(workers=0, debounce_seconds=0, confirm=how.confirm)
     with ExitStack() as open_ones:
         model = None
-        settings = Settings(learn=learn, chat=how)
+        settings = Settings(learn=learn, chat=how, console=CONSOLE)
         if scenario.answer is not None:
             model = open_ones.enter_context(ScriptedModel(scenario.answer))
             model.learn = scenario.learn or model.learn
-            settings = Settings(learn=learn, chat=how, language=model.settings)
+            settings = replace(settings, language=model.settings)
         memory = tacit.open(url, settings=settings, clock=clock, embedder=None)
         open_ones.enter_context(memory)
         yield Stage(memory, settings, clock, model)
 
 
 def bot_of(stage: Stage) -> Bot:
-    return Bot(stage.memory, stage.settings.chat, stage.clock)
+    settings = stage.settings
+    return Bot(stage.memory, settings.chat, stage.clock, console=settings.console)
 
 
 def view(driver: Driver, who: Person, room: Room | None = None) -> View:

@@ -273,7 +273,10 @@ def _read(blocks: list[dict[str, Any]] | str) -> tuple[str, tuple[Key, ...]]:
         for element in block["elements"]:
             if block["type"] == "rich_text":
                 assert element["type"] == "rich_text_section"
-                text += "".join(one["text"] for one in element["elements"])
+                text += "".join(
+                    one["url"] if one["type"] == "link" else one["text"]
+                    for one in element["elements"]
+                )
             else:
                 assert (block["type"], element["type"]) == ("actions", "button")
                 assert len(element["value"]) <= 2_000

@@ -43,6 +43,7 @@ EVERY_COMMAND = (
     "/link yes",
     "/link no",
     "/unlink",
+    "/console",
     "/confidential",
     "/confidential off",
     "/nonsense",
@@ -237,7 +238,7 @@ def test_start_tells_what_works_without_a_model() -> None:
         assert desk.say(ALICE, "/HELP").text == wording.HELP
         assert desk.say(CAROL, "/id").text == "chat slack:T1:U3, private\nyou slack:T1:U3"
         for name in (*commands.IN_PRIVATE, *commands.ANYWHERE, "id"):
-            assert f"/{name}" in wording.HELP
+            assert f"/{name}" in wording.HELP + wording.HELP_CONSOLE
 
 
 def test_what_is_no_command_or_an_edited_one_is_not_run() -> None:

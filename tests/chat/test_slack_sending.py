@@ -6,7 +6,7 @@ import pytest
 
 from tacit import Chat, Requester
 from tacit.surfaces.chat.heard import Heard, Said
-from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, say, strong
+from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, link, say, strong
 from tacit.surfaces.slack.bounded import BoundedClient
 from tacit.surfaces.slack.calls import Calls, TokenRefused
 from tacit.surfaces.slack.names import Names
@@ -93,6 +93,12 @@ def test_nothing_that_somebody_wrote_means_anything_to_slack(api: SlackApi) -> N
     assert post.text == odd + " bold <b>"  # and the emulator saw that it was escaped
     styles = [one.get("style") for one in _elements(api)]
     assert styles == [None, {"bold": True}, {"code": True}]
+
+
+def test_a_link_leads_where_it_says(api: SlackApi) -> None:
+    (post,) = sent(api, GROUP, say("go to ", link("https://example.org/?a=1&b=2")), said(GROUP))
+    assert post.text == "go to https://example.org/?a=1&b=2"
+    assert _elements(api)[1] == {"type": "link", "url": "https://example.org/?a=1&b=2"}
 
 
 def _elements(api: SlackApi) -> list[dict[str, object]]:

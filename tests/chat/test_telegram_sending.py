@@ -7,7 +7,7 @@ import pytest
 
 from tacit import Chat, Requester, chat_limits
 from tacit.surfaces.chat.heard import Heard, Pressed
-from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, say, strong
+from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, link, say, strong
 from tacit.surfaces.telegram.sending import TelegramOutlet
 from tacit.surfaces.telegram.wire import Failed
 from tests.chat.bot_api import (
@@ -70,7 +70,11 @@ def test_whatever_has_a_meaning_in_html_is_read_as_it_was_written(
 
 def test_a_link_is_not_looked_up_by_anybody(api: BotApi, outlet: TelegramOutlet) -> None:
     outlet.send(HOME, ALICE, say("https://example.org/secret"))
-    assert api.of("sendMessage")[0]["link_preview_options"] == '{"is_disabled": true}'
+    outlet.send(HOME, ALICE, say(link('https://example.org/?a="&b=<')))
+    for asked in api.of("sendMessage"):
+        assert asked["link_preview_options"] == '{"is_disabled": true}'
+    address = "https://example.org/?a=&quot;&amp;b=&lt;"
+    assert api.sent[1].raw == f'<a href="{address}">{address}</a>'
 
 
 def test_a_long_text_goes_in_parts_and_its_buttons_under_the_last(

@@ -67,7 +67,11 @@ VIEW_METHODS = plain(View, set())
 MEMORY_METHODS = plain(
     Memory, {"view", "space", "operator", "close", "erase_space", "maintain", "backup"}
 )
-OPERATOR_METHODS = ["erase", "forget", "lower_visibility", "restore", "update", "withhold_from"]
+OPERATOR_METHODS = [
+    "erase", "forget", "lower_visibility", "restore", "update", "withhold_from",
+    "browse", "browse_count", "hearers", "hearing", "history", "looks", "recalled", "rooms", "show",
+    "about", "activity", "activity_days", "graph", "people",
+]  # fmt: skip
 
 
 GOOD: dict[str, Any] = {
@@ -83,11 +87,14 @@ GOOD: dict[str, Any] = {
     "path": "a.md", "text": "- one\n", "folder": "", "data": {"step": 1}, "version": None,
     "code": "ABCDE-23456",
     "channel": "telegram", "updates": [tacit.Update("1", TEAM, "{}", "telegram:1001")], "after": 0,
-    "message": "m1",
+    "message": "m1", "search": tacit.Search(words="one"),
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,
+    ("activity", "since"): None,
+    ("activity_days", "days"): 30,
     ("erase_about", "person"): "telegram:2002",
+    ("OperatorPeople.about", "person"): "telegram:2002",
     ("export", "turns"): False,
     ("name", "kind"): "alias",
     ("list", "kind"): None,
@@ -95,8 +102,12 @@ GOOD_ELSEWHERE = {
     ("rename_file", "old"): "a.md",
     ("rename_file", "new"): "b.md",
     ("explain", "chat"): tacit.Chat.private("telegram:1001"),
+    ("recalled", "chat"): tacit.Chat.private("telegram:1001"),
+    ("recalled", "asked_by"): ALICE,
+    ("hearing", "chat"): tacit.Chat.group(TEAM, ["telegram:1001"]),
     ("merge_people", "person"): "person:AAAAAAAA",
     ("unmerge_people", "person"): "person:AAAAAAAA",
+    ("ViewMerging.merge_people", "into"): "person:BBBBBBBB",
     ("joined", "person"): "telegram:2002",
     ("left", "person"): "telegram:2002",
     ("chat", "id"): TEAM,
@@ -121,6 +132,7 @@ def arguments(
             continue
         usual = id if name == "id" else GOOD.get(name)
         good = GOOD_ELSEWHERE.get((method.__name__, name), usual)
+        good = GOOD_ELSEWHERE.get((method.__qualname__, name), good)
         value = draw(VALUES) if name in strange else good
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             named[name] = value

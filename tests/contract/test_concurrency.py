@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
 import tacit
 from tacit.memory import Memory
+from tacit.store import engine
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, group, kept, private, said
 
@@ -215,3 +217,20 @@ def _somebody_waits(engine: Engine) -> bool:
     )
     with engine.connect() as connection:
         return bool(connection.execute(text(waits)).scalar())
+
+
+def test_who_waits_for_ever_is_told_that_the_database_is_busy(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often they tried: here a minute passes without anybody waiting."""
+    passed = [0.0]
+
+    def wait(seconds: float) -> None:
+        passed[0] += seconds
+
+    def busy(_: object) -> None:
+        raise tacit.StoreBusy("held")
+
+    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: passed[0], sleep=wait))
+    with pytest.raises(tacit.StoreBusy, match="for 60 s; try again"):
+        memory._store.database.write(busy)

@@ -59,12 +59,19 @@ def check(view: View | DisabledView, id: str) -> None:
     woken, ended = view.begin_session(), view.end_session(draft=SessionDraft(facts=("one",)))
     assert (woken.long_term, woken.recent, woken.today) == ((), (), None)
     assert (ended.path, ended.added, ended.note) == ("", 0, None)
-    assert (view.stats().memories, view.count()) == (0, 0)
-    for act in (view.show, view.explain, view.read_file):
+    assert (view.graph().nodes, [*view.activity()], view.activity_days()) == ((), [], ())
+    assert ([*view.browse()], view.browse_count(), [*view.looks()]) == ([], 0, [])
+    assert (view.stats().memories, view.count(), view.rooms()) == (0, 0, [])
+    assert [*view.hearing(ROOMS[0])] == []
+    for act in (view.show, view.explain, view.hearers, view.read_file):
         with pytest.raises(tacit.NotFound):
             act(id)
     with pytest.raises(tacit.NotFound):
         view.name("Alice", "Al")
+    with pytest.raises(tacit.NotFound):
+        view.merge_people("person:AAAAAAAA", "person:BBBBBBBB")
+    with pytest.raises(tacit.NotFound):
+        view.unmerge_people("person:AAAAAAAA")
 
 
 @pytest.mark.parametrize("chat", ROOMS, ids=["private", "group"])

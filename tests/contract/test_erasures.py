@@ -331,6 +331,23 @@ def test_what_a_channel_brought_into_an_older_copy_is_not_worked_on_again(
     assert [one.id for one in memory.waiting_updates("telegram")] == [left]
 
 
+def test_who_was_signed_in_in_an_older_copy_is_signed_out_again(memory: Memory) -> None:
+    alices, bobs = (
+        memory.sign_in(memory.offer_sign_in(person=who.key).token).cookie for who in (ALICE, BOB)
+    )
+    link = memory.offer_sign_in(person=ALICE.key).token
+    before = _tables(memory)
+    memory.erase_subject(ALICE.key)  # of whom nothing else was known
+    told = lines(memory)
+    _restore(memory, before)
+    assert memory.signed_in(alices) is not None
+    memory.replay_erasures(told)
+    assert memory.signed_in(alices) is None
+    assert memory.signed_in(bobs) is not None
+    with pytest.raises(tacit.SignInRefused):
+        memory.sign_in(link)
+
+
 def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory) -> None:
     view = private(memory, ALICE)
     done = view.erase(kept(view, "one"))

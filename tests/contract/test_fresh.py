@@ -129,8 +129,9 @@ def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(
     whole = view.fresh("apple", top_k=6).text
     told: list[int] = []
     for budget in range(0, at_most(whole) + 20, 9):
-        text = view.fresh("apple", top_k=6, budget_tokens=budget).text
-        assert at_most(text) <= budget
+        found = view.fresh("apple", top_k=6, budget_tokens=budget)
+        text = found.text
+        assert found.tokens == at_most(text) <= budget
         body = text.splitlines()[1:-1]
         assert whole.splitlines()[1 : 1 + len(body)] == body
         assert len(body) != 1  # a header that tells nothing

@@ -160,6 +160,12 @@ def test_what_is_noted_stands_or_falls_with_the_write(
     assert view.once(KEY).remember("I like tea").created
 
 
+def _two_named(view: View) -> list[str]:
+    for name in ("Tom", "Thomas"):
+        view.name(name, name, "name")
+    return [one.id for one in view.people() if one.id.startswith("person:")]
+
+
 def _story(view: View, other: str, id: str) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """Every word that changes something, in an order in which each can."""
     return [
@@ -171,6 +177,8 @@ def _story(view: View, other: str, id: str) -> list[tuple[str, tuple[Any, ...], 
         ("withhold_from", (id, ["telegram:2002"]), {}),
         ("relate", (id, other), {"strength": 0.5}),
         ("name", ("telegram:2002", "Bobby"), {}),
+        ("merge_people", tuple(_two_named(view)), {}),
+        ("unmerge_people", tuple(_two_named(view)[:1]), {}),
         ("record", ([Message("user", "Hello there")],), {}),
         ("learn", ([Message("user", "I live in Lisbon", id="m1")],), {}),
         ("unlearn", ("m1",), {}),
@@ -379,11 +387,14 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
     id = kept(view, "I like tea")
     once = view.once("another").once(KEY)
     reads: dict[str, tuple[Any, ...]] = {
-        "about": ("me",), "begin_session": (), "block": (), "checkpoint": (), "delta": (),
-        "explain": (id,), "export": (), "file_sizes": (), "files": (), "fresh": ("tea",),
-        "get": ("profile", "drink"), "history": (id,), "history_export": (), "list": (),
-        "people": (), "proposals": (), "query": ("tea",), "recall": ("tea",), "show": (id,),
-        "stats": (), "suggest_update": ("I like green tea",), "trace": ("I live in Rome",),
+        "about": ("me",), "activity": (), "activity_days": (), "begin_session": (), "block": (),
+        "browse": (), "browse_count": (), "checkpoint": (), "delta": (), "explain": (id,),
+        "export": (), "file_sizes": (), "files": (), "fresh": ("tea",),
+        "get": ("profile", "drink"), "graph": (), "hearers": (id,),
+        "hearing": (tacit.Chat.group(TEAM),), "history": (id,), "history_export": (),
+        "list": (), "looks": (), "people": (), "proposals": (), "query": ("tea",),
+        "recall": ("tea",), "rooms": (), "show": (id,), "stats": (),
+        "suggest_update": ("I like green tea",), "trace": ("I live in Rome",),
     }  # fmt: skip
     for word, args in reads.items():
         expected, found = (getattr(one, word)(*args) for one in (view, once))

@@ -37,6 +37,17 @@ def test_an_operators_words_are_nobodys_own(memory: Memory) -> None:
     assert found.subjects == {"ext:telegram:1001"}
 
 
+def test_an_operator_overwrites_nothing_that_moved_on(memory: Memory) -> None:
+    own, root = private(memory, ALICE), memory.operator("root")
+    id = kept(own, "one")
+    own.update(id, "two")
+    with pytest.raises(tacit.Conflict, match="at version 2 by now"):
+        root.update(id, "three", if_version=1)
+    assert own.show(id).content == "two"
+    root.update(id, "three", if_version=2)
+    assert own.show(id).content == "three"
+
+
 def test_an_operator_never_raises_visibility(memory: Memory) -> None:
     root = memory.operator("root")
     id = kept(private(memory, ALICE), "one")
@@ -46,12 +57,14 @@ def test_an_operator_never_raises_visibility(memory: Memory) -> None:
     assert private(memory, ALICE).show(id).visibility == "private_only"
 
 
-def test_an_operator_has_no_way_to_read(memory: Memory) -> None:
+def test_an_operator_reads_by_looks_alone(memory: Memory) -> None:
     root = memory.operator("root")
     public = {name for name in dir(root) if not name.startswith("_")}
     on_memories = {"erase", "forget", "lower_visibility", "restore", "update", "withhold_from"}
     on_learning = {"discard", "erase_source", "quarantined", "release", "revert"}
-    assert public == on_memories | on_learning
+    looks = "about activity activity_days browse browse_count graph hearers hearing history "
+    looks += "looks people recalled rooms show"
+    assert public == on_memories | on_learning | set(looks.split())
     id = kept(private(memory, ALICE), "one")
     assert root.update(id, "two") is None  # type: ignore[func-returns-value]
     assert "two" not in repr(root.erase(id))

@@ -105,6 +105,15 @@ def test_nobody_learns_who_is_in_a_room_they_are_not_in(memory: Memory) -> None:
         assert told[0] == told[1]
 
 
+def test_who_left_a_group_that_moved_is_told_no_more_of_who_is_in_it(memory: Memory) -> None:
+    group(memory, ALICE).remember("hello")
+    memory.migrated(TEAM, "telegram:-1000000000100")
+    own = private(memory, ALICE)
+    assert "Bob" in str(own.people())
+    memory.left("telegram:-1000000000100", ALICE.key)
+    assert "Bob" not in str(own.people())
+
+
 def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
     group(memory, ALICE).remember("hello")
     memory.link("telegram:2002", "acct:bob")

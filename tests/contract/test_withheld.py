@@ -55,6 +55,27 @@ def test_withholding_later_takes_effect_at_once_and_only_ever_grows(memory: Memo
     assert new.withheld_from == {"ext:telegram:2002", "ext:slack:T1:U3"}
 
 
+@pytest.mark.parametrize("who", [ALICE.key, "Alice", "me"])
+def test_nothing_is_withheld_from_its_own_owner(memory: Memory, who: str) -> None:
+    own = private(memory, ALICE)
+    id = kept(own, "Lives in Ulm")
+    known = own.people()
+    with pytest.raises(tacit.InvalidInput, match="whose memory it is") as refused:
+        own.withhold_from(id, [BOB.key, who])
+    assert refused.value.field == "who"
+    assert own.people() == known
+    assert not own.show(id).withheld_from
+    assert said(own.list()) == ["Lives in Ulm"]
+    with pytest.raises(tacit.InvalidInput, match="whose memory it is"):
+        memory.operator("root").withhold_from(id, [ALICE.key])
+
+
+def test_who_does_not_own_it_learns_no_key_of_the_owner_by_withholding(memory: Memory) -> None:
+    id = kept(group(memory, ALICE, here=ALL), "Bob is ill", about=["Bob"], **OPEN)
+    private(memory, BOB).withhold_from(id, [ALICE.key])
+    assert said(private(memory, ALICE).list()) == []
+
+
 def test_a_subject_may_withhold_what_is_said_about_them(memory: Memory) -> None:
     id = kept(group(memory, ALICE, here=ALL), "Bob is ill", about=["Bob"], **OPEN)
     private(memory, BOB).withhold_from(id, [CAROL.key])

@@ -100,6 +100,43 @@ def test_a_key_of_ones_own_explains_only_rooms_that_the_store_knows(world: World
     assert mine.did(f"{one}/explain", chat={"id": ALICE, "kind": "private"})["allowed"] is True
 
 
+def test_who_would_hear_a_memory_is_told_by_room_and_by_person(world: World, one: str) -> None:
+    alice = world.keyed(Scope.READ, requester=ALICE)
+    world.caller(chat=TEAM, Participants=HERE).did("/api/remember", content="we meet on Mondays")
+    rooms = alice.told("/api/rooms")["items"]
+    assert [(room["id"], room["kind"]) for room in rooms] == [(ALICE, "private"), (TEAM, "group")]
+    assert [person["id"] for person in rooms[1]["people"]] == [f"ext:{BOB}"]
+    hearers = alice.told(f"{one}/hearers")
+    assert [room["id"] for room, why in hearers["rooms"] if why["allowed"]] == [ALICE]
+    ((person, why),) = hearers["people"]
+    assert (person["id"], why["rule"]) == (f"ext:{BOB}", "PV")
+    wider = alice.told(f"{one}/hearers?visibility=public_ok")
+    assert [room["id"] for room, why in wider["rooms"] if why["allowed"]] == [ALICE, TEAM]
+    refused(alice.get(f"{one}/hearers?visibility=loud"), 422, "visibility")
+    refused(alice.get("/api/memory/AAAAAAAA/hearers"), 404)
+
+
+def test_each_memory_says_whether_it_would_be_heard_in_a_chat(world: World, one: str) -> None:
+    alice, mine = world.caller(), world.keyed(Scope.READ, requester=ALICE)
+    room = world.caller(chat=TEAM, Participants=HERE)
+    room.did("/api/remember", content="we meet on Mondays", visibility="room")
+    there = {"id": TEAM, "kind": "group"}
+    for caller in (alice, mine):
+        page = caller.did("/api/hearing", chat=there, limit=1)
+        rest = caller.did("/api/hearing", chat=there, cursor=page["cursor"])
+        told = {hit["memory"]["content"]: hit["rule"] for hit in (*page["items"], *rest["items"])}
+        assert told["we meet on Mondays"] == "G1b"
+        assert set(told.values()) == {"G1b", "GV"}
+    found = alice.did("/api/hearing", chat=there, search={"words": "mond", "state": "any"})
+    assert [hit["memory"]["content"] for hit in found["items"]] == ["we meet on Mondays"]
+    by_bob = {"chat": {"id": BOB, "kind": "private"}, "asked_by": {"key": BOB}}
+    assert {hit["rule"] for hit in alice.did("/api/hearing", **by_bob)["items"]} == {"P4", "PV"}
+    refused(mine.post("/api/hearing", **by_bob), 403)
+    refused(alice.post("/api/hearing", chat=there, search={"owner": BOB}), 422, "owner")
+    refused(alice.post("/api/hearing", chat=there, search={"since": "then"}), 422, "since")
+    refused(alice.post("/api/hearing", chat=None), 422, "chat")
+
+
 def test_wiping_takes_everything_of_the_callers_alone(world: World) -> None:
     alice, bob = world.caller(), world.caller(BOB)
     alice.did("/api/remember", content="I live in Lisbon")

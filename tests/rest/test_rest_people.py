@@ -110,3 +110,24 @@ def test_a_stranger_is_asked_for_a_key_before_anything_else(world: World) -> Non
         answer = world.stranger().send(method, path)
         refused(answer, 401)
         assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_two_whom_the_caller_named_are_merged_and_parted(world: World) -> None:
+    asked, bob = world.caller(), world.caller(BOB)
+    ids = [
+        asked.did("/api/people/name", person=one, name=f"{one} B.")["id"] for one in ("Al", "Ed")
+    ]
+    pair = dict(zip(("person", "into"), ids, strict=True))
+    merged = asked.did("/api/people/merge", **pair)
+    assert (merged["identities"], len(merged["names"])) == (sorted(ids), 4)
+    refused(asked.post("/api/people/merge", **pair), 409)
+    refused(bob.post("/api/people/merge", **pair), 404)
+    refused(world.caller(ALICE, TEAM).post("/api/people/unmerge", person=ids[0]), 404)
+    refused(asked.post("/api/people/merge", person="Al", into=ids[1]), 422, "person")
+    writer = world.keyed(Scope.WRITE, requester=ALICE)
+    assert writer.did("/api/people/unmerge", person=ids[0]) == {
+        "id": ids[0],
+        "names": [],
+        "identities": [],
+    }
+    refused(asked.post("/api/people/unmerge", person=ids[0]), 404)

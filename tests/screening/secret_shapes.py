@@ -70,7 +70,7 @@ SHAPED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("key-value-store", "key-" + "0" * 32),
     ),
     "tacit_key": (
-        ("tc" + "t_" + some(12) + "_" + some(43),),
+        tuple("tc" + one + "_" + some(12) + "_" + some(43) for one in "tls"),
         ("tct_ is how they begin", "tc" + "t_" + "x" * 12 + "_" + "x" * 43),
     ),
     "anthropic_key": (("sk-" + "ant-api03-" + some(80),), ("sk-ant-" + "x" * 40,)),

@@ -35,6 +35,26 @@ READS: dict[str, tuple[Ask, ...]] = {
     "GET /api/memory/{id}/explain": tuple(
         Ask(f"/api/memory/{id}/explain") for id in ("{own}", "{heard}", "{theirs}", ABSENT)
     ),
+    "GET /api/memory/{id}/hearers": tuple(
+        Ask(f"/api/memory/{id}/hearers", query=query)
+        for id in ("{own}", "{heard}", "{theirs}", ABSENT)
+        for query in ({}, {"visibility": "public_ok"}, {"visibility": "zqwidez"})
+    ),
+    "POST /api/hearing": tuple(
+        Ask("/api/hearing", {"chat": chat, **more})
+        for chat in (
+            {"id": "telegram:1001", "kind": "private"},
+            {"id": "telegram:-100", "kind": "group"},
+            {"id": "{theirs_room}", "kind": "group", "participants": ["telegram:2002"]},
+            {"id": "telegram:2002", "kind": "private"},
+        )
+        for more in (
+            {},
+            {"limit": 1, "search": {"words": "li", "state": "any"}},
+            {"asked_by": {"key": "telegram:2002"}, "search": {"about": "zqnickz"}},
+        )
+    ),
+    "GET /api/rooms": (Ask("/api/rooms"), Ask("/api/rooms", query={"limit": "1"})),
     "POST /api/memory/{id}/explain": tuple(
         Ask(f"/api/memory/{id}/explain", body)
         for id in ("{own}", "{heard}", "{theirs}", ABSENT)

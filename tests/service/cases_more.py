@@ -60,6 +60,31 @@ READS: dict[str, tuple[Ask, ...]] = {
             "acct:zqaccountz",
         )
     ),
+    "POST /api/browse": tuple(
+        Ask("/api/browse", {"search": search, **more})
+        for search, more in (
+            ({}, {}),
+            ({"words": "zq"}, {}),
+            ({"words": "b", "state": "any"}, {"limit": 1}),
+            ({"about": "Bob"}, {}),
+            ({"about": "zqnamez"}, {}),
+            ({"about": "acct:zqaccountz"}, {}),
+            ({"chat": "{theirs_room}", "state": "any"}, {}),
+            ({"owner": "telegram:2002"}, {}),
+        )
+    ),
+    "POST /api/browse/count": tuple(
+        Ask("/api/browse/count", {"search": search})
+        for search in ({}, {"words": "zq", "state": "any"}, {"state": "any"}, {"about": "Ines"})
+    ),
+    "GET /api/looks": (Ask("/api/looks"), Ask("/api/looks", query={"limit": "1"})),
+    "GET /api/graph": (Ask("/api/graph"), Ask("/api/graph", query={"limit": "3"})),
+    "GET /api/activity": (
+        Ask("/api/activity"),
+        Ask("/api/activity", query={"limit": "1"}),
+        Ask("/api/activity", query={"since": "2026-03-01T00:00:00Z"}),
+    ),
+    "GET /api/activity/days": (Ask("/api/activity/days", query={"days": "366"}),),
     "GET /api/proposals": (Ask("/api/proposals"), Ask("/api/proposals", query={"limit": "1"})),
     "GET /api/checkpoints": (
         Ask("/api/checkpoints"),
@@ -96,6 +121,18 @@ WRITES: dict[str, tuple[Ask, ...]] = {
     "POST /api/people/name": tuple(
         Ask("/api/people/name", {"person": person, "name": "Nini"})
         for person in ("Ines", "telegram:2002", "zqnamez")
+    ),
+    "POST /api/people/merge": tuple(
+        Ask("/api/people/merge", {"person": person, "into": into})
+        for person, into in (
+            ("person:AAAAAAAA", "person:BBBBBBBB"),
+            ("{theirs_person}", "person:AAAAAAAA"),
+            ("zqnamez", "person:AAAAAAAA"),
+        )
+    ),
+    "POST /api/people/unmerge": tuple(
+        Ask("/api/people/unmerge", {"person": person})
+        for person in ("person:AAAAAAAA", "{theirs_person}")
     ),
     "POST /api/proposals": tuple(
         Ask("/api/proposals", {"category": category, "key": key})

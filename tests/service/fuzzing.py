@@ -33,6 +33,7 @@ MEANT = re.compile(
     r"|only the owner changes more|stays where it is filed"  # whose it is, and what
     r"|cannot be linked to itself|keys already; revoke some"  # what is there by then
     r"|^about: must not be empty"  # the name of somebody is more than the sign before it
+    r"|are \d+ words; at most \d+ are looked for"  # how many there are
     r"|may be \d+ people"  # who is known by that name
     r"|^data: contains a NUL"  # somewhere in any JSON value
     r"|^text: has a line that is no bullet"  # as the index of notes has them

@@ -85,6 +85,7 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     alice.record([tacit.Message("user", "We fly to Lisbon in May")])
     alice.learn([tacit.Message("user", "I'm allergic to peanuts")])
     memory.catch_up()
+    memory.operator("root").browse(tacit.Search(owner=ALICE.key))
     (asked,) = alice.proposals()
     clock.forward(seconds=1)
     mine = frozenset({"read", "write", "erase"})
@@ -119,6 +120,7 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
     bob.remember("Alice lives in zqhousez", category="profile", about=[ALICE.key])
     here.put("goal", "zqgoalz", "Bob leaves the team in zqmonthz")
     here.remember("A zqcakez for Alice on Friday", withheld_from=[ALICE.key], **ROOM)
+    memory.operator("zqoperatorz").browse(tacit.Search(owner=BOB.key))
     bob.name("Ines", "zqnamez")
     bob.name(ALICE.key, "zqnickz")
     _draw(bob)
@@ -142,6 +144,7 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
         "theirs_room": BOBS_ROOM,
         "theirs_item": "zqkeyz",
         "theirs_link": BOB.key,
+        "theirs_person": next(one.id for one in bob.people() if one.id.startswith("person:")),
         "theirs_code": code,
     }
 

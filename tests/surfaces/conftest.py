@@ -54,6 +54,7 @@ OWN_SETTINGS = tuple(
         "REFLECT",
         "CONSOLIDATE",
         "SERVER",
+        "CONSOLE",
         "CHAT",
         "TELEGRAM",
         "SLACK",

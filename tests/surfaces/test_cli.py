@@ -56,6 +56,7 @@ IMPORTED = "imported  0 new, 1 already here, 0 refused\n"
 # word: the rest of the command line, what it prints, the fields of its JSON
 SYNCED = r"synced  \d files?\nread    0 files\nwrote   \d files?\n"
 KEY = r"\w{12}  read  for nobody  holds  k\d\ntct_\w{12}_[\w-]{43}\n"
+SIGN_IN = r"http://127\.0\.0\.1:8377/sign-in\?token=tcl_\w{12}_[\w-]{43}\n"
 READ_BACK = "read_back remembered updated forgotten completed"
 CASES = {
     "remember": Case("TEXT", r"remembered  \w{8}  version 1\n", WROTE),
@@ -64,7 +65,7 @@ CASES = {
     "recall": Case("wife", r"\w{8}  \d.\d\d  P1  fact  Sarah is my wife\n", "recalled"),
     "query": Case("wife", r"- \[fact\] .*Sarah is my wife\n", "bullets"),
     "block": Case("", BLOCK, "text revision ids cut tokens"),
-    "fresh": Case("wife", FRESH, "text revision recalled"),
+    "fresh": Case("wife", FRESH, "text revision recalled tokens"),
     "list": Case("profile", FILED, PAGE),
     "about": Case("Sarah", ABOUT, PAGE),
     "show": Case("{id}", r"{id}  fact  knowledge, version 1\n  \| Fact .*", "memory owners"),
@@ -135,6 +136,7 @@ CASES = {
         "source dry_run forgotten reworded restored proposals turns recorded",
     ),
     "keys": Case("create k{n} --scope read", KEY, "key token"),
+    "console": Case("--for telegram:1001", SIGN_IN, "url expires_at"),
     "reembed": Case("", r"made  \d+\n" + EMBEDDED, f"made {VECTORS}"),
 }
 SAID_BESIDE = {
@@ -144,6 +146,7 @@ SAID_BESIDE = {
     "summarise": "it is switched off.*\n",
     "reembed": r"(\d+ vectors made\n)*",
     "keys": "this is the only time.*\n",
+    "console": "it works once.*\n",
 }  # on stderr; in the background it may be quicker
 CONVERSED = ("proposals", "approve", "decline", "waiting", "work", "quarantine", "revert")
 KEEP_TURNS = {"TACIT_MEMORY_SESSIONS_KEEP": "true"}

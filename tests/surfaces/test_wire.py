@@ -46,6 +46,7 @@ MADE: dict[type, Any] = {
     errors.SecretRefused: lambda words: errors.SecretRefused("content", "password", words),
     errors.NoteMoved: lambda _: errors.NoteMoved(),
     errors.KeyRefused: lambda _: errors.KeyRefused(),
+    errors.SignInRefused: lambda _: errors.SignInRefused(),
     errors.NotAllowed: lambda _: errors.NotAllowed(),
     errors.TooManyRequests: lambda _: errors.TooManyRequests(3),
     errors.MissingExtra: lambda words: errors.MissingExtra("client", words),
@@ -85,6 +86,8 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
         return st.sampled_from(hint)
     if is_dataclass(hint):
         return records(hint)
+    if origin is tuple and inside[-1] is not Ellipsis:
+        return st.tuples(*map(values, inside))
     many = values(inside[-1] if origin not in (tuple, frozenset) else inside[0])
     if origin is tuple:
         return st.lists(many, max_size=2).map(tuple)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-import secrets
-import string
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
+from tacit.facade import tokens
 from tacit.facade.opened import Opened
 from tacit.identity.keys import external_key
 from tacit.identity.resolve import parse
@@ -23,10 +20,6 @@ from tacit.store import keys
 from tacit.store.writes import Writing
 
 PREFIX = "tct"
-_ID_CHARS = 12
-_SECRET_BYTES = 32
-_LETTERS = string.ascii_letters + string.digits
-_TOKEN = re.compile(rf"{PREFIX}_([A-Za-z0-9]{{{_ID_CHARS}}})_([A-Za-z0-9_-]{{43}})", re.ASCII)
 
 
 class MemoryKeys(Opened):
@@ -54,25 +47,24 @@ class MemoryKeys(Opened):
             ),
         }
         days = _whole("expires_days", expires_days, limits.API_KEY_MAX_DAYS)
-        id = "".join(secrets.choice(_LETTERS) for _ in range(_ID_CHARS))
-        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        token = tokens.new(PREFIX)
 
         def work(w: Writing) -> Key:
             if keys.count(w) >= limits.API_KEYS_MAX_COUNT:
                 most = limits.API_KEYS_MAX_COUNT
                 raise InvalidInput("name", f"there are {most:,} keys already; revoke some")
             key = Key(
-                id=id,
+                id=token.id,
                 space=w.space,
                 created_at=w.at,
                 expires_at=None if days is None else w.at + timedelta(days=days),
                 **wanted,
             )
-            keys.add(w, key, _digest(secret))
+            keys.add(w, key, token.digest)
             return key
 
         made = self._store.act(self._space, "system", work)
-        return NewKey(key=made, token=f"{PREFIX}_{id}_{secret}")
+        return NewKey(key=made, token=token.text)
 
     def keys(self) -> list[Key]:
         """The keys to this space, oldest first, with those that open nothing any more."""
@@ -90,11 +82,11 @@ class MemoryKeys(Opened):
     def key_of(self, token: object) -> Key | None:
         """The key that a token belongs to, of whichever space. None where it opens nothing: whether
         it is unknown, expired or revoked is not told, and takes as long to find out."""
-        written = _TOKEN.fullmatch(token) if isinstance(token, str) else None
-        if written is None:
+        read = tokens.read(PREFIX, token)
+        if read is None:
             return None
-        store, digest = self._store, _digest(written[2])
-        return store.keyring.find(store.database, written[1], digest, store.clock())
+        store = self._store
+        return store.keyring.find(store.database, read.id, read.digest, store.clock())
 
     def has_keys(self) -> bool:
         """Whether some key opens something, in any space."""
@@ -131,8 +123,3 @@ def _scopes(scopes: object) -> frozenset[Scope]:
 
 def _whole(field: str, value: object, most: int) -> int | None:
     return None if value is None else text.whole(field, value, 1, most)
-
-
-def _digest(secret: str) -> bytes:
-    """Of 256 bits of chance: there is nothing to guess, so nothing to slow down."""
-    return hashlib.sha256(secret.encode()).digest()

@@ -9,17 +9,19 @@ from tacit.identity import keys
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
 from tacit.model.results import Embedding, Maintained, Stats
-from tacit.store import counts, identities
+from tacit.store import counts, identities, signing
 from tacit.store.writes import Writing
 
 
 class MemoryWhole(Opened):
     def forget_subject(self, subject: str) -> int:
-        """Forget everything that belongs to a person; restorable for 30 days."""
+        """Forget everything that belongs to a person; restorable for 30 days. Wherever they are
+        signed in, they are signed out."""
         who = keys.subject(subject)
 
         def work(w: Writing) -> int:
             now = identities.around(w.connection, w.space, [who]).now(who)
+            signing.end_all(w.connection, w.space, now)
             return forgetting.forget_owned(w, now, self._policy.restorable_days)
 
         return self._store.act(self._space, "system", work)

@@ -25,8 +25,14 @@ from tacit.model.words import (
     Visibility,
 )
 from tacit.store import keyed, reads, relations, writes
+from tacit.store.identities import around
 from tacit.store.settle import settle_key
 from tacit.store.writes import Writing
+
+_FROM_ITS_OWNER = (
+    "is whose memory it is, and they would never hear it again; so that nobody does, forget it. "
+    "For somebody else of that name, use their key"
+)
 
 
 def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
@@ -65,9 +71,22 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
 def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
     """Who it is withheld from is nobody's business: the delta does not tell of it."""
     changed = withholding(w, memory, Draft(withheld_from=who))
+    added = changed.withheld_from - memory.withheld_from
+    if not added.isdisjoint(_owners(w, memory)):
+        raise InvalidInput("who", _FROM_ITS_OWNER)
     if changed != memory:
         changed = replace(changed, updated_at=w.at)
         writes.change(w, changed, Event.UPDATE, None, {"fields": "withheld_from"})
+
+
+def _owners(w: Writing, memory: Memory) -> frozenset[str]:
+    """The owner's identities, for the owner and for an operator. Anybody else would learn by a
+    refusal whose some key is."""
+    if memory.owner is None:
+        return frozenset()
+    if w.request.requester is None:
+        return around(w.connection, w.space, [memory.owner]).now(memory.owner)
+    return w.request.mine if memory.owner in w.request.mine else frozenset()
 
 
 def end(w: Writing, old: Memory) -> None:

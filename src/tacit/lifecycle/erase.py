@@ -24,6 +24,7 @@ from tacit.store import (
     note_erasing,
     noted,
     once,
+    signing,
 )
 from tacit.store.burying import bury
 from tacit.store.core import Store
@@ -146,8 +147,9 @@ def wipe(w: Writing, owners: Collection[str]) -> Noted:
 
 def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
     """Everything that belongs to these identities of one person, their notes, their checkpoints,
-    what waits to be learned, what channels brought from them and is not done, and the codes by
-    which they were about to be linked."""
+    what waits to be learned, what channels brought from them and is not done, the codes by which
+    they were about to be linked, and where they are signed in."""
+    removal.counts["sittings"] += signing.end_all(w.connection, w.space, owners)
     removal.counts["link_offers"] += link_offers.drop(w.connection, w.space, owners)
     removal.counts["updates"] += inbox.drop(w, owners)
     removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)

@@ -14,7 +14,7 @@ from tacit.lifecycle import tombstones
 from tacit.lifecycle.erase import erase_owned, remove, remove_settled
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.words import ChatKind, Event
-from tacit.store import erasures, note_erasing, partitions, spaces, writes
+from tacit.store import erasures, looks, merged, note_erasing, partitions, spaces, writes
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import (
     api_keys,
@@ -60,7 +60,7 @@ def erase_about(w: Writing, identities: Collection[str]) -> Noted:
 
 def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> None:
     """Their memories, the names they go by and gave, what they were asked, where they were, and the
-    keys by which others ask for them.
+    keys by which others ask for them; and which operators looked at them.
 
     Links stay, and so do the names of listeners of what others said: they are what keeps a memory
     withheld from every identity a person ever had.
@@ -73,6 +73,7 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     _take_words(w, removal, who)
     n, c, p, s, e = person_names.c, chat_members.c, people.c, subjects.c, events.c
     _drop(w, removal, person_names, or_(n.person.in_(who), n.known_to.in_(who)))
+    removal.counts["same_people"] += merged.forget(w.connection, w.space, who)
     _drop(w, removal, chat_members, c.person.in_(who))
     left = select(c.chat).where(c.space_id == w.space)
     _drop(w, removal, chats, chats.c.id.in_(rooms), chats.c.id.not_in(left))
@@ -82,6 +83,7 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     _drop(w, removal, link_tries, link_tries.c.person.in_(who))
     outside = [one.removeprefix(f"{EXTERNAL}:") for one in who]  # as a key names them
     _drop(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
+    removal.counts["looks"] += looks.drop(w.connection, w.space, who)
     _drop(w, removal, blocks, blocks.c.thread.in_(threads))
     _drop(w, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
     _drop(w, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
@@ -98,6 +100,7 @@ def take_about(w: Writing, removal: Removal, identities: Collection[str]) -> Non
     remove_settled(w, removal, erasures.about(w.connection, w.space, who))
     n, p, m = person_names.c, people.c, memory_people.c
     _drop(w, removal, person_names, n.person.in_(who), n.known_to != "")
+    removal.counts["same_people"] += merged.forget(w.connection, w.space, who)
     named = select(m.person).where(m.space_id == w.space, m.person.in_(who))
     _drop(w, removal, people, p.id.in_(who), p.id.not_in(named))
     spaces.touch(w.connection, w.space)

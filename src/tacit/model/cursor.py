@@ -12,7 +12,12 @@ from tacit.model.text import memory_id
 
 
 def encode(last: Memory) -> str:
-    plain = f"{to_micros(last.created_at)}.{last.id}"
+    return place(to_micros(last.created_at), last.id)
+
+
+def place(at: int, id: str) -> str:
+    """Behind what happened at a time, in microseconds, and has this id."""
+    plain = f"{at}.{id}"
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 

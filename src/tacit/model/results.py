@@ -103,6 +103,7 @@ class Fresh:
     text: str = ""
     revision: int = 0
     recalled: tuple[Recalled, ...] = ()
+    tokens: int = 0
 
     def __str__(self) -> str:
         return self.text

@@ -210,9 +210,9 @@ PAYMENTS_AND_MAIL = (
 MODELS_AND_TOOLS = (
     shaped(
         "tacit_key",
-        "A key to a memory like this one.",
-        ("tct_",),
-        rf"{START}tct_[A-Za-z0-9]{{12}}_([A-Za-z0-9_-]{{43}})",
+        "A key to a memory like this one, or what signs somebody in there.",
+        ("tct_", "tcl_", "tcs_"),
+        rf"{START}tc[tls]_[A-Za-z0-9]{{12}}_([A-Za-z0-9_-]{{43}})",
         varied,
     ),
     shaped(

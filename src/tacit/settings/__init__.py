@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tacit.settings.categories import CategorySetting
 from tacit.settings.chat import ChatSettings, SlackSettings, TelegramSettings
+from tacit.settings.console import ConsoleSettings
 from tacit.settings.keys import key_names, variable
 from tacit.settings.load import FILE_NAME, FILE_VARIABLE, load
 from tacit.settings.records import (
@@ -42,6 +43,7 @@ __all__ = [
     "FOLDER_NAME",
     "CategorySetting",
     "ChatSettings",
+    "ConsoleSettings",
     "ConsolidateSettings",
     "DbSettings",
     "EmbeddingSettings",

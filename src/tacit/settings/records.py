@@ -18,6 +18,7 @@ from tacit.model.words import CATEGORIES
 from tacit.settings import values
 from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
 from tacit.settings.chat import ChatSettings, SlackSettings, TelegramSettings
+from tacit.settings.console import ConsoleSettings
 from tacit.settings.server import ServerSettings
 from tacit.settings.upkeep import (
     ConsolidateSettings,
@@ -277,6 +278,7 @@ class Settings:
     events: EventsSettings = field(default_factory=EventsSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
     slack: SlackSettings = field(default_factory=SlackSettings)

@@ -45,10 +45,10 @@ _RESERVE = text(
     "excluded.rev - :window THEN excluded.rev ELSE thread_revisions.rev + :window END RETURNING rev"
 )
 _NOTE = text(
-    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
     "SELECT m.space_id, m.id, (SELECT coalesce(max(h.seq), 0) + 1 FROM history h "
     "WHERE h.space_id = m.space_id AND h.memory_id = m.id), "
-    ":event, m.version, :actor, :detail, :at "
+    ":event, m.version, :actor, :detail, :at, m.owner "
     "FROM memories m WHERE m.space_id = :space AND m.id IN :ids"
 ).bindparams(bindparam("ids", expanding=True))
 _RETIRE = (

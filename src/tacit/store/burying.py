@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import delete, select, update
 
 from tacit.clock import to_micros
-from tacit.store import happening, noted, partitions, writes
+from tacit.store import happening, looks, noted, partitions, writes
 from tacit.store.ids import digest
 from tacit.store.people import forget_unmentioned
 from tacit.store.tables import memories, memory_people, tombstones
@@ -37,6 +37,7 @@ def bury(w: Writing, ids: Sequence[str]) -> None:
         .where(_M.space_id == w.space, _M.superseded_by.in_(ids))
         .values(superseded_by=None)
     )
+    looks.forget(w.connection, w.space, ids)
     forget_unmentioned(w.connection, w.space, named)
     rows = [
         {

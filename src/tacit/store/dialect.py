@@ -93,6 +93,17 @@ class Dialect(Protocol):
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 
+    def begun_ids(self) -> TextClause:
+        """From the index: the ids of a space in which each of some beginnings begins a word."""
+
+    def says_begun(self, count: int) -> TextClause:
+        """On memories: the same of so many beginnings, asked of what something else leads to."""
+
+    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+        """What these two take as parameters, for words as `terms.begun` spells them: letters and
+        digits alone. `owner`: the token of the one whose memories are searched; None: everybody's.
+        """
+
     def sent_vector(self, vector: bytes) -> Any:
         """float32, little-endian, as the parameter of `vector_in`."""
 

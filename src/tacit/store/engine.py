@@ -114,7 +114,8 @@ class Database:
                         f"{limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
                     ) from error
             attempt += 1
-            time.sleep(random.uniform(0, min(0.1, 0.002 * 2**attempt)))
+            # Doubled a few times and no more: after a thousand it would be no number any longer.
+            time.sleep(random.uniform(0, min(0.1, 0.002 * 2 ** min(attempt, 9))))
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:

@@ -38,6 +38,8 @@ from tacit.store.tables import (
     learned,
     link_offers,
     link_tries,
+    look_people,
+    looks,
     memories,
     memory_people,
     memory_versions,
@@ -48,6 +50,8 @@ from tacit.store.tables import (
     people,
     proposals,
     relations,
+    sign_ins,
+    sittings,
     spaces,
     subjects,
     updates,
@@ -74,6 +78,7 @@ _BY_ID: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (note_items, (note_items.c.memory_id,)),
     (note_lines, (note_lines.c.memory_id,)),
     (done_memories, (done_memories.c.memory_id,)),
+    (looks, (looks.c.memory_id,)),
 )
 
 
@@ -227,7 +232,7 @@ def identities(connection: Connection, space: str) -> set[str]:
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes.c.subject, notes.c.contact_id, checkpoints.c.person,
         done_once.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
-        link_tries.c.person,
+        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person,
     )  # fmt: skip
     everybody = union(
         *(select(column).where(column.table.c.space_id == space) for column in columns)

@@ -77,6 +77,21 @@ person_names = Table(
     Index("ix_person_names_known_to", "space_id", "known_to", "person"),
 )
 
+# Two whom somebody named are one to them: in their own private requests, and nowhere else.
+same_people = Table(
+    "same_people",
+    metadata,
+    words("space_id"),
+    words("known_to"),  # who says so
+    words("person"),
+    words("into"),
+    time("created_at"),
+    PrimaryKeyConstraint("space_id", "known_to", "person"),
+    Index("ix_same_people_person", "space_id", "person"),
+    Index("ix_same_people_into", "space_id", "into"),
+    sqlite_with_rowid=False,
+)
+
 chats = Table(
     "chats",
     metadata,

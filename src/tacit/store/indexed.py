@@ -9,11 +9,11 @@ from sqlalchemy import Connection, false, func, literal_column, select, text
 from sqlalchemy.sql.expression import ColumnElement, FromClause
 
 from tacit.model.memory import Memory
-from tacit.model.terms import terms
 from tacit.store import doors, partitions, rendered
 from tacit.store.ailments import pages
 from tacit.store.dialect import Dialect
 from tacit.store.rows import COLUMNS, to_memory, to_row
+from tacit.store.spelling import lexemes, spelt
 from tacit.store.tables import memories
 from tacit.store.words import INDEXED, ROWS, WORDS
 from tacit.store.writes import Writing
@@ -49,7 +49,7 @@ def _beside(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElement[Any]]]
         of = (ROWS.c.space_id == _M.space_id) & (ROWS.c.memory_id == _M.id)
         joined = memories.outerjoin(ROWS, of).outerjoin(WORDS, WORDS.c.rowid == ROWS.c.number)
         waits = func.coalesce(ROWS.c.number > INDEXED, false())
-        return joined, (WORDS.c.content, WORDS.c.doors, waits)
+        return joined, (WORDS.c.content, WORDS.c.doors, WORDS.c.own, waits)
     return memories, (literal_column("tsvector_to_array(memories.words)"),)
 
 
@@ -66,11 +66,12 @@ def stale(connection: Connection, dialect: Dialect, space: str) -> Iterator[str]
 
 
 def _matches(memory: Memory, heard: str | None, indexed: Sequence[Any]) -> bool:
-    said = terms(memory.content)
+    words = spelt(memory)
     if len(indexed) == 1:
-        return set(indexed[0] or ()) == set(said)
-    *words, waits = indexed
-    return bool(waits) or words == [" ".join(said), doors.of_memory(memory, heard)]
+        return set(indexed[0] or ()) == set(lexemes(words))
+    *found, waits = indexed
+    said, own = map(" ".join, words)
+    return bool(waits) or found == [said, doors.of_memory(memory, heard), own]
 
 
 def stray(connection: Connection, dialect: Dialect, space: str) -> list[int]:

@@ -48,6 +48,12 @@ class Filter:
     owners: tuple[str, ...] | None = None
     about: tuple[str, ...] | None = None  # identities of the people it is about
     words: tuple[str, ...] | None = None
+    chats: tuple[str, ...] | None = None  # the ids of the one it was learned in
+    visibility: str | None = None
+    sensitivity: str | None = None
+    since: int | None = None  # created then or later
+    until: int | None = None  # created before
+    begun: tuple[str, ...] = ()  # beginnings of words: `browsing.py`
     after: tuple[int, str] | None = None  # created_at and id of the last one shown
 
     @property
@@ -70,7 +76,7 @@ class Filter:
 
 _FILTERS = (
     "category", "categories", "kind", "state", "key", "prefix", "pinned", "owners", "about",
-    "after",
+    "chats", "visibility", "sensitivity", "since", "until", "after",
 )  # fmt: skip
 
 
@@ -100,7 +106,7 @@ def page(
 
 @lru_cache(maxsize=512)
 def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
-    terms = [_term(name) for name in names]
+    terms = [term(name) for name in names]
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
     for branch in branches(shape, ROWS):
@@ -129,7 +135,7 @@ def count(connection: Connection, request: Request, wanted: Filter) -> int:
 
 @lru_cache(maxsize=512)
 def _count(shape: Shape, names: tuple[str, ...]) -> Select[Any]:
-    terms = [_term(name) for name in names]
+    terms = [term(name) for name in names]
     parts = [select(_M.id).where(branch.condition, *terms) for branch in branches(shape, ROWS)]
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
     return select(func.count()).select_from(chosen)
@@ -141,11 +147,19 @@ def state_at() -> ColumnElement[str]:
     return case((lapsed, word(State.EXPIRED)), else_=_M.state)
 
 
-def _term(name: str) -> ColumnElement[bool]:
+def about_ids() -> Select[Any]:
+    p = memory_people.alias().c
+    return select(p.memory_id).where(
+        p.space_id == bindparam("p_space"),
+        p.person.in_(bindparam("f_about", expanding=True)),
+        p.role.in_([word(SUBJECT), word(MENTIONED)]),
+    )
+
+
+def term(name: str) -> ColumnElement[bool]:
     def many(param: str) -> Any:
         return bindparam(param, expanding=True)
 
-    p = memory_people.alias().c
     terms: dict[str, Any] = {
         "category": lambda: _M.category == bindparam("f_category"),
         "categories": lambda: _M.category.in_(many("f_categories")),
@@ -157,18 +171,17 @@ def _term(name: str) -> ColumnElement[bool]:
             func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
         ),
         "pinned": lambda: _M.pinned == bindparam("f_pinned"),
+        "chats": lambda: _M.learned_in.in_(many("f_chats")),
+        "visibility": lambda: _M.visibility == bindparam("f_visibility"),
+        "sensitivity": lambda: _M.sensitivity == bindparam("f_sensitivity"),
+        "since": lambda: _M.created_at >= bindparam("f_since"),
+        "until": lambda: _M.created_at < bindparam("f_until"),
         "owners": lambda: _M.owner.in_(many("f_owners")),
-        "about": lambda: _M.id.in_(
-            select(p.memory_id).where(
-                p.space_id == bindparam("p_space"),
-                p.person.in_(many("f_about")),
-                p.role.in_([word(SUBJECT), word(MENTIONED)]),
-            )
-        ),
+        "about": lambda: _M.id.in_(about_ids()),
         # A row value and not an OR: then the branch's own index finds the place to go on.
         "after": lambda: (
             tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
         ),
     }
-    term: ColumnElement[bool] = terms[name]()
-    return term
+    found: ColumnElement[bool] = terms[name]()
+    return found

@@ -15,7 +15,7 @@ from tacit.identity import keys
 from tacit.model.people import Name, NameKind, Person
 from tacit.model.request import Request
 from tacit.model.text import folded, said_identifier
-from tacit.store import rendered
+from tacit.store import merged, rendered
 from tacit.store.dialect import Dialect
 from tacit.store.identities import around
 from tacit.store.ids import new_id
@@ -88,8 +88,8 @@ def find(
     if not found and called:
         found, own = called, True
     if len(found) > 1:
-        identities = around(connection, request.space, found)
-        found = {min(i for i in found if i in identities.now(one)) for one in found}
+        same = merged.same(connection, request, found)
+        found = {min(found & same[one]) for one in found}
     return sorted(found), own
 
 
@@ -102,8 +102,9 @@ def meant(
 ) -> frozenset[str] | None:
     """The identities of the person meant, or None where the requester knows nobody of that name.
 
-    Their account and who was merged with them are among these, and so are the keys that the
-    requester has met. That somebody has other keys, on other channels, is theirs to tell.
+    Their account and who was merged with them are among these, by the requester too, and so are the
+    keys that the requester has met. That somebody has other keys, on other channels, is theirs to
+    tell.
     """
     if isinstance(who, str) and folded(who) in _ONESELF:
         return request.mine
@@ -116,7 +117,7 @@ def meant(
     known = set(_scope(connection, request)["here"])
     if found[0] not in known and not found[0].startswith(f"{keys.PERSON}:"):
         return frozenset(found)
-    everywhere = around(connection, request.space, found).now(found[0])
+    everywhere = merged.same(connection, request, found)[found[0]]
     return frozenset(i for i in everywhere if i in known or i.startswith(_UNCHANNELLED)) | set(
         found
     )
@@ -152,14 +153,14 @@ def _refer(
     field: str,
     at: datetime,
 ) -> list[str]:
+    withholding = field == WITHHELD_FIELD
     written = keys.identity(who, field)
     if written:
-        return [written]
+        return _kept_from(connection, request, [written]) if withholding else [written]
     name = _name(who, field)
     if folded(name) in _ONESELF:
         assert request.subject is not None
         return [request.subject]
-    withholding = field == WITHHELD_FIELD
     found, own = find(connection, request, name, withholding=withholding)
     if not found or (withholding and not own):
         # Two writers may meet somebody new at once: the second finds whom the first made.
@@ -170,10 +171,16 @@ def _refer(
             field, f"{name!r} may be {len(found)} people; use their key or person id"
         )
     if found and (own or not withholding):
-        return found
+        return _kept_from(connection, request, found) if withholding else found
     # Somebody who calls themselves Bob need not be the Bob that a secret is kept from.
     kind = NameKind.WITHHELD if withholding else NameKind.NAME
     return [*found, create(connection, dialect, request, name, at, kind=kind)]
+
+
+def _kept_from(connection: Connection, request: Request, who: list[str]) -> list[str]:
+    """Whom the requester takes for one person, a secret is kept from under each of their names."""
+    groups = merged.groups(connection, request)
+    return sorted({one for each in who for one in merged.together(groups, each)})
 
 
 def create(
@@ -231,20 +238,40 @@ def known_to(connection: Connection, request: Request, *, own_names: bool = True
     # to know.
     met = {*scope["here"], *scope["mine"]}
     identities = around(connection, request.space, {row.person for row in rows})
+    heads = {
+        one: identities.head(one) if one in met or one.startswith(_UNCHANNELLED) else one
+        for one in {row.person for row in rows}
+    }
+    if own_names:
+        heads = merged.joined(heads, merged.groups(connection, request), request.requester)
     names: dict[str, set[Name]] = {}
     known: dict[str, set[str]] = {}
     for row in rows:
-        open_to_all = row.person in met or row.person.startswith(_UNCHANNELLED)
-        head = identities.head(row.person) if open_to_all else row.person
+        head = heads[row.person]
         known.setdefault(head, set()).add(row.person)
         names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
     if request.requester in known:
         known[request.requester] |= request.mine
     # In the order of what is shown: that of who they really are would tell of it.
-    return sorted((_person(known[head], names[head]) for head in names), key=lambda one: one.id)
+    return sorted((whole(known[head], names[head]) for head in names), key=lambda one: one.id)
 
 
-def _person(known: set[str], names: set[Name]) -> Person:
+def met(connection: Connection, request: Request) -> frozenset[str]:
+    """The identities that the requester knows people by: their own, of those here, and in private
+    of everybody they share a group with."""
+    return frozenset(_scope(connection, request)["here"])
+
+
+def going_by(connection: Connection, space: str, who: Iterable[str]) -> dict[str, Person]:
+    """Each of these identities by the names that they go by themselves."""
+    names: dict[str, set[Name]] = {one: set() for one in who}
+    if names:
+        for row in connection.execute(_GIVEN, {"space": space, "here": sorted(names)}):
+            names[row.person].add(Name(kind=NameKind(row.kind), text=row.name))
+    return {one: whole({one}, called) for one, called in names.items()}
+
+
+def whole(known: set[str], names: set[Name]) -> Person:
     """By the identities the requester knows: that somebody has others is theirs to tell."""
     return Person(
         id=min(known, key=lambda identity: (not keys.is_subject(identity), identity)),
@@ -287,3 +314,4 @@ def forget_unmentioned(connection: Connection, space: str, identities: Iterable[
     gone = [person for person in by_name_only if person not in kept]
     connection.execute(delete(person_names).where(_N.space_id == space, _N.person.in_(gone)))
     connection.execute(delete(people).where(p.space_id == space, p.id.in_(gone)))
+    merged.forget(connection, space, gone)

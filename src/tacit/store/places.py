@@ -179,7 +179,10 @@ def migrate_chat(
     connection.execute(
         update(chats).where(c.space_id == space, c.id == known.id).values(migrated_to=new)
     )
-    _come(connection, dialect, space, new, known.members - there.members, to_micros(at))
+    now = to_micros(at)
+    _come(connection, dialect, space, new, known.members - there.members, now)
+    # Nobody is there any more under the old id: who leaves the group leaves it under the new one.
+    _go(connection, space, known.id, known.members, now)
     if flag:
         set_confidential(connection, dialect, space, new, True, at)
     spaces.touch(connection, space)

@@ -35,10 +35,10 @@ from tacit import limits
 from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
-from tacit.model.terms import terms
 from tacit.store import pokes
 from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
+from tacit.store.spelling import lexemes, spell, spelt
 from tacit.store.tables import memories, metadata, spaces
 
 if TYPE_CHECKING:
@@ -121,6 +121,15 @@ _IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
 _HNSW_MAX_DIMENSION = 2_000  # of pgvector's own
 _WANTED = cast(bindparam("p_words"), TSQUERY)
 _BY_INDEX: ColumnElement[bool] = literal_column("memories.words").op("@@")(_WANTED)
+_BEGUN_IDS = text(
+    "SELECT f.id FROM memories AS f "
+    "WHERE f.space_id = :p_space AND f.words @@ CAST(:b_begun AS tsquery)"
+)
+# By its key, once the rest has been asked of the index that leads there.
+_SAYS_BEGUN = text(
+    "(SELECT f.words @@ CAST(:b_begun AS tsquery) FROM memories AS f "
+    "WHERE f.space_id = memories.space_id AND f.id = memories.id)"
+)
 # Spelt so that the words' index, which lists everybody's rows, cannot answer it.
 _BY_ROW: ColumnElement[bool] = literal_column("(memories.words || '')").op("@@")(_WANTED)
 
@@ -207,10 +216,12 @@ class PostgreSQL(Alike):
         return self._can_poke
 
     def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
-        return [(_ADD_MEMORY, {**row, "words": _array(sorted(set(terms(content))))})]
+        owner = None if row["is_turn"] else row["owner"]
+        words = lexemes(spell(row["space_id"], owner, content))
+        return [(_ADD_MEMORY, {**row, "words": _array(words)})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002
-        words = sorted(set(terms(memory.content)))
+        words = lexemes(spelt(memory))
         connection.execute(_SET_WORDS, {"space": memory.space, "id": memory.id, "words": words})
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
@@ -231,6 +242,16 @@ class PostgreSQL(Alike):
     ) -> dict[str, str]:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
+
+    def begun_ids(self) -> TextClause:
+        return _BEGUN_IDS
+
+    def says_begun(self, count: int) -> TextClause:  # noqa: ARG002
+        return _SAYS_BEGUN
+
+    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+        door = "" if owner is None else f"_{owner}"
+        return {"b_begun": " & ".join(f"'{door}{word}':*" for word in begun)}
 
     def sent_vector(self, vector: bytes) -> bytes:
         return _sent(vector)

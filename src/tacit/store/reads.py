@@ -68,7 +68,7 @@ def versions(
     connection: Connection, audiences: Audiences, request: Request, memory: Memory
 ) -> list[Version]:
     """The wordings this requester may hear, oldest first: each by who was there then."""
-    rows = connection.execute(_VERSIONS, {"space": memory.space, "id": memory.id}).all()
+    rows = connection.execute(VERSIONS, {"space": memory.space, "id": memory.id}).all()
     heard = audiences.people(connection, memory.space, (row.heard for row in rows))
     found = []
     for row in rows:
@@ -126,7 +126,7 @@ def events(connection: Connection, memory: Memory) -> list[HistoryEntry]:
     ]
 
 
-_VERSIONS = (
+VERSIONS = (
     select(memory_versions)
     .where(
         memory_versions.c.space_id == bindparam("space"),
@@ -156,10 +156,15 @@ def fetch(
         decision = decide(request, memory)
         if not decision.allowed or memory.space != request.space:
             raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
-        if memory.state is State.ACTIVE and memory.expires_at and memory.expires_at <= request.at:
-            memory = replace(memory, state=State.EXPIRED)
-        found.append((memory, decision))
+        found.append((lapsed(memory, request.at), decision))
     return found
+
+
+def lapsed(memory: Memory, at: datetime) -> Memory:
+    """Past its time it is expired, also before a sweep has said so."""
+    if memory.state is State.ACTIVE and memory.expires_at and memory.expires_at <= at:
+        return replace(memory, state=State.EXPIRED)
+    return memory
 
 
 def any_branch(shape: Shape) -> ColumnElement[bool]:

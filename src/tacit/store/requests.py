@@ -14,8 +14,7 @@ from threading import Lock
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.links import Identities
-from tacit.identity.resolve import Asking, Place, resolve
+from tacit.identity.resolve import Asking, resolve
 from tacit.model.request import Request
 from tacit.model.words import ChatKind
 from tacit.store import places, spaces
@@ -58,19 +57,6 @@ class Requests:
             if len(self._kept) > limits.IDENTITY_CACHE_MAX_COUNT:
                 self._kept.popitem(last=False)
         return request
-
-    def elsewhere(
-        self, connection: Connection, request: Request, asking: Asking, *, links: bool = True
-    ) -> Request:
-        """What would be asked in another chat, as far as this requester may know: of one that they
-        are not in, nothing that the store knows of it; and without `links`, as somebody sees it
-        who knows of none."""
-        place = places.place(connection, request.space, asking.chat)
-        if asking.kind is not ChatKind.PRIVATE and place.members.isdisjoint(request.mine):
-            place = Place(id=asking.chat)
-        everybody = asking.people | place.members
-        identities = around(connection, request.space, everybody) if links else Identities()
-        return resolve(request.space, request.at, asking, place, identities, union=True)
 
     def kept(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
         """What was resolved before, and the revision it holds for."""

@@ -30,10 +30,10 @@ from tacit import limits
 from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
 from tacit.model.memory import Memory
-from tacit.model.terms import terms
 from tacit.store import rendered
 from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
+from tacit.store.spelling import spelt
 from tacit.store.tables import memories
 
 if TYPE_CHECKING:
@@ -47,11 +47,19 @@ _MATCHING = (
     "WHERE search_words MATCH :p_words AND r.number = search_words.rowid "
     "AND +r.space_id = :p_space"
 )
+_BEGUN_IDS = text(
+    _MATCHING.replace(":p_words", ":b_begun").replace("r.memory_id", "r.memory_id AS id")
+)
+# What is indexed, read as it stands there: for a row that something else has led to.
+_SAID = (
+    "EXISTS (SELECT 1 FROM search_rows AS r CROSS JOIN search_words_content AS c "
+    "WHERE r.space_id = memories.space_id AND r.memory_id = memories.id AND c.id = r.number AND "
+)
 _NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
 _ADD_MEMORY = inserting(memories)
 _ADD_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
 _SET_WORDS = text(
-    "UPDATE search_words SET content = :content, doors = :doors WHERE rowid = :number"
+    "UPDATE search_words SET content = :content, doors = :doors, own = :own WHERE rowid = :number"
 )
 _DROP_ROW = text("DELETE FROM search_rows WHERE number = :number")
 _DROP_SPACE_ROWS = text("DELETE FROM search_rows WHERE space_id = :space")
@@ -172,7 +180,8 @@ class SQLite(Alike):
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_NUMBER, of).scalar_one()
-        words = {"number": number, "content": " ".join(terms(memory.content)), "doors": doors}
+        said, own = map(" ".join, spelt(memory))
+        words = {"number": number, "content": said, "doors": doors, "own": own}
         connection.execute(_SET_WORDS, words)  # if they are indexed yet
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
@@ -200,6 +209,19 @@ class SQLite(Alike):
             through = "" if behind is None else f" AND doors : ({_any_of(behind)})"
             params[f"p_words_{door}"] = wanted + through
         return params
+
+    def begun_ids(self) -> TextClause:
+        return _BEGUN_IDS
+
+    def says_begun(self, count: int) -> TextClause:
+        tests = (f"instr(' ' || c.c0, ' ' || :b_begun_{n}) > 0" for n in range(count))
+        return text(f"{_SAID}{' AND '.join(tests)})")
+
+    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+        wanted = " AND ".join(f'"{owner or ""}{word}"*' for word in begun)
+        column = "content" if owner is None else "own"
+        words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
+        return {"b_begun": f"{column} : ({wanted})", **words}
 
     def sent_vector(self, vector: bytes) -> bytes:
         return vector

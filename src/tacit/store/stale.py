@@ -1,5 +1,6 @@
 """Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what
-channels brought, codes that link identities, and changes."""
+channels brought, codes that link identities, looks, links and sittings that are over, and
+changes."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ from tacit.store.tables import (
     learning_days,
     link_offers,
     link_tries,
+    looks,
     pair_checks,
+    sign_ins,
+    sittings,
     thread_revisions,
     updates,
 )
@@ -43,6 +47,9 @@ def drop(connection: Connection, space: str, now: datetime, most: int) -> int:
         (updates, (u.state == inbox.PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
         (link_offers, link_offers.c.expires_at <= ago()),
         (link_tries, link_tries.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
+        (looks, looks.c.at <= ago(days=limits.LOOKS_KEPT_DAYS)),
+        (sign_ins, sign_ins.c.expires_at <= ago()),
+        (sittings, sittings.c.expires_at <= ago()),
     ]
     count = 0
     for table, when in stale:

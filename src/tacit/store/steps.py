@@ -24,9 +24,9 @@ _INSERT_VERSION = inserting(memory_versions)
 _INSERT_PERSON = inserting(memory_people)
 _INSERT_FIRST_EVENT = inserting(history)
 _INSERT_EVENT = text(
-    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at) "
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
     "SELECT :space_id, :memory_id, coalesce(max(seq), 0) + 1, "
-    ":event, :version, :actor, :detail, :at "
+    ":event, :version, :actor, :detail, :at, :owner "
     "FROM history WHERE space_id = :space_id AND memory_id = :memory_id"
 )
 # A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
@@ -99,6 +99,7 @@ def _event(
         "actor": actor,
         "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True) if detail else "{}",
         "at": to_micros(at),
+        "owner": memory.owner,
     }
 
 

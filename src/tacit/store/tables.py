@@ -24,12 +24,15 @@ from tacit.disclosure.shape import Rows
 from tacit.store.asking_tables import api_keys, checkpoints, done_memories, done_once
 from tacit.store.chatting_tables import link_offers, link_tries, updates
 from tacit.store.columns import flag, metadata, of_memory, time, words
+from tacit.store.console_tables import look_people, looks, sign_ins, sittings
+from tacit.store.history_tables import change_log, history, thread_revisions
 from tacit.store.identity_tables import (
     chat_members,
     chats,
     identity_links,
     people,
     person_names,
+    same_people,
     spaces,
     subjects,
 )
@@ -70,6 +73,8 @@ __all__ = [
     "learning_days",
     "link_offers",
     "link_tries",
+    "look_people",
+    "looks",
     "memories",
     "memory_people",
     "memory_versions",
@@ -85,6 +90,9 @@ __all__ = [
     "proposals",
     "reflections",
     "relations",
+    "same_people",
+    "sign_ins",
+    "sittings",
     "spaces",
     "subjects",
     "sweeps",
@@ -93,6 +101,10 @@ __all__ = [
     "updates",
     "vectors",
 ]
+
+_BROWSED = (
+    "state", "expires_at", "category", "kind", "visibility", "sensitivity", "pinned", "learned_in",
+)  # fmt: skip
 
 memories = Table(
     "memories",
@@ -150,7 +162,20 @@ memories = Table(
     # The revision of its owner's partition (or its room's) when anything of it last changed.
     Column("stamp", BigInteger, nullable=False, server_default=text("0")),
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_memories_owner", "space_id", "owner", "is_turn", "created_at", "id"),
+    # With all that a person looks through their memories by: what is rare among them is found
+    # without reading the rows.
+    Index("ix_memories_owner", "space_id", "owner", "is_turn", "created_at", "id", *_BROWSED),
+    # The same for operators, through everybody's. All have a version: that is said by operators'
+    # reads alone, so that no other one is led through a whole space.
+    Index(
+        "ix_memories_created",
+        "space_id",
+        "created_at",
+        "id",
+        *_BROWSED,
+        sqlite_where=text("is_turn IS 0 AND version > 0"),
+        postgresql_where=text("is_turn IS false AND version > 0"),
+    ),
     # Whoever owns what they said finds it as its owner.
     Index(
         "ix_memories_speaker",
@@ -231,6 +256,21 @@ Index(
     postgresql_where=text("importance < 3 AND state = 'active'"),
 )
 
+# What of somebody's stands out, and how much of it there is.
+Index(
+    "ix_memories_foremost",
+    memories.c.space_id,
+    memories.c.owner,
+    memories.c.is_turn,
+    memories.c.pinned,
+    memories.c.importance,
+    memories.c.created_at,
+    memories.c.id,
+    memories.c.expires_at,
+    sqlite_where=text("state = 'active'"),
+    postgresql_where=text("state = 'active'"),
+)
+
 # A replaced memory points at what replaced it; to erase that, the pointer has to be found.
 Index(
     "ix_memories_superseded_by",
@@ -283,47 +323,6 @@ audience_people = Table(
     words("person"),
     PrimaryKeyConstraint("space_id", "audience", "person"),
     Index("ix_audience_people_person", "space_id", "person", "audience"),
-)
-
-history = Table(
-    "history",
-    metadata,
-    words("space_id"),
-    words("memory_id"),
-    Column("seq", Integer, nullable=False),
-    words("event"),
-    Column("version", Integer, nullable=False),
-    words("actor"),
-    words("detail"),  # JSON object of plain words; never the memory's text
-    time("at"),
-    PrimaryKeyConstraint("space_id", "memory_id", "seq"),
-    of_memory(),
-    sqlite_with_rowid=False,
-)
-
-thread_revisions = Table(
-    "thread_revisions",
-    metadata,
-    words("space_id"),
-    words("thread"),
-    Column("rev", BigInteger, nullable=False),
-    PrimaryKeyConstraint("space_id", "thread"),
-    sqlite_with_rowid=False,
-)
-
-change_log = Table(
-    "change_log",
-    metadata,
-    words("space_id"),
-    words("thread"),
-    Column("rev", BigInteger, nullable=False),
-    words("memory_id"),
-    words("event"),
-    time("at"),
-    PrimaryKeyConstraint("space_id", "thread", "rev"),
-    of_memory(),
-    Index("ix_change_log_memory", "space_id", "memory_id"),
-    sqlite_with_rowid=False,
 )
 
 # What was erased, as keyed hashes of ids: enough never to use an id again, and nothing more.

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, bindparam, column, func, insert, select, table
 
-from tacit.model.terms import terms
 from tacit.store import doors
 from tacit.store.dialect import Dialect
 from tacit.store.engine import Database
 from tacit.store.rows import COLUMNS, to_memory
+from tacit.store.spelling import spelt
 from tacit.store.tables import memories
 
 _M = memories.c
@@ -18,7 +18,7 @@ _HEARD = COLUMNS.index(_M.heard)
 _AT_ONCE_COUNT = 500
 _NOBODY: frozenset[str] = frozenset()
 ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
-WORDS = table("search_words", column("rowid"), column("content"), column("doors"))
+WORDS = table("search_words", column("rowid"), column("content"), column("doors"), column("own"))
 _CONTENT = table("search_words_content", column("id"))
 # Numbers only grow, and words are indexed in their order: up to this one, all are.
 INDEXED = select(func.coalesce(func.max(_CONTENT.c.id), 0)).scalar_subquery()
@@ -59,7 +59,8 @@ def _index_some(connection: Connection) -> int:
     for number, *row in found:
         memory = to_memory(tuple(row), _NOBODY)
         through = doors.of_memory(memory, row[_HEARD])
-        rows.append({"rowid": number, "content": " ".join(terms(memory.content)), "doors": through})
+        said, own = map(" ".join, spelt(memory))
+        rows.append({"rowid": number, "content": said, "doors": through, "own": own})
     if rows:
         connection.execute(insert(WORDS), rows)
     return len(found)

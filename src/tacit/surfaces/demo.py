@@ -57,11 +57,11 @@ _ROOMS = (
     ("Bob's private chat", BOBS_CHAT, BOB),
 )
 _NEXT = (
-    ("keep something, as yourself", ["remember", "Sarah is my wife", "--as", "telegram:123"]),
-    ("it comes to mind in private", ["recall", "who is my wife?", "--as", "telegram:123"]),
+    ("keep something, as yourself", ["remember", "Sarah is my wife", "--as", "local:me"]),
+    ("it comes to mind in private", ["recall", "who is my wife?", "--as", "local:me"]),
     (
         "and not where others listen",
-        ["list", "--as", "telegram:123", "--chat", "telegram:-7", "--with", "telegram:456"],
+        ["list", "--as", "local:me", "--chat", "telegram:-7", "--with", "telegram:456"],
     ),
 )
 _MOST_COLUMNS = 100

@@ -17,15 +17,16 @@ UNCHANGEABLE = "change"  # may be heard, and still not be changed by whoever ask
 
 # The words of a view, and learning one turn in the background.
 OPERATIONS = (
-    "about", "accept_link", "approve", "begin_session", "block", "checkpoint", "confirm_link",
-    "count", "decline", "delete_file", "delta", "end_session", "erase", "explain", "export",
-    "file_sizes", "files", "forget", "forget_category", "forget_checkpoint", "forget_key", "fresh",
-    "get", "history", "history_export", "identities", "import_lines", "learn", "learn_turn",
-    "link_waiting", "list", "name", "offer_link", "people", "pin", "proposals", "propose_public",
-    "put", "query", "read_file", "recall", "record", "refuse_link", "relate", "remember",
-    "rename_file", "restore", "save_checkpoint", "set_visibility", "show", "stats",
-    "suggest_update", "trace", "unlearn", "unlink_me", "update", "wipe", "withhold_from",
-    "write_file",
+    "about", "accept_link", "activity", "activity_days", "approve", "begin_session", "block",
+    "browse", "browse_count", "checkpoint", "confirm_link", "count", "decline", "delete_file",
+    "delta", "end_session", "erase", "explain", "export", "file_sizes", "files", "forget",
+    "forget_category", "forget_checkpoint", "forget_key", "fresh", "get", "graph", "hearers",
+    "hearing", "history", "history_export", "identities", "import_lines", "learn", "learn_turn",
+    "link_waiting", "list", "looks", "merge_people", "name", "offer_link", "people", "pin",
+    "proposals", "propose_public", "put", "query", "read_file", "recall", "record",
+    "refuse_link", "relate", "remember", "rename_file", "restore", "rooms", "save_checkpoint",
+    "set_visibility", "show", "stats", "suggest_update", "trace", "unlearn", "unlink_me",
+    "unmerge_people", "update", "wipe", "withhold_from", "write_file",
 )  # fmt: skip
 OUTCOMES = ("ok", "refused", "error")
 FAILURES = ("unavailable", "refused", "bad_answer", "over_budget")

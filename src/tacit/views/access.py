@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from tacit import limits
+from tacit import console_limits, limits
 from tacit.disclosure.change import Act, may_change
 from tacit.disclosure.decide import decide
 from tacit.errors import InvalidInput, NotFound
@@ -59,6 +59,9 @@ class Policy:
     restorable_days: int = limits.RESTORABLE_DAYS
     note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
     note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
+    sign_in_minutes: int = console_limits.SIGN_IN_DEFAULT_MINUTES  # that a link works
+    sitting_idle_minutes: int = console_limits.SITTING_IDLE_DEFAULT_MINUTES
+    sitting_hours: int = console_limits.SITTING_DEFAULT_HOURS
 
 
 @dataclass(frozen=True)

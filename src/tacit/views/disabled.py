@@ -39,13 +39,14 @@ from tacit.model.results import (
 )
 from tacit.model.words import Kind, State, Visibility
 from tacit.prompt.styles import Style
+from tacit.views.disabled_looks import DisabledLooks
 
 List = builtins.list
 _NOTHING = Remembered(id="", state=None, version=0, created=False)
 _NOTHING_SAVED = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
 
 
-class DisabledView:
+class DisabledView(DisabledLooks):
     """Handed out where no identity is known, or where memory is switched off."""
 
     enabled = False
@@ -100,6 +101,12 @@ class DisabledView:
         return Erased(count=0, complete=True)
 
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        raise NotFound("person")
+
+    def merge_people(self, person: str, into: str) -> Person:
+        raise NotFound("person")
+
+    def unmerge_people(self, person: str) -> Person:
         raise NotFound("person")
 
     def import_lines(self, lines: Iterable[str]) -> Imported:

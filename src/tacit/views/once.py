@@ -32,6 +32,7 @@ from tacit.store.identities import around
 from tacit.store.once import Done
 from tacit.views.learning import screened
 from tacit.views.linking import accepted
+from tacit.views.merging import whoever
 
 if TYPE_CHECKING:
     from tacit.views.view import View
@@ -186,6 +187,14 @@ def _tell_person(view: View, _: Done, asked: Asked) -> Person:
     return view._read(work)
 
 
+def _tell_merged(view: View, _: Done, asked: Asked) -> Person:
+    who = asked.get("into", asked["person"])
+    found = view._read(lambda connection, request: whoever(connection, request, who))
+    if found is None:
+        raise NotFound("person")
+    return found
+
+
 def _note_ended(made: SessionEnded, _: Asked) -> Noting:
     told = {name: getattr(made, name) for name in ("path", "added", "merged", "ticked")}
     return told, (made.promoted,)
@@ -275,6 +284,7 @@ WORDS: Mapping[str, Word] = {
     "forget_checkpoint": _NOTHING,
     "forget_key": _COUNTED,
     "learn": Word(note=_note_count, tell=_tell_accepted),
+    "merge_people": Word(note=_note_nothing, tell=_tell_merged),
     "name": Word(note=_note_nothing, tell=_tell_person),
     "pin": _CHANGED,
     "propose_public": _NOTHING,
@@ -289,6 +299,7 @@ WORDS: Mapping[str, Word] = {
     "set_visibility": _CHANGED,
     "unlearn": Word(note=_note_reverted, tell=_tell_reverted),
     "unlink_me": _LINKED,
+    "unmerge_people": Word(note=_note_nothing, tell=_tell_merged),
     "update": _REMEMBERED,
     "wipe": _ERASED,
     "withhold_from": _CHANGED,

@@ -8,20 +8,15 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.decide import PLAIN_WORDS, SHADOWED, decide
-from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolve import Asking, parse
 from tacit.model import text
-from tacit.model.chat import Chat, Requester
 from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.people import Person
-from tacit.model.request import Decision, Request
-from tacit.model.results import Delta, Explanation, Page, Stats
-from tacit.model.words import ChatKind, Event, Kind, State
+from tacit.model.request import Request
+from tacit.model.results import Delta, Page, Stats
+from tacit.model.words import Event, Kind, State
 from tacit.store import counts, listing, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
-from tacit.telemetry.measures import REFUSAL_COUNT
 from tacit.views.access import Access, owns
 
 List = builtins.list
@@ -139,43 +134,6 @@ class ViewReads(Access):
 
         return self._read(work)
 
-    def explain(
-        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
-    ) -> Explanation:
-        """Whether one of your memories may be said in a chat, and by which rule: to you, or to
-        somebody else. Of a group that you are not in, nothing is known but what you say of it."""
-        other = self._elsewhere(chat, asked_by)
-        good = text.memory_id(id)
-
-        def work(connection: Connection, request: Request) -> Explanation:
-            audiences = self._store.audiences
-            found = reads.by_id(connection, audiences, request.managing(), good) if good else None
-            if found is None or not self._may_use(found[0]):
-                raise NotFound
-            memory = found[0]
-            if memory.shadowed:
-                return _explained(SHADOWED)
-            if other is None:
-                return _explained(decide(request, memory))
-            requests = self._store.requests
-            asked = requests.elsewhere(connection, request, other)
-            if other.kind is ChatKind.PRIVATE and asked_by is not None:
-                # Their own private chat, whoever's this one is: that is not ours to tell.
-                asked = replace(asked, participants=frozenset())
-            decision = decide(asked, memory)
-            if asked.requester != request.requester and not decision.allowed:
-                # Who is whom is theirs to tell: a rule that only their links explain is not named.
-                unlinked = requests.elsewhere(connection, request, other, links=False)
-                plain = decide(unlinked, memory)
-                unnamed = "P0" if asked.private else "G0"
-                decision = replace(decision, rule=unnamed if plain.allowed else plain.rule)
-            return _explained(decision)
-
-        told = self._read(work)
-        if not told.allowed:
-            self._store.meter.count(REFUSAL_COUNT, rule=told.rule)
-        return told
-
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
         start = text.whole("since", since, 0, limits.COUNTED_MAX)
@@ -189,14 +147,6 @@ class ViewReads(Access):
         """The people you have named, and those who are here. In a group by the names that they
         have there: what you call somebody is for your own ears."""
         return self._read(lambda c, r: people.known_to(c, r, own_names=r.private))
-
-    def _elsewhere(self, chat: Chat | None, asked_by: Requester | None) -> Asking | None:
-        if chat is None:
-            if asked_by is not None:
-                raise InvalidInput("chat", "say in which chat they would ask")
-            return None
-        other = parse(asked_by, chat)
-        return other if asked_by else replace(other, subject=self._asking.subject)
 
 
 def _as_heard(wordings: List[Version]) -> List[HistoryEntry]:
@@ -213,8 +163,3 @@ def _as_heard(wordings: List[Version]) -> List[HistoryEntry]:
         )
         for number, wording in enumerate(wordings, start=1)
     ]
-
-
-def _explained(decision: Decision) -> Explanation:
-    says = PLAIN_WORDS[decision.rule]
-    return Explanation(allowed=decision.allowed, rule=decision.rule, says=says)

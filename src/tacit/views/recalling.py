@@ -126,7 +126,12 @@ class ViewRecall(Access):
         told = set(written.split("\n"))
         shown = [one for one in found if f"- {freshly.bullets([line_of(one.memory)])[0]}" in told]
         self._used(*(one.memory for one in shown))
-        return Fresh(text=written, revision=delta.revision, recalled=tuple(shown))
+        return Fresh(
+            text=written,
+            revision=delta.revision,
+            recalled=tuple(shown),
+            tokens=self._policy.count(written),
+        )
 
     def _question(
         self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None

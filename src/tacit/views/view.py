@@ -14,11 +14,16 @@ from tacit.model.results import Imported
 from tacit.store import once
 from tacit.store.once import Wanted
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.views.activity import ViewActivity
+from tacit.views.browsing import ViewBrowsing
 from tacit.views.checkpoints import ViewCheckpoints
 from tacit.views.exporting import ViewExport
 from tacit.views.fingerprint import arguments, fingerprint, token_of
+from tacit.views.graph import ViewGraph
+from tacit.views.hearing import ViewHearing
 from tacit.views.learning import ViewLearning
 from tacit.views.linking import ViewLinking
+from tacit.views.merging import ViewMerging
 from tacit.views.notes import ViewNotes
 from tacit.views.once import WORDS, Asked, Repeated
 from tacit.views.pages import ViewPages
@@ -32,13 +37,18 @@ T = TypeVar("T")
 class View(
     ViewExport,
     ViewTelling,
+    ViewHearing,
     ViewRecall,
     ViewWrites,
+    ViewMerging,
     ViewLearning,
     ViewNotes,
     ViewPages,
     ViewCheckpoints,
     ViewLinking,
+    ViewBrowsing,
+    ViewGraph,
+    ViewActivity,
 ):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 

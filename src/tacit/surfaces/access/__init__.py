@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from tacit.surfaces.access.admission import Admitted, admit, local_person
 from tacit.surfaces.access.claims import Claims, claims_of
+from tacit.surfaces.access.links import console_at, link_to
 from tacit.surfaces.access.origins import (
     allowed_hosts,
+    allowed_origins,
     host_allowed,
     is_loopback,
     origin_allowed,
@@ -21,9 +23,12 @@ __all__ = [
     "RateLimiter",
     "admit",
     "allowed_hosts",
+    "allowed_origins",
     "claims_of",
+    "console_at",
     "host_allowed",
     "is_loopback",
+    "link_to",
     "local_person",
     "origin_allowed",
 ]

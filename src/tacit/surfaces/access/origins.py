@@ -20,10 +20,24 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """Those of this machine, the one that is listened on, and what the settings add."""
-    host = settings.server.host
-    named = frozenset() if host in _EVERYWHERE else frozenset({_bracketed(host)})
-    return LOOPBACK | named | frozenset(settings.server.allowed_hosts)
+    """Those of this machine, the one that is listened on, where people reach the console, and what
+    the settings add."""
+    host, console = settings.server.host, _origin(_console(settings))
+    named = frozenset() if is_everywhere(host) else frozenset({bracketed(host)})
+    reached = frozenset() if console is None else frozenset({console[1]})
+    return LOOPBACK | named | reached | frozenset(settings.server.allowed_hosts)
+
+
+def allowed_origins(settings: Settings) -> frozenset[str]:
+    """The console's own pages come from where people reach it: behind a proxy, by another scheme
+    than the server knows of."""
+    console = _console(settings)
+    return frozenset(settings.server.allowed_origins) | ({console} if console else set())
+
+
+def _console(settings: Settings) -> str:
+    """Empty: there is none, or none that is reached by a name of its own."""
+    return settings.console.url if settings.console.enabled else ""
 
 
 def is_loopback(host: str) -> bool:
@@ -34,6 +48,11 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
     except ValueError:
         return False
+
+
+def is_everywhere(host: str) -> bool:
+    """It stands for every address of this machine, and is none that somebody can be sent to."""
+    return host in _EVERYWHERE
 
 
 def host_of(header: str | None) -> str | None:
@@ -76,5 +95,6 @@ def _origin(written: str) -> tuple[str, str, int] | None:
     return found["scheme"], named["name"], port
 
 
-def _bracketed(host: str) -> str:
+def bracketed(host: str) -> str:
+    """As it stands in an address."""
     return f"[{host.strip('[]')}]".lower() if ":" in host else host.lower()

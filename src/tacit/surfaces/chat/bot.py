@@ -14,7 +14,7 @@ from tacit.model.chat import Requester
 from tacit.model.message import Message, Role
 from tacit.model.results import Accepted
 from tacit.model.words import ChatKind
-from tacit.settings import ChatSettings
+from tacit.settings import ChatSettings, ConsoleSettings
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import Agent, name_of
 from tacit.surfaces.chat.answers import Answers
@@ -34,8 +34,15 @@ class Bot:
     wrong with the store, and nothing for what people or models write: then it may be asked again,
     and nothing is learned twice."""
 
-    def __init__(self, memory: Memory, how: ChatSettings, clock: Clock = system_clock) -> None:
-        self._memory, self._commands = memory, Commands(memory)
+    def __init__(
+        self,
+        memory: Memory,
+        how: ChatSettings,
+        clock: Clock = system_clock,
+        *,
+        console: ConsoleSettings | None = None,  # None: there is none that people reach
+    ) -> None:
+        self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
         self._recent = Recent(how.recent, clock)
         self._consent = Consent()
         self._answers = Answers(memory, self._consent)

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from tacit.model.chat import Chat, Requester
 from tacit.surfaces.chat.heard import Heard
 
-Style = Literal["plain", "strong", "code", "command"]
+Style = Literal["plain", "strong", "code", "command", "link"]
 _COMMAND = re.compile(r"(?<!\S)(/[a-z]+)")
 
 
@@ -67,6 +67,11 @@ def strong(text: str) -> Span:
 
 def code(text: str) -> Span:
     return Span(text, "code")
+
+
+def link(address: str) -> Span:
+    """It leads where it says: no channel shows another text for it, or looks what is there."""
+    return Span(address, "link")
 
 
 class NotSent(Exception):

@@ -71,7 +71,7 @@ def chat(session: Session) -> Stream:
     from tacit.surfaces.terminal.screen import TerminalScreen
 
     who, where = _present(session)
-    memory, how = session.memory, session.settings.chat
+    memory, settings = session.memory, session.settings
     view = memory.view(who, where)
     console = Console(as_json=session.args.json)
     if view.enabled:
@@ -80,10 +80,10 @@ def chat(session: Session) -> Stream:
         console.note(f"memory is disabled: {view.why_disabled}")
     prompt = "you> " if view.enabled else "you (memory is disabled)> "
     screen = TerminalScreen(console, prompt, enabled=view.enabled)
-    Conversation(
-        Bot(memory, how), who, where, screen, has_model=memory.has_model() or not view.enabled
-    ).run()
-    if view.enabled and session.settings.learn.enabled:
+    bot = Bot(memory, settings.chat, console=settings.console)
+    has_model = memory.has_model() or not view.enabled
+    Conversation(bot, who, where, screen, has_model=has_model).run()
+    if view.enabled and settings.learn.enabled:
         memory.catch_up()  # the next conversation knows of this one
     return Stream(lines=())
 

@@ -88,7 +88,12 @@ def block(one: Block) -> dict[str, Any]:
 
 def fresh(one: Fresh) -> dict[str, Any]:
     found = [recalled(each) for each in one.recalled]
-    return {"text": one.text, "revision": one.revision, "recalled": found}
+    return {
+        "text": one.text,
+        "revision": one.revision,
+        "recalled": found,
+        "tokens": one.tokens,
+    }
 
 
 def embedding(one: Embedding) -> dict[str, Any]:

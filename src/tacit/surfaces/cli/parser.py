@@ -26,6 +26,7 @@ from tacit.surfaces.cli import (
     recalling,
     saving,
     serving,
+    signing,
     telling,
     tidying,
     whole,
@@ -115,7 +116,13 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("quarantine", learning.quarantine, lessons.quarantine, "tell what was set aside, and why"),
     ("revert", learning.revert, lessons.revert, "undo what was learned from one source"),
     ("keys", keys.keys, keys.options, "make keys for callers from outside, or revoke them"),
-    ("serve", serving.serve, serving.options, "answer REST and MCP requests, on and on"),
+    ("console", signing.console, signing.options, "print a link to sign in to the console, once"),
+    (
+        "serve",
+        serving.serve,
+        serving.options,
+        "answer REST and MCP requests, and serve the console, on and on",
+    ),
     ("mcp", mcp.mcp, mcp.options, "answer an MCP client over standard input and output"),
     ("chat", chatting.chat, chatting.chat_options, "talk with the agent here, to try things out"),
     (

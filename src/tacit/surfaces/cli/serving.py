@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from argparse import ArgumentParser
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 from tacit import limits
 from tacit.errors import MissingExtra, SettingsError
 from tacit.model import text
+from tacit.surfaces.cli import signing
 from tacit.surfaces.cli.answers import Answer
+from tacit.surfaces.cli.console import Console
 from tacit.surfaces.cli.exits import MemoryDisabled
 from tacit.surfaces.cli.session import Session
 
@@ -44,11 +47,10 @@ def serve(session: Session) -> Answer:
         take_over(log)
         if _inherited():
             stop_with_parent()
-        elif how.workers > 1:
-            return _several(session, how, listening, log)
-        else:
-            _told(listening, how, log)
-        return _one(session, how, listening, log)
+            return _one(session, how, listening, log)
+        _told(session, listening, how, log)
+        act = _several if how.workers > 1 else _one
+        return act(session, how, listening, log)
 
 
 def _inherited() -> int | None:
@@ -107,10 +109,30 @@ def _local(how: ServerSettings) -> bool:
     return how.local and is_loopback(how.host)
 
 
-def _told(listening: socket.socket, how: ServerSettings, log: Log) -> None:
+def _told(session: Session, listening: socket.socket, how: ServerSettings, log: Log) -> None:
+    """Where, and how to get into the console. A log never holds what signs somebody in: that is for
+    the one local person, at the terminal where they started it."""
     from tacit.surfaces.serving.places import address
 
-    log.tell("serving", address=address(listening), local=_local(how), workers=how.workers)
+    where, local, console = address(listening), _local(how), session.settings.console
+    served = replace(how, port=listening.getsockname()[1])
+    how_to = signing.how_to(session.settings, served)
+    more = {"sign_in": how_to} if console.enabled else {}
+    log.tell("serving", address=where, local=local, workers=how.workers, **more)
+    if console.enabled and local and sys.stderr is not None and sys.stderr.isatty():
+        _tell_link(session, console.url or where, how_to)
+
+
+def _tell_link(session: Session, console: str, how_to: str) -> None:
+    from tacit.surfaces.access import link_to, local_person
+
+    settings = session.settings
+    person = local_person(settings).key
+    offered = session.memory.offer_sign_in(person=person)
+    terminal = Console(as_json=session.args.json)
+    terminal.note(f"this link leads into the console, as {person}; it {signing.lasting(settings)}:")
+    terminal.note(link_to(console, offered.token))
+    terminal.note(f"and as somebody else: {how_to}")
 
 
 def _one(session: Session, how: ServerSettings, listening: socket.socket, log: Log) -> Answer:
@@ -137,7 +159,6 @@ def _several(session: Session, how: ServerSettings, listening: socket.socket, lo
     given = (("--db", args.db), ("--config", args.config), ("--space", args.space))
     passed_on = [part for option, value in given if value is not None for part in (option, value)]
     where = ["--host", how.host, "--port", str(how.port)]
-    _told(listening, how, log)
     Workers(["serve", *passed_on, *where], listening, how.workers, log).run(how.drain_seconds)
     log.tell("stopped")
     return _STOPPED

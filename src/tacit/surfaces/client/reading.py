@@ -9,10 +9,9 @@ from typing import Any, Literal
 from tacit import limits
 from tacit.errors import NotFound
 from tacit.model import text
-from tacit.model.chat import Chat, Requester
 from tacit.model.memory import HistoryEntry, Memory
 from tacit.model.people import Person
-from tacit.model.results import Delta, Explanation, Page, Proposal, Stats, Suggestion
+from tacit.model.results import Delta, Page, Proposal, Stats, Suggestion
 from tacit.model.words import Format, Kind, State
 from tacit.surfaces.client.calling import Calling, item_part, memory_part, query, said, words
 
@@ -72,16 +71,6 @@ class RemoteReads(Calling):
     def history(self, id: str) -> List[HistoryEntry]:
         path = f"/api/memory/{memory_part(id)}/history"
         found: list[HistoryEntry] = self._get(list[HistoryEntry], path)
-        return found
-
-    def explain(
-        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
-    ) -> Explanation:
-        found: Explanation = self._ask(
-            Explanation,
-            f"/api/memory/{memory_part(id)}/explain",
-            **said(chat=chat, asked_by=asked_by),
-        )
         return found
 
     def delta(self, since: int = 0) -> Delta:

@@ -8,6 +8,9 @@ from typing import Any
 
 from tacit import limits
 from tacit.model import text
+from tacit.surfaces.client.activity import RemoteActivity
+from tacit.surfaces.client.browsing import RemoteBrowsing
+from tacit.surfaces.client.hearing import RemoteHearing
 from tacit.surfaces.client.linking import RemoteLinking
 from tacit.surfaces.client.noting import RemoteNotes
 from tacit.surfaces.client.reading import RemoteReads
@@ -15,7 +18,16 @@ from tacit.surfaces.client.recalling import RemoteRecall
 from tacit.surfaces.client.writing import RemoteWrites
 
 
-class RemoteView(RemoteReads, RemoteRecall, RemoteWrites, RemoteNotes, RemoteLinking):
+class RemoteView(
+    RemoteReads,
+    RemoteHearing,
+    RemoteActivity,
+    RemoteBrowsing,
+    RemoteRecall,
+    RemoteWrites,
+    RemoteNotes,
+    RemoteLinking,
+):
     """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
     are. What each word does is said at the same word of `tacit.View`."""
 

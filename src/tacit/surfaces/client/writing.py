@@ -108,6 +108,14 @@ class RemoteWrites(Calling):
         )
         return named
 
+    def merge_people(self, person: str, into: str) -> Person:
+        done: Person = self._write(Person, "POST", "/api/people/merge", person=person, into=into)
+        return done
+
+    def unmerge_people(self, person: str) -> Person:
+        done: Person = self._write(Person, "POST", "/api/people/unmerge", person=person)
+        return done
+
     def unlearn(self, message: str) -> Reverted:
         done: Reverted = self._write(Reverted, "POST", "/api/unlearn", message=message)
         return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -17,6 +17,8 @@ import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.surfaces.access import RateLimiter, local_person
+from tacit.surfaces.console.mount import looks_for_a_page
+from tacit.surfaces.console.mount import mount as mount_console
 from tacit.surfaces.mcp.http import mount
 from tacit.surfaces.rest import openapi
 from tacit.surfaces.rest.asking import Door
@@ -49,6 +51,7 @@ def app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
     made.state.settings = settings
     made.state.draining = False
     made.state.while_open = []
+    made.state.lost = None  # what answers who looks for a page that is not there
     made.state.pool = ThreadPoolExecutor(settings.server.threads, "tacit-rest")
     made.state.door = Door(
         memory=memory,
@@ -60,6 +63,8 @@ def app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
         topic.register(made)
     if settings.server.mcp:
         mount(made)
+    if settings.console.enabled:
+        mount_console(made)
     openapi.describe(made, settings, local=local)
     return made
 
@@ -76,6 +81,9 @@ async def _lifespan(made: FastAPI) -> AsyncIterator[None]:
 async def _unrouted(request: Request, error: Exception) -> Response:
     """What no route of ours answers: an unknown path, or a method that it does not have."""
     assert isinstance(error, HTTPException)
+    lost: Callable[[Request], Awaitable[Response]] | None = request.app.state.lost
+    if lost is not None and looks_for_a_page(request):
+        return await lost(request)
     if error.status_code == 405:
         refused = Refused("method-not-allowed", headers={"Allow": ", ".join(_methods(request))})
     else:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tacit import limits
 from tacit.errors import NotAllowed
 from tacit.settings import Settings
-from tacit.surfaces.access import allowed_hosts, host_allowed, origin_allowed
+from tacit.surfaces.access import allowed_hosts, allowed_origins, host_allowed, origin_allowed
 from tacit.surfaces.rest.refusals import RETRY_AFTER_SECONDS, Refused, told
 
 REQUEST_ID = "x-request-id"
@@ -69,7 +69,7 @@ class Guarded:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._hosts = allowed_hosts(settings)
-        self._origins = settings.server.allowed_origins
+        self._origins = allowed_origins(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -38,5 +38,6 @@ PERSON = _shape(SOMEBODY, "telegram:1001")
 OUTSIDE = _shape(_OUTSIDE, "telegram:1001")
 ACCOUNT = _shape(_ACCOUNT, "acct:42")
 IDENTITY = _shape(f"(ext:)?({_OUTSIDE})|{_ACCOUNT}|person:{_PERSON_ID}", "telegram:1001")
+NAMED = _shape(f"person:{_PERSON_ID}", "person:k3Xq81Zb")  # somebody known by name
 CHAT = _shape(f"telegram:-?{_NUMBER}|{_other_than('telegram', 'ext', 'person')}", "telegram:-5")
 ID: Shape = {"type": "string", "pattern": f"^[A-Za-z0-9]{{{limits.ID_CHARS}}}$"}

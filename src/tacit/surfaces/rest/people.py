@@ -14,11 +14,11 @@ from tacit.model.people import NameKind
 from tacit.model.people import Person as PersonRecord
 from tacit.model.results import Page, Stats
 from tacit.surfaces.rest.answers import answer, nothing
-from tacit.surfaces.rest.asking import Asking
+from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.paging import paged
 from tacit.surfaces.rest.parameters import Paged
 from tacit.surfaces.rest.routes import Routes
-from tacit.surfaces.rest.shapes import Called, Fraction, Given, Id, Person, Relation
+from tacit.surfaces.rest.shapes import Called, Fraction, Given, Id, Named, Person, Relation
 
 routes = Routes("people")
 
@@ -31,6 +31,15 @@ class NameRequest(Given):
     person: Person
     name: Person
     kind: Called = NameKind.ALIAS.value
+
+
+class MergeRequest(Given):
+    person: Named
+    into: Named
+
+
+class UnmergeRequest(Given):
+    person: Named
 
 
 class RelateRequest(Given):
@@ -66,8 +75,24 @@ def list_people(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
 def name_person(asked: Asking, body: NameRequest) -> Response:
     """Say what the caller calls somebody: a name, a username, an alias, or what they are. A key
     that may not read is told their id alone."""
-    named = asked.writing.name(**body.named())
-    return answer(named if asked.may_hear else replace(named, names=(), identities=frozenset()))
+    return _told(asked, asked.writing.name(**body.named()))
+
+
+@routes.post(
+    "/api/people/merge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404, 409)
+)
+def merge_people(asked: Asking, body: MergeRequest) -> Response:
+    """Two people whom the caller named are one to the caller, in private chats. Nobody else hears
+    of it, or hears anything else for it."""
+    return _told(asked, asked.writing.merge_people(**body.named()))
+
+
+@routes.post(
+    "/api/people/unmerge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404,)
+)
+def unmerge_people(asked: Asking, body: UnmergeRequest) -> Response:
+    """Undo the merge of this person into another."""
+    return _told(asked, asked.writing.unmerge_people(**body.named()))
 
 
 @routes.get("/api/about", scope=Scope.READ, gives=Page[Memory])
@@ -87,3 +112,8 @@ def relate_memories(asked: Asking, body: RelateRequest) -> Response:
 def show_stats(asked: Asking) -> Response:
     """Counts of the caller's own memories, in a private chat; elsewhere of nothing."""
     return answer(asked.view.stats())
+
+
+def _told(asked: Asked, person: PersonRecord) -> Response:
+    told = person if asked.may_hear else replace(person, names=(), identities=frozenset())
+    return answer(told)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tacit.surfaces.rest import (
+    activity,
+    browsing,
     changes,
     checkpoints,
     files,
     health,
+    hearing,
     items,
     learning,
     linking,
@@ -23,12 +26,15 @@ from tacit.surfaces.rest.routes import Routes
 TOPICS: tuple[Routes, ...] = (
     memories.routes,
     changes.routes,
+    hearing.routes,
     remembering.routes,
     items.routes,
     moving.routes,
     recalling.routes,
     learning.routes,
     people.routes,
+    browsing.routes,
+    activity.routes,
     linking.routes,
     checkpoints.routes,
     files.routes,

@@ -49,6 +49,8 @@ def _message(spans: tuple[Span, ...]) -> Message:
 
 
 def _element(span: Span) -> Message:
+    if span.style == "link":
+        return {"type": "link", "url": span.text}
     styled = {"style": _STYLES[span.style]} if span.style in _STYLES else {}
     return {"type": "text", "text": span.text, **styled}
 

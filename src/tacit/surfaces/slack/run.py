@@ -54,7 +54,7 @@ def run(memory: Memory, settings: Settings, known: Secrets, log: Log) -> None:
     """Until SIGTERM or SIGINT. What was taken in and not done waits for the next start."""
     how = settings.slack
     client = BoundedClient(known.token, how.api_url)
-    bot = Bot(memory, settings.chat)
+    bot = Bot(memory, settings.chat, console=settings.console)
     running = AtWork(memory, bot, Calls(client), log, threads=settings.chat.threads)
     app = door(bolt(client, known.signing, running.take_in, how.allowed_chats))
     with bound(how.host, how.port, "slack") as listening:

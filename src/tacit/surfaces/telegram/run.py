@@ -70,7 +70,7 @@ class Telegram:
         self, memory: Memory, settings: Settings, line: Line, me: Me, log: Log, stop: Stop
     ) -> None:
         reading = Reading(me, settings.telegram.allowed_chats)
-        self.bot = Bot(memory, settings.chat)
+        self.bot = Bot(memory, settings.chat, console=settings.console)
         outlet = TelegramOutlet(line, stop.wait)
         threads = settings.chat.threads
         self.rooms = Rooms(memory, self.bot, CHANNEL, reading, outlet, log, threads=threads)

@@ -18,7 +18,13 @@ from tacit.surfaces.telegram.line import Call, Line
 from tacit.surfaces.telegram.reading import CHANNEL
 from tacit.surfaces.telegram.wire import Failed
 
-_MARKS = {"plain": "{}", "command": "{}", "strong": "<b>{}</b>", "code": "<code>{}</code>"}
+_MARKS = {
+    "plain": "{}",
+    "command": "{}",
+    "strong": "<b>{}</b>",
+    "code": "<code>{}</code>",
+    "link": '<a href="{0}">{0}</a>',
+}
 _ADMINS = frozenset({"administrator", "creator"})
 # Whoever runs the server of a link would learn that it is talked about here.
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)

@@ -151,6 +151,8 @@ def _way_back(what: Any) -> Way:
         return _word_of(get_args(what))
     if is_dataclass(origin or what):
         return _record(what)
+    if origin is tuple and get_args(what)[-1] is not Ellipsis:
+        return _each(get_args(what))
     if (origin or what) in _MANY:
         return _many(what)
     if (origin or what) in (dict, Mapping):
@@ -231,6 +233,18 @@ def _many(what: Any) -> Way:
         if not isinstance(value, list):
             raise Untellable("", "expected a list")
         return made([one(part) for part in value])
+
+    return back
+
+
+def _each(inside: tuple[Any, ...]) -> Way:
+    """So many parts, each of its own kind."""
+    ways = [_way_back(one) for one in inside]
+
+    def back(value: object) -> Any:
+        if not isinstance(value, list) or len(value) != len(ways):
+            raise Untellable("", f"expected a list of {len(ways)}")
+        return tuple(way(part) for way, part in zip(ways, value, strict=True))
 
     return back
 

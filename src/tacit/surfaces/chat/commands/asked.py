@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tacit import Requester
 from tacit.memory import Memory, View
 from tacit.model.words import ChatKind
+from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import Outlet, Say, say, worded
 
@@ -24,6 +25,7 @@ class Asked:
     who: Requester
     words: tuple[str, ...]  # after the command; of a button, what its data names
     outlet: Outlet  # to tell somebody else
+    console: ConsoleSettings
 
     @property
     def private(self) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tacit.errors import NotFound, StoreError, TacitError
 from tacit.memory import DisabledView, Memory, View
+from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.commands import (
     buttons,
     forgetting,
     linking,
     listing,
+    signing,
     telling,
     undoing,
     wording,
@@ -22,7 +24,7 @@ from tacit.surfaces.chat.say import Outlet, Say
 
 Act = Callable[[Asked], list[Say]]
 # For anybody, also for those whom no channel vouches for.
-FOR_ALL: Mapping[str, Callable[[Memory, Heard], list[Say]]] = {
+FOR_ALL: Mapping[str, Callable[[Memory, Heard, ConsoleSettings], list[Say]]] = {
     "start": telling.start,
     "help": telling.help_,
     "id": telling.id_,
@@ -34,6 +36,7 @@ IN_PRIVATE: Mapping[str, Act] = {
     "export": telling.export,
     "link": linking.link,
     "unlink": linking.unlink,
+    "console": signing.console,
 }
 ANYWHERE: Mapping[str, Act] = {
     "forget": forgetting.forget,
@@ -59,6 +62,7 @@ class Commands:
     """Raises nothing but what went wrong with the store; then it may be asked again."""
 
     memory: Memory
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
 
     def run(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
         found = taken_apart(said.text)
@@ -87,6 +91,7 @@ class Commands:
             who=pressed.who,
             words=tuple(words),
             outlet=outlet,
+            console=self.console,
         )
         return _kindly(BUTTONS[does], asked)
 
@@ -99,7 +104,7 @@ class Commands:
         words: tuple[str, ...],
     ) -> list[Say]:
         if name in FOR_ALL:
-            return FOR_ALL[name](self.memory, said)
+            return FOR_ALL[name](self.memory, said, self.console)
         if name not in (*IN_PRIVATE, *ANYWHERE):
             # In a group it may be meant for another bot.
             return tell(wording.UNKNOWN) if is_private(said) else []
@@ -108,7 +113,13 @@ class Commands:
         if name in IN_PRIVATE and not is_private(said):
             return tell(wording.PRIVATE_ONLY)
         asked = Asked(
-            memory=self.memory, view=view, heard=said, who=said.who, words=words, outlet=outlet
+            memory=self.memory,
+            view=view,
+            heard=said,
+            who=said.who,
+            words=words,
+            outlet=outlet,
+            console=self.console,
         )
         return _kindly(IN_PRIVATE.get(name) or ANYWHERE[name], asked)
 

@@ -5,24 +5,30 @@ from __future__ import annotations
 from tacit import chat_limits
 from tacit.memory import Memory
 from tacit.model.words import ChatKind, State
+from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, is_private, tell
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import Attachment, Say, Span, code, say
 
 
-def start(memory: Memory, heard: Heard) -> list[Say]:
+def start(memory: Memory, heard: Heard, console: ConsoleSettings) -> list[Say]:
     if not is_private(heard):
         return tell(wording.WELCOME_GROUP)
     model = () if memory.has_model() else (wording.NO_MODEL,)
-    return tell("\n\n".join((wording.WELCOME, *model, wording.HELP)))
+    return tell("\n\n".join((wording.WELCOME, *model, _help(console))))
 
 
-def help_(_: Memory, heard: Heard) -> list[Say]:
-    return tell(wording.HELP if is_private(heard) else wording.HELP_GROUP)
+def help_(_: Memory, heard: Heard, console: ConsoleSettings) -> list[Say]:
+    return tell(_help(console) if is_private(heard) else wording.HELP_GROUP)
 
 
-def id_(_: Memory, heard: Heard) -> list[Say]:
+def _help(console: ConsoleSettings) -> str:
+    """Of the console, where there is one that a link leads to."""
+    return wording.HELP + (wording.HELP_CONSOLE if console.enabled and console.url else "")
+
+
+def id_(_: Memory, heard: Heard, __: ConsoleSettings) -> list[Say]:
     """Of a group no more than of any: who asks is nobody else's business there."""
     spans: list[str | Span] = ["chat ", code(heard.chat.id), f", {heard.chat.kind}"]
     if is_private(heard) and heard.who is not None:

@@ -16,6 +16,7 @@ HELP = (
     "/confidential on: for a group's admins, nothing said there leaves it\n"
     "/id: the id of this chat"
 )
+HELP_CONSOLE = "\n/console: a link to a page where you see and change all of it"
 WELCOME = (
     "Hello. I remember what you tell me, and use it only where it may be heard. "
     "What you say in private stays between us."
@@ -92,6 +93,12 @@ PRIVACY = (
 EXPORT = "Everything that I remember for you, as of now."
 EXPORT_TOO_LARGE = "That is more than fits into one message. Ask whoever runs me for an export."
 EXPORT_FORMS = "Write /export for a file for machines, or /export markdown for one to be read."
+
+CONSOLE = (
+    "This link leads to everything that I remember for you. It works once, within {}. "
+    "Give it to nobody: whoever opens it sees what you would see.\n"
+)
+NO_CONSOLE = "There is no page here where you could look. /memory lists what I remember."
 
 # What is to be sent from the other account is told for every channel: nobody knows which it is.
 LINK_CODE = "Your code: "

@@ -1,13 +1,12 @@
-"""An operator's acts on a space: few, audited under their name, and never a way to read."""
+"""An operator's acts on a space: few, and audited under their name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Iterable
+from dataclasses import replace
 
 from tacit.disclosure.change import effective_visibility
-from tacit.errors import InvalidInput, NotFound
+from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import keys
 from tacit.learn import remember as learning
 from tacit.lifecycle import erase as erasing
@@ -18,31 +17,24 @@ from tacit.model import draft, text
 from tacit.model.memory import Memory
 from tacit.model.results import Erased, Quarantined, Reverted
 from tacit.model.words import Event, Visibility
+from tacit.operators.access import OperatorAccess
 from tacit.store import writes
-from tacit.store.core import Store
 from tacit.store.rows import counted_subjects
 from tacit.store.writes import Writing
 
-T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """Made by `Memory.operator`. Each act stands in the memory's history with this actor."""
-
-    _store: Store
-    _space: str
-    _actor: str
-    _ttls: dict[str, int]
-    _restorable_days: int
-    _reworded: Callable[[], None]  # told when there is a wording without a vector
-
-    def update(self, id: str, content: str) -> None:
-        """Put other words in its place. They are nobody's own: the memory loses its speaker."""
+class OperatorActs(OperatorAccess):
+    def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
+        """Put other words in its place. They are nobody's own: the memory loses its speaker.
+        `if_version` is the version you read: if it moved on, Conflict."""
         wording = text.content(content)
+        if if_version is not None:
+            text.whole("if_version", if_version, 1, 2**31)
 
         def work(w: Writing) -> None:
             memory = _held(w, id)
+            if if_version not in (None, memory.version):
+                raise Conflict(f"the memory is at version {memory.version} by now: read it again")
             writes.reword(
                 w,
                 replace(
@@ -56,13 +48,13 @@ class Operator:
             )
 
         self._act(work)
-        self._reworded()
+        self._mind.mind_the_gap()
 
     def forget(self, id: str) -> None:
-        self._act(lambda w: forgetting.forget(w, _held(w, id), self._restorable_days))
+        self._act(lambda w: forgetting.forget(w, _held(w, id), self._policy.restorable_days))
 
     def restore(self, id: str) -> None:
-        self._act(lambda w: forgetting.restore(w, _held(w, id), self._ttls))
+        self._act(lambda w: forgetting.restore(w, _held(w, id), self._policy.ttls))
 
     def erase(self, id: str) -> Erased:
         done = self._act(lambda w: erasing.erase(w, _held(w, id, turns=True)))
@@ -72,7 +64,7 @@ class Operator:
         """As `revert`, and for good: what was learned from a source is gone with its wordings and
         the turns that were recorded there. What people said themselves since stays."""
         done = erase_source.erase_source(self._act, sources.parse(source))
-        self._reworded()
+        self._mind.mind_the_gap()
         return erasing.finish(self._store, done)
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
@@ -102,7 +94,7 @@ class Operator:
         rehearsal = text.flag("dry_run", dry_run)
         done = reverting.revert(self._act, origin, dry_run=rehearsal)
         if not rehearsal:
-            self._reworded()
+            self._mind.mind_the_gap()
         return done
 
     def quarantined(self) -> list[Quarantined]:
@@ -113,16 +105,13 @@ class Operator:
 
     def release(self, id: str) -> None:
         """Out of quarantine: a memory like others, that counts as untrusted."""
-        self._act(lambda w: quarantine.release(w, _held(w, id), self._ttls))
-        self._reworded()
+        self._act(lambda w: quarantine.release(w, _held(w, id), self._policy.ttls))
+        self._mind.mind_the_gap()
 
     def discard(self, id: str) -> Erased:
         """Out of quarantine, for good."""
         done = self._act(lambda w: quarantine.discard(w, _held(w, id)))
         return erasing.finish(self._store, done)
-
-    def _act(self, work: Callable[[Writing], T]) -> T:
-        return self._store.act(self._space, self._actor, work)
 
 
 def _held(w: Writing, id: str, *, turns: bool = False) -> Memory:

@@ -1,0 +1,127 @@
+"""Signing in to the console: links that work once, and who is signed in, for how long."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from tacit import console_limits, limits
+from tacit.errors import InvalidInput, SignInRefused, StoreBusy
+from tacit.facade import tokens
+from tacit.facade.opened import Opened
+from tacit.identity import keys
+from tacit.model import text
+from tacit.model.signing import NewSignIn, SignedIn, Sitting
+from tacit.store import identities, signing
+from tacit.store.signing import Who
+from tacit.store.writes import Writing
+
+LINK, COOKIE = "tcl", "tcs"  # how what is in a link begins, and what is in a cookie
+_SEEN = timedelta(seconds=console_limits.SITTING_SEEN_SECONDS)
+
+
+class MemorySigning(Opened):
+    def offer_sign_in(
+        self, *, person: str | None = None, operator: str | None = None, minutes: int | None = None
+    ) -> NewSignIn:
+        """What signs one person in, or one operator of this space, once and soon. It is in the
+        answer and nowhere else. `minutes`: for how long; without it, as the settings say."""
+        who = _who(person, operator)
+        lasts = self._policy.sign_in_minutes if minutes is None else minutes
+        lasting = timedelta(
+            minutes=text.whole("minutes", lasts, 1, console_limits.SIGN_IN_MAX_MINUTES)
+        )
+        token = tokens.new(LINK)
+
+        def work(w: Writing) -> datetime:
+            expires_at = w.at + lasting
+            signing.offer(w, token.id, token.digest, who, expires_at)
+            return expires_at
+
+        expires_at = self._store.act(self._space, "system", work)
+        return NewSignIn(token=token.text, expires_at=expires_at)
+
+    def sign_in(self, token: object) -> SignedIn:
+        """Whoever brings it is signed in, in whichever space it is of. `SignInRefused` where it is
+        unknown, used or expired: which of these is not told."""
+        read = tokens.read(LINK, token)
+        if read is None:
+            raise SignInRefused
+        with self._store.database.read() as connection:
+            used = signing.offered(connection, *read)
+        if used is None or used.expires_at <= self._store.clock():
+            raise SignInRefused
+        cookie = tokens.new(COOKIE)
+
+        def work(w: Writing) -> Sitting:
+            began = Sitting(
+                id=cookie.id,
+                space=w.space,
+                person=signing.outside(used.who.person),
+                operator=used.who.operator,
+                created_at=w.at,
+                seen_at=w.at,
+                expires_at=w.at + timedelta(hours=self._policy.sitting_hours),
+            )
+            if not signing.begin(w, used, cookie.digest, began):
+                raise SignInRefused
+            return began
+
+        return SignedIn(sitting=self._store.act(used.space, "system", work), cookie=cookie.text)
+
+    def signed_in(self, cookie: object) -> Sitting | None:
+        """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
+        too long, it is too old or they signed out. To ask is to be there: it is noted, though not
+        more often than once a minute."""
+        found = self._sitting(cookie)
+        now = self._store.clock()
+        if found is None or not self._holds(found, now):
+            return None
+        if abs(now - found.seen_at) < _SEEN:
+            return found
+        with suppress(StoreBusy):  # whoever comes next notes it
+            if not self._store.database.write(lambda c: signing.see(c, found, now)):
+                return None
+            return replace(found, seen_at=now)
+        return found
+
+    def sign_out(self, cookie: object) -> None:
+        """From now on it opens nothing, if it did before."""
+        found = self._sitting(cookie)
+        if found is not None:
+            self._store.database.write(lambda connection: signing.end(connection, found))
+
+    def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
+        """Wherever a person is signed in, under the identities they have now, or an operator of
+        this space; links that wait for them go too. Says how many sittings ended."""
+        who = _who(person, operator)
+
+        def work(w: Writing) -> int:
+            if who.person is None:
+                assert who.operator is not None
+                return signing.end_all_of_operator(w.connection, w.space, who.operator)
+            now = identities.around(w.connection, w.space, [who.person]).now(who.person)
+            return signing.end_all(w.connection, w.space, now)
+
+        return self._store.act(self._space, "system", work)
+
+    def _sitting(self, cookie: object) -> Sitting | None:
+        read = tokens.read(COOKIE, cookie)
+        if read is None:
+            return None
+        with self._store.database.read() as connection:
+            return signing.sitting(connection, *read)
+
+    def _holds(self, found: Sitting, now: datetime) -> bool:
+        """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
+        idle = timedelta(minutes=self._policy.sitting_idle_minutes)
+        return now < found.expires_at and abs(now - found.seen_at) < idle
+
+
+def _who(person: object, operator: object) -> Who:
+    if (person is None) is (operator is None):
+        raise InvalidInput("person", "name either a person, as telegram:123, or an operator")
+    if operator is not None:
+        return Who(operator=text.identifier("operator", operator, limits.LABEL_MAX_CHARS))
+    return Who(person=keys.subject(person, "person"))

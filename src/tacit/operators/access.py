@@ -1,0 +1,54 @@
+"""What all of an operator's words stand on: acts under their name, and looks that are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tacit import limits
+from tacit.errors import StoreBusy
+from tacit.store import looks, words
+from tacit.store.core import Store
+from tacit.store.looks import Seen
+from tacit.store.writes import Writing
+from tacit.views.access import Policy
+from tacit.views.mind import Mind
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OperatorAccess:
+    _mind: Mind
+    _space: str
+    _actor: str
+    _policy: Policy
+
+    @property
+    def _store(self) -> Store:
+        return self._mind.store
+
+    def _act(self, work: Callable[[Writing], T]) -> T:
+        return self._store.act(self._space, self._actor, work)
+
+    def _look(
+        self,
+        word: str,
+        work: Callable[[Writing], tuple[T, Iterable[Seen]]],
+        concerned: Callable[[Writing, T], Iterable[str]] = lambda *_: (),
+    ) -> T:
+        """What `work` found, noted in its own transaction with those whose memories it showed,
+        which it names beside it, and who else is concerned: what cannot be noted is not shown."""
+
+        def noted(w: Writing) -> T:
+            found, shown = work(w)
+            looks.note(w, self._actor, word, shown, concerned(w, found))
+            return found
+
+        for _ in range(limits.CATCH_UPS_MAX_COUNT):
+            try:
+                return self._act(noted)
+            except words.Behind:
+                words.catch_up(self._store.database)
+        raise StoreBusy("others write faster than their words are indexed; try again")

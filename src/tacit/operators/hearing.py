@@ -1,0 +1,132 @@
+"""The part of an operator's looks that tells who would hear what: really, in any room of a space
+and for anybody in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import console_limits, limits
+from tacit.disclosure.explain import hearing_of, settled
+from tacit.errors import NotFound
+from tacit.identity.resolve import Asking, parse
+from tacit.model import question as questions
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.hearing import Hearers, Hearing, Room
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Page, Recalled
+from tacit.model.search import EVERYTHING, Search
+from tacit.model.words import Visibility
+from tacit.operators.looking import OperatorLooks
+from tacit.recall.answer import Answer
+from tacit.store import candidates, hearers, rooms, writes
+from tacit.store.writes import Writing
+
+T = TypeVar("T")
+
+
+class OperatorHearing(OperatorLooks):
+    def rooms(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Room]:
+        """The groups of the space, with who is there."""
+        most = text.whole("limit", limit, 1, console_limits.ROOMS_MAX_COUNT)
+        after = rooms.behind(cursor)
+
+        def work(w: Writing) -> tuple[Page[Room], Iterable[Memory]]:
+            ids = rooms.every(w.connection, w.space, most + 1, after)
+            found = rooms.opened(w.connection, w.space, ids[:most])
+            shown = tuple(found.shown(place) for place in found.places)
+            following = rooms.cursor(ids[most - 1]) if len(ids) > most else None
+            return Page(items=shown, cursor=following), ()
+
+        return self._look("rooms", work)
+
+    def hearing(
+        self,
+        chat: Chat,
+        asked_by: Requester | None,
+        search: Search = EVERYTHING,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Hearing]:
+        """The memories that `browse` finds, and of each whether it would be said to somebody in
+        some chat of the space, and by which rule."""
+        asking, browsed = parse(asked_by, chat), self._browsed(search, limit, cursor)
+
+        def work(w: Writing) -> tuple[Page[Hearing], Iterable[Memory]]:
+            found, request = browsed(w), self._asked(w, asking)
+            heard = tuple(hearing_of(memory, settled(request, memory)) for memory in found)
+            return Page(items=heard, cursor=found.cursor), found.items
+
+        return self._look("hearing", work)
+
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+        """Who would hear one memory: in each group, whoever asks there, and alone. With
+        `visibility`, who would if that were set; nothing is changed."""
+        wanted = None if visibility is None else text.choice("visibility", visibility, Visibility)
+        good = text.memory_id(id)
+
+        def work(w: Writing) -> tuple[Hearers, Iterable[Memory]]:
+            memory = writes.held(w, good) if good is not None else None
+            if memory is None or memory.is_turn:
+                raise NotFound
+            wondered = memory if wanted is None else replace(memory, visibility=wanted)
+            return hearers.of_space(w.connection, w.request, wondered), [memory]
+
+        return self._look("hearers", work)
+
+    def recalled(
+        self,
+        chat: Chat,
+        asked_by: Requester | None,
+        query: str,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+    ) -> list[Recalled]:
+        """What would come to mind if somebody asked this in some chat. Nothing counts as used."""
+        asking = parse(asked_by, chat)
+        question = questions.parse(query, top_k, {}, self._policy.categories)
+
+        def read(work: Callable[[Connection, Request], T]) -> T:
+            return self._store.read(self._space, asking, work, union=self._policy.union)
+
+        known = asking.subject is not None
+        found = self._mind.recollection.recall(read, question, _recalled) if known else []
+
+        def work(w: Writing) -> tuple[list[Recalled], Iterable[Memory]]:
+            # What is ranked takes its time, and is not waited for with the database held. What is
+            # shown is read again, and noted, at once.
+            ids = [memory.id for one in found for memory in (one.memory, *one.related)]
+            request = self._asked(w, asking)
+            some = candidates.some(w.connection, w.audiences, request, ids)
+            there = {id: memory for id, (memory, _) in some.items()}
+            return [_still(one, there) for one in found if one.memory.id in there], there.values()
+
+        return self._look("recalled", work)
+
+    def _asked(self, w: Writing, asking: Asking) -> Request:
+        resolve = self._store.requests.resolve
+        return resolve(w.connection, w.space, asking, w.at, union=self._policy.union)
+
+
+def _recalled(_: Connection, __: Request, one: Answer) -> Recalled:
+    return Recalled(
+        memory=one.memory,
+        score=one.score,
+        why=one.why,
+        rule=one.rule,
+        similarity=one.similarity,
+        signals=one.signals,
+        related=tuple(one.related),
+    )
+
+
+def _still(one: Recalled, there: dict[str, Memory]) -> Recalled:
+    related = tuple(there[other.id] for other in one.related if other.id in there)
+    return replace(one, memory=there[one.memory.id], related=related)

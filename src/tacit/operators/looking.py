@@ -1,0 +1,114 @@
+"""The part of an operator's looks that goes through memories, whoever's they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from tacit import limits
+from tacit.errors import NotFound
+from tacit.model import text
+from tacit.model.cursor import decode, encode
+from tacit.model.looks import Look
+from tacit.model.memory import HistoryEntry, Memory
+from tacit.model.results import Page
+from tacit.model.search import EVERYTHING, Search
+from tacit.operators.access import OperatorAccess
+from tacit.store import browsing, looks, reads, writes
+from tacit.store.looks import Seen
+from tacit.store.writes import Writing
+from tacit.views.sought import Sought, sought
+
+
+class OperatorLooks(OperatorAccess):
+    def browse(
+        self,
+        search: Search = EVERYTHING,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """Memories of the space, newest first, as far as the search goes: the active ones, unless
+        it names another state. People are named by their keys."""
+        browsed = self._browsed(search, limit, cursor)
+
+        def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
+            found = browsed(w)
+            return found, found.items
+
+        return self._look("browse", work)
+
+    def browse_count(self, search: Search = EVERYTHING) -> int:
+        """How many there are to `browse`, on all its pages; from a thousand on, a thousand. That
+        there is one of somebody's that fits a search is told to them. How many there are in all
+        says nothing of anybody."""
+        wanted = self._sought(search)
+
+        def work(w: Writing) -> tuple[int, Iterable[Seen]]:
+            chosen, owners = wanted.by_operator(w.connection, w.space)
+            if search == EVERYTHING:
+                return browsing.count(w, chosen, owners), ()
+            found = browsing.owned(w, chosen, owners)
+            return len(found), found
+
+        return self._look("browse_count", work)
+
+    def show(self, id: str) -> Memory:
+        """One memory by its id, in any state."""
+
+        def work(w: Writing) -> tuple[Memory, Iterable[Memory]]:
+            memory = reads.lapsed(_held(w, id), w.at)
+            return memory, [memory]
+
+        return self._look("show", work)
+
+    def history(self, id: str) -> list[HistoryEntry]:
+        """What happened to a memory, oldest first, in all its wordings."""
+
+        def work(w: Writing) -> tuple[list[HistoryEntry], Iterable[Memory]]:
+            memory = _held(w, id)
+            texts = browsing.wordings(w, memory)
+            entries = reads.events(w.connection, memory)
+            return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
+
+        return self._look("history", work)
+
+    def looks(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Look]:
+        """Who looked at what in the space, newest first."""
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(w: Writing) -> tuple[Page[Look], Iterable[Memory]]:
+            return looks.page(looks.of_space(w, after, most + 1), most), ()
+
+        return self._look("looks", work)
+
+    def _browsed(
+        self, search: Search, limit: int, cursor: str | None
+    ) -> Callable[[Writing], Page[Memory]]:
+        """A page of the space, for a look to find."""
+        wanted = self._sought(search)
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(w: Writing) -> Page[Memory]:
+            chosen, owners = wanted.by_operator(w.connection, w.space)
+            found = browsing.page(w, replace(chosen, after=after), owners, most + 1)
+            shown = tuple(found[:most])
+            return Page(items=shown, cursor=encode(shown[-1]) if len(found) > most else None)
+
+        return work
+
+    def _sought(self, search: Search) -> Sought:
+        known = self._policy.categories
+        return sought(search, lambda name: text.category(name, known), operator=True)
+
+
+def _held(w: Writing, id: str) -> Memory:
+    good = text.memory_id(id)
+    memory = writes.held(w, good) if good is not None else None
+    if memory is None or memory.is_turn:
+        raise NotFound
+    return memory

@@ -1,0 +1,92 @@
+"""The part of an operator's looks that tells who is known in a space, and what about them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.model import text
+from tacit.model.cursor import decode, encode
+from tacit.model.memory import Memory
+from tacit.model.people import Person
+from tacit.model.results import Page
+from tacit.model.words import State
+from tacit.operators.access import OperatorAccess
+from tacit.store import browsing, everybody
+from tacit.store.identities import around
+from tacit.store.listing import Filter
+from tacit.store.writes import Writing
+
+
+class OperatorPeople(OperatorAccess):
+    def people(
+        self,
+        name: str | None = None,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Person]:
+        """Everybody in the space, or those whom somebody calls by a name that begins like this:
+        with all their identities, and all that anybody calls them. By a key or an id, that one.
+        They are told of it, and so is who calls them so."""
+        begun = None if name is None else text.said_identifier("name", name, limits.NAME_MAX_CHARS)
+        who = None if begun is None else keys.identity(begun, "name")
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = _decoded(cursor)
+
+        def work(w: Writing) -> tuple[Page[Person], Iterable[Memory]]:
+            if who is not None:
+                return Page(items=everybody.found(w.connection, w.space, who)), ()
+            found = everybody.page(w.connection, w.space, begun, after, most + 1)
+            following = _encoded(found[most - 1][0]) if len(found) > most else None
+            shown = tuple(person for _, person in found[:most])
+            return Page(items=shown, cursor=following), ()
+
+        return self._look("people", work, _concerned)
+
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """What is remembered about a person, whoever said it, newest first. By a key or an id:
+        an operator knows nobody by name."""
+        who = keys.identity(person, "person")
+        if who is None:
+            raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
+            same = around(w.connection, w.space, [who]).now(who)
+            wanted = Filter(state=State.ACTIVE.value, about=tuple(sorted(same)))
+            found = browsing.page(w, replace(wanted, after=after), None, most + 1)
+            shown = tuple(found[:most])
+            following = encode(shown[-1]) if len(found) > most else None
+            return Page(items=shown, cursor=following), shown
+
+        return self._look("about", work)
+
+
+def _concerned(w: Writing, shown: Page[Person]) -> Iterable[str]:
+    return everybody.concerned(w.connection, w.space, shown)
+
+
+def _encoded(identity: str) -> str:
+    return base64.urlsafe_b64encode(identity.encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str | None) -> str:
+    if cursor is None:
+        return ""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
+    if keys.identity(plain, "cursor") is None:
+        raise InvalidInput("cursor", "is not one we gave; start again without it")
+    return plain

@@ -1,0 +1,95 @@
+"""Another chat, or somebody else who asks, as far as whoever wonders about it may know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from tacit.disclosure.explain import settled
+from tacit.identity import keys
+from tacit.identity.links import Identities
+from tacit.identity.resolve import Asking, Place, resolve
+from tacit.model.linking import Link, LinkKind
+from tacit.model.memory import Memory
+from tacit.model.request import Decision, Request
+from tacit.model.words import ChatKind
+from tacit.store import people, places
+from tacit.store.identities import around
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """One request as it would be, and as whoever wonders about it may know it."""
+
+    asked: Request  # by everybody's links
+    known: Request  # by those that are not for others to tell
+    own: bool  # who wonders would ask themselves
+
+    def decide(self, memory: Memory) -> Decision:
+        """To oneself, what one would hear there, but no rule that only the links of others explain.
+        To somebody else, what they would hear if they were nobody but whom one knows: that they
+        have other keys is theirs to tell, and whether those let them hear it would tell."""
+        known = settled(self.known, memory)
+        if not self.own:
+            return known
+        true = settled(self.asked, memory)
+        if true.allowed == known.allowed:
+            return known
+        return true if true.allowed else Decision(False, "P0" if self.asked.private else "G0")
+
+    def by(self, identity: str) -> Elsewhere:
+        """The same chat, where somebody else who is there asks."""
+        requester = self.known.person(identity)
+        return Elsewhere(self.asked, replace(self.known, requester=requester), own=False)
+
+
+def elsewhere(
+    connection: Connection, request: Request, asking: Asking, *, theirs: bool = False
+) -> Elsewhere:
+    """Of a chat that they are not in, nothing that the store knows counts. `theirs`: if it is
+    private, it is a chat of whoever asks, whosever we may know it to be."""
+    place = places.place(connection, request.space, asking.chat)
+    alone = theirs and asking.kind is ChatKind.PRIVATE
+    if alone or place.members.isdisjoint(request.mine):
+        place = Place(id=asking.chat)
+    links = around(connection, request.space, asking.people | place.members | request.mine)
+    known = known_links(connection, request, links)
+    return resolved(request, asking, place, links, known, alone=alone)
+
+
+def resolved(
+    request: Request,
+    asking: Asking,
+    place: Place,
+    links: Identities,
+    known: Identities,
+    *,
+    alone: bool = False,
+) -> Elsewhere:
+    asked, as_known = (
+        resolve(request.space, request.at, asking, place, some, union=True)
+        for some in (links, known)
+    )
+    if alone:
+        asked, as_known = (replace(one, participants=frozenset()) for one in (asked, as_known))
+    return Elsewhere(asked, as_known, own=asked.requester == request.requester)
+
+
+def known_links(connection: Connection, request: Request, links: Identities) -> Identities:
+    """Of these the requester's own, and who of those they know by name turned out to be somebody
+    they have met: `people` tells them that much."""
+    own = {link for link in links.links if not request.mine.isdisjoint((link.source, link.target))}
+    merges = {one for one in links.links if one.kind is LinkKind.MERGE and one.holds} - own
+    if merges:
+        met = people.met(connection, request)
+        own |= {one for one in merges if all(_is_known(end, met) for end in _ends(one))}
+    return Identities(tuple(one for one in links.links if one in own))
+
+
+def _ends(link: Link) -> tuple[str, str]:
+    return link.source, link.target
+
+
+def _is_known(identity: str, met: frozenset[str]) -> bool:
+    return identity in met or identity.startswith(f"{keys.PERSON}:")

@@ -1,0 +1,44 @@
+"""A memory as the full-text indexes have it: its words for all who search, and each once more
+behind a token of its owner. By those the beginning of a word is looked for among one person's
+memories, and what others wrote, however much it is, costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import NamedTuple
+
+from tacit import limits
+from tacit.model.memory import Memory
+from tacit.model.terms import said
+
+_TOKEN_CHARS = 8  # two owners with the same token cost a little: their rows are told apart anyway
+
+
+class Spelt(NamedTuple):
+    said: list[str]
+    own: list[str]
+
+
+def spelt(memory: Memory) -> Spelt:
+    return spell(memory.space, None if memory.is_turn else memory.owner, memory.content)
+
+
+def spell(space: str, owner: str | None, content: str) -> Spelt:
+    """`owner`: None also for a turn, which is not searched like this."""
+    words = said(content)
+    if owner is None:
+        return Spelt(words, [])
+    token = of_owner(space, owner)
+    return Spelt(words, [token + word for word in words])
+
+
+def lexemes(words: Spelt) -> list[str]:
+    """Both in one column: those behind their owner's token begin as no word does."""
+    return sorted({*words.said, *(f"_{word}" for word in words.own)})
+
+
+@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
+def of_owner(space: str, owner: str) -> str:
+    """Of plain letters, whatever the name holds."""
+    return "x" + hashlib.sha256(f"{space}\n{owner}".encode()).hexdigest()[:_TOKEN_CHARS]

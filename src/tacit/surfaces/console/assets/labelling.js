@@ -1,0 +1,51 @@
+// Which nodes of a picture have their name beside them: the first in order, as many as there is room
+// for. No two names lie over each other or over a person, and none hangs over the edge.
+
+const HEIGHT = 20;
+const GAP = 3;
+const pen = document.createElement("canvas").getContext("2d");
+const widths = new Map();
+
+function width(text, font) {
+  pen.font = font;
+  const key = `${font} ${text}`;
+  if (!widths.has(key)) widths.set(key, pen.measureText(text).width + 2 * GAP);
+  return widths.get(key);
+}
+
+function overlaps(one, other) {
+  return (
+    one.left < other.right &&
+    other.left < one.right &&
+    one.top < other.bottom &&
+    other.top < one.bottom
+  );
+}
+
+// Below its node; at the edge of the canvas, as near to that as it can be.
+function box(node, wide, size) {
+  const into = (least, most, wanted) => Math.max(least, Math.min(most, wanted));
+  const left = into(0, size.width - wide, node.at.x - wide / 2);
+  const top = into(0, size.height - HEIGHT, node.at.y + node.radius + GAP);
+  return { left, right: left + wide, top, bottom: top + HEIGHT };
+}
+
+function disc({ at, radius }) {
+  return { left: at.x - radius, right: at.x + radius, top: at.y - radius, bottom: at.y + radius };
+}
+
+/** Of `nodes`, best first, those that are named: each with where the middle of its name stands.
+ * `people`: no name covers them, but of those who `must` be named; `font`: of a node's name. */
+export function named(nodes, people, must, font, size) {
+  const discs = people.map(disc);
+  const names = [];
+  const found = [];
+  for (const node of nodes) {
+    const place = box(node, width(node.label, font(node)), size);
+    const free = (others) => !others.some((one) => overlaps(one, place));
+    if (!free(names) || !(must(node) || free(discs))) continue;
+    names.push(place);
+    found.push({ node, x: (place.left + place.right) / 2, y: place.top + 0.72 * HEIGHT });
+  }
+  return found;
+}

@@ -1,0 +1,1 @@
+"""A file for each page, with what is done on it."""

@@ -1,0 +1,39 @@
+"""What is wrong with the space, in plain words. Looking takes a while where much is remembered, so
+that it is begun by a button, and what it found is kept until the next time."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from tacit.model.upkeep import Diagnosis
+from tacit.surfaces.console.asking import Asked
+from tacit.surfaces.console.errands import Name
+from tacit.surfaces.console.routes import Pages, Who
+
+PATH = "/doctor"
+pages = Pages()
+
+
+@pages.get(PATH, who=Who.OPERATOR, nav="Doctor")
+def show(asked: Asked) -> Response:
+    errands, name = asked.site.errands, _name(asked)
+    done = errands.last(name)
+    found: Diagnosis | None = None if done is None else done.result
+    return asked.page(
+        "doctor.html",
+        fragment="doctor_found.html",
+        goes_on=errands.goes_on(name),
+        looked_at=None if done is None else done.at,
+        found=found,
+    )
+
+
+@pages.post(PATH, who=Who.OPERATOR, again=show)
+def examine(asked: Asked) -> Response:
+    """Answered with the page itself: where several processes serve, the next one may not know."""
+    asked.site.errands.run(_name(asked), asked.visitor.memory.doctor)
+    return show(asked)
+
+
+def _name(asked: Asked) -> Name:
+    return asked.visitor.sitting.space, "doctor"

@@ -1,0 +1,51 @@
+"""Somebody who is signed in, and what they may use: a person their own view, an operator the words
+that are noted as looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.errors import NotFound
+from tacit.memory import DisabledView, Memory, Operator, View
+from tacit.model.chat import Chat, Requester
+from tacit.model.signing import Sitting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    sitting: Sitting
+    memory: Memory  # of the space that the sitting belongs to
+
+    @property
+    def is_operator(self) -> bool:
+        return self.sitting.operator is not None
+
+    @property
+    def name(self) -> str:
+        """What they are signed in as."""
+        return self.sitting.operator or self.sitting.person or ""
+
+    @property
+    def view(self) -> View | DisabledView:
+        """Of a person, in private. An operator has none: for them it is not there."""
+        return self.view_in(None)
+
+    def view_in(self, thread: str | None, agent: str | None = None) -> View | DisabledView:
+        """The same, in a conversation of its own, as some agent uses it."""
+        person = self.sitting.person
+        if person is None:
+            raise NotFound("page")
+        chat = Chat.private(person)
+        return self.memory.view(Requester(person), chat, thread=thread, agent=agent)
+
+    @property
+    def operator(self) -> Operator:
+        """Of an operator; for a person it is not there."""
+        if self.sitting.operator is None:
+            raise NotFound("page")
+        return self.memory.operator(self.sitting.operator)
+
+    @property
+    def words(self) -> View | DisabledView | Operator:
+        """What both have: a person over their own memories, an operator over the space."""
+        return self.operator if self.is_operator else self.view

@@ -1,0 +1,93 @@
+"""The part of a view with which a person looks through what is theirs, and sees who else did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.model import text
+from tacit.model.cursor import decode, encode
+from tacit.model.looks import Look
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Page
+from tacit.model.search import EVERYTHING, Search
+from tacit.store import browsing, looks
+from tacit.store.listing import Filter
+from tacit.views.access import Access
+from tacit.views.sought import Sought, sought
+
+
+class ViewBrowsing(Access):
+    """In your own private chat. In any other there is nothing to look through."""
+
+    def browse(
+        self,
+        search: Search = EVERYTHING,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """Your own memories, newest first, as far as the search goes: the active ones, unless it
+        names another state."""
+        return self._read(self._browsed(search, limit, cursor))
+
+    def browse_count(self, search: Search = EVERYTHING) -> int:
+        """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
+        wanted = sought(search, self._category)
+
+        def work(connection: Connection, request: Request) -> int:
+            chosen = self._chosen(connection, request, wanted)
+            dialect, asked = self._store.database.dialect, request.managing()
+            return 0 if chosen is None else browsing.own_count(connection, dialect, asked, chosen)
+
+        return self._read(work)
+
+    def looks(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Look]:
+        """Which operator looked at memories of yours, when and by which word, newest first. Where
+        this view is narrowed to some categories, nothing: looks were at all of them."""
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Look]:
+            if not request.private or self._categories() is not None:
+                return Page()
+            found = looks.of_person(connection, request, after, most + 1)
+            return looks.page(found, most)
+
+        return self._read(work)
+
+    def _browsed(
+        self, search: Search, limit: int, cursor: str | None
+    ) -> Callable[[Connection, Request], Page[Memory]]:
+        """A page of theirs, for a read to find."""
+        wanted = sought(search, self._category)
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Memory]:
+            chosen = self._chosen(connection, request, wanted)
+            if chosen is None:
+                return Page()
+            found = browsing.own_page(
+                connection,
+                self._store.audiences,
+                self._store.database.dialect,
+                request.managing(),
+                replace(chosen, after=after),
+                most + 1,
+            )
+            shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
+            following = encode(shown[-1]) if len(found) > most else None
+            return Page(items=tuple(shown), cursor=following)
+
+        return work
+
+    def _chosen(self, connection: Connection, request: Request, wanted: Sought) -> Filter | None:
+        chosen = wanted.by_person(connection, request) if request.private else None
+        return None if chosen is None else replace(chosen, categories=self._categories())

@@ -1,0 +1,110 @@
+"""The part of a view that tells who would hear a memory, and by which rule: of one's own alone."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.disclosure.explain import explained, hearing_of, settled
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity.resolve import Asking, parse
+from tacit.model import text
+from tacit.model.chat import Chat, Requester
+from tacit.model.hearing import Hearers, Hearing, Room
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Explanation, Page
+from tacit.model.search import EVERYTHING, Search
+from tacit.model.words import Visibility
+from tacit.store import hearers, reads
+from tacit.store.elsewhere import elsewhere
+from tacit.telemetry.measures import REFUSAL_COUNT
+from tacit.views.browsing import ViewBrowsing
+
+List = builtins.list  # a view has a word of that name
+
+
+class ViewHearing(ViewBrowsing):
+    """In your own private chat. In any other, you have no memories here to ask about."""
+
+    def explain(
+        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
+    ) -> Explanation:
+        """Whether one of your memories may be said in a chat, and by which rule: to you, or to
+        somebody else. Of a group that you are not in, nothing is known but what you say of it, and
+        of somebody else nothing but the key that you name."""
+        if chat is None and asked_by is not None:
+            raise InvalidInput("chat", "say in which chat they would ask")
+        other = None if chat is None else self._asked_in(chat, asked_by)
+
+        def work(connection: Connection, request: Request) -> Explanation:
+            memory = self._own(connection, request, id)
+            if other is None:
+                return explained(settled(request, memory))
+            asked = elsewhere(connection, request, other, theirs=asked_by is not None)
+            return explained(asked.decide(memory))
+
+        told = self._read(work)
+        if not told.allowed:
+            self._store.meter.count(REFUSAL_COUNT, rule=told.rule)
+        return told
+
+    def rooms(self) -> List[Room]:
+        """Your private chat, and the groups that you are in now, with who else is there."""
+        chat = self._asking.chat
+        return self._read(lambda c, r: hearers.own_rooms(c, r, chat) if r.private else [])
+
+    def hearing(
+        self,
+        chat: Chat,
+        asked_by: Requester | None = None,
+        search: Search = EVERYTHING,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Hearing]:
+        """Your memories as you would `browse` them, and of each whether it would be said in a chat
+        and by which rule: to you, or to somebody else, as `explain` tells it for one."""
+        other, browsed = self._asked_in(chat, asked_by), self._browsed(search, limit, cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Hearing]:
+            found = browsed(connection, request)
+            if not found.items:
+                return Page()
+            asked = elsewhere(connection, request, other, theirs=asked_by is not None)
+            heard = tuple(hearing_of(memory, asked.decide(memory)) for memory in found)
+            return Page(items=heard, cursor=found.cursor)
+
+        return self._read(work)
+
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+        """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
+        of those you share one with, alone. With `visibility`, who would if you set that; nothing is
+        changed. People are known by the key that they have there, and by no other."""
+        wanted = None if visibility is None else text.choice("visibility", visibility, Visibility)
+        subject, chat = self._asking.subject, self._asking.chat
+        assert subject is not None
+
+        def work(connection: Connection, request: Request) -> Hearers:
+            memory = self._own(connection, request, id)
+            if wanted is not None:
+                memory = replace(memory, visibility=wanted)
+            return hearers.of_person(connection, request, subject, chat, memory)
+
+        return self._read(work)
+
+    def _asked_in(self, chat: Chat, asked_by: Requester | None) -> Asking:
+        other = parse(asked_by, chat)
+        return other if asked_by else replace(other, subject=self._asking.subject)
+
+    def _own(self, connection: Connection, request: Request, id: str) -> Memory:
+        """A memory of theirs, in any state, if they ask in private."""
+        good = text.memory_id(id)
+        audiences = self._store.audiences
+        found = reads.by_id(connection, audiences, request.managing(), good) if good else None
+        if found is None or not self._may_use(found[0]):
+            raise NotFound
+        return found[0]

@@ -1,0 +1,131 @@
+"""A search as it is written, made into the filter that a listing takes: checked at the edge, and
+the people and chats it names looked up in the snapshot that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.identity import keys
+from tacit.model import text
+from tacit.model.request import Request
+from tacit.model.search import ANY, Search
+from tacit.model.terms import begun
+from tacit.model.words import Kind, Sensitivity, State, Visibility
+from tacit.store import people, places
+from tacit.store.identities import around
+from tacit.store.listing import Filter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is left to look up: whom and which chat it names."""
+
+    filter: Filter
+    about: str | None
+    chat: str | None
+    owner: str | None
+    wordless: bool  # nothing of what was typed is a word, and so no memory has it
+
+    def by_person(self, connection: Connection, request: Request) -> Filter | None:
+        """None where they know nobody of that name, and so nothing is about them; or where nothing
+        has what was typed."""
+        if self.wordless:
+            return None
+        about = None
+        if self.about is not None:
+            about = people.meant(connection, request, self.about, "about")
+            if not about:
+                return None
+        found = self._there(connection, request.space)
+        return found if about is None else replace(found, about=tuple(sorted(about)))
+
+    def by_operator(
+        self, connection: Connection, space: str
+    ) -> tuple[Filter, frozenset[str] | None]:
+        """Besides, the identities of the one whose memories are meant; None: everybody's."""
+        found = self._there(connection, space)
+        if self.wordless:
+            return found, frozenset()
+        if self.about is not None:
+            about = _all_of(connection, space, self.about)
+            found = replace(found, about=tuple(sorted(about)))
+        return found, None if self.owner is None else _all_of(connection, space, self.owner)
+
+    def _there(self, connection: Connection, space: str) -> Filter:
+        if self.chat is None:
+            return self.filter
+        rooms = places.place(connection, space, self.chat).rooms
+        return replace(self.filter, chats=tuple(sorted(rooms)))
+
+
+def sought(search: object, category: Callable[[object], str], *, operator: bool = False) -> Sought:
+    if not isinstance(search, Search):
+        raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
+    if search.owner is not None and not operator:
+        raise InvalidInput("owner", "only operators look at others' memories; leave it out")
+    typed = () if search.words is None else _begun(search.words)
+    return Sought(
+        filter=Filter(
+            category=None if search.category is None else category(search.category),
+            kind=_choice("kind", search.kind, Kind),
+            state=_state(search.state),
+            visibility=_choice("visibility", search.visibility, Visibility),
+            sensitivity=_choice("sensitivity", search.sensitivity, Sensitivity),
+            pinned=None if search.pinned is None else text.flag("pinned", search.pinned),
+            since=_moment("since", search.since),
+            until=_moment("until", search.until),
+            begun=typed,
+        ),
+        about=_named("about", search.about) if operator else search.about,
+        chat=None if search.chat is None else keys.chat_id(search.chat),
+        owner=_named("owner", search.owner),
+        wordless=not typed and bool(search.words and search.words.strip()),
+    )
+
+
+def _choice(field: str, value: object, words: type[StrEnum]) -> str | None:
+    return None if value is None else text.choice(field, value, words).value
+
+
+def _state(value: object) -> str | None:
+    """The one state, or None for every one."""
+    if value is None:
+        return State.ACTIVE.value
+    if value == ANY:
+        return None
+    if isinstance(value, str) and value not in set(State):
+        raise InvalidInput("state", f"is not one of {', '.join([*State, ANY])}")
+    return text.choice("state", value, State).value
+
+
+def _moment(field: str, value: object) -> int | None:
+    return None if value is None else to_micros(text.moment(field, value))
+
+
+def _begun(value: object) -> tuple[str, ...]:
+    found = begun(text.storable("words", value, limits.SEARCH_MAX_CHARS))
+    most = limits.SEARCH_WORDS_MAX_COUNT
+    if len(found) > most:
+        raise InvalidInput("words", f"are {len(found)} words; at most {most} are looked for")
+    return found
+
+
+def _named(field: str, value: object) -> str | None:
+    """Operators name people by keys: they know nobody by name."""
+    if value is None:
+        return None
+    found = keys.identity(value, field)
+    if found is None:
+        raise InvalidInput(field, "names nobody; use a key such as telegram:123, or a person: id")
+    return found
+
+
+def _all_of(connection: Connection, space: str, identity: str) -> frozenset[str]:
+    return around(connection, space, [identity]).now(identity)

@@ -1,0 +1,102 @@
+"""What a form holds is read field by field, and what is wrong is said of its field."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tacit.errors import Conflict, InvalidInput
+from tacit.model.words import Visibility
+from tacit.settings import Settings
+from tacit.surfaces.console import ages, cookies, forms, wording
+from tacit.surfaces.console.cookies import Note
+
+NOW = datetime(2026, 3, 14, 9, 5, tzinfo=UTC)
+
+
+def test_what_is_wrong_is_told_as_a_sentence_without_names_of_fields() -> None:
+    said = {
+        "That is empty; write something": InvalidInput("scopes", "is empty; write something"),
+        "Type the word erase": InvalidInput("word", "type the word erase"),
+        "The memory is at version 3": Conflict("the memory is at version 3"),
+    }
+    for sentence, error in said.items():
+        assert wording.problem(error) == sentence
+
+
+def test_fields_are_read_as_what_they_are() -> None:
+    form = forms.read(
+        b"words=+t%C3%A9+&id=a&id=b&id=a&on=1&n=7&day=2026-03-14&v=room&text=a%0D%0Ab"
+    )
+    assert form.line("words") == "té"
+    assert form.line("nothing") is None
+    assert form.many("id") == ("a", "b")
+    assert form.flag("on")
+    assert not form.flag("off")
+    assert form.whole("n", 1, 1, 10) == 7
+    assert form.text("text") == "a\nb"
+    assert form.choice("v", Visibility) is Visibility.ROOM
+    assert form.since("day") == datetime(2026, 3, 14, tzinfo=UTC)
+    assert form.until("day") == datetime(2026, 3, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b"x=2026-13-01", lambda form: form.since("x")),
+        (b"x=0001-01-01", lambda form: form.since("x")),
+        (b"x=eleven", lambda form: form.whole("x", 1, 1, 10)),
+        (b"x=11", lambda form: form.whole("x", 1, 1, 10)),
+        (b"x=\xc2\xb2", lambda form: form.whole("x", 1, 1, 10)),
+        (b"x=loud", lambda form: form.choice("x", Visibility)),
+        (b"x=a&x=b", lambda form: form.line("x")),
+        (b"x=" + b"a" * 3_000, lambda form: form.line("x")),
+    ],
+)
+def test_what_is_wrong_is_said_of_its_field(written, read) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InvalidInput) as wrong:
+        read(forms.read(written))
+    assert wrong.value.field == "x"
+
+
+@pytest.mark.parametrize(
+    ("apart", "says"),
+    [
+        (timedelta(seconds=20), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=23), "23 hours ago"),
+        (timedelta(days=3), "3 days ago"),
+        (timedelta(days=60), "2 months ago"),
+        (timedelta(days=800), "2 years ago"),
+        (timedelta(days=-3), "in 3 days"),
+        (timedelta(seconds=-3), "in a moment"),
+    ],
+)
+def test_ages_are_said_as_people_say_them(apart: timedelta, says: str) -> None:
+    assert ages.age(NOW - apart, NOW) == says
+    assert ages.full(NOW) == "14 March 2026, 09:05 UTC"
+
+
+def test_a_name_of_a_control_holds_no_mark_that_turns_text_round() -> None:
+    assert wording.flat("a\u202eb\n\u2066c") == "a b c"
+    assert wording.flat("word " * 40, 20) == "word word word word…"
+
+
+def request(cookie: str = "") -> Request:
+    headers = [(b"cookie", cookie.encode())] if cookie else []
+    return Request({"type": "http", "headers": headers, "scheme": "http", "path": "/"})
+
+
+def test_what_the_next_page_says_is_believed_only_from_us() -> None:
+    answer = Response()
+    note = Note(word="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
+    cookies.leave(answer, request(), Settings(), "sitting", note)
+    sent = answer.headers["set-cookie"].partition(";")[0]
+    assert cookies.left(request(sent), "sitting") == Note(
+        word="forgotten", ids=("k3Xq81Zb",), count=2
+    )
+    assert cookies.left(request(sent), "another") is None
+    assert cookies.left(request(sent.replace("forgotten", "erased")), "sitting") is None
+    assert cookies.left(request(f"{sent}; {sent}"), "sitting") is None
+    assert cookies.left(request(), "sitting") is None

@@ -1,0 +1,227 @@
+"""One memory: what is told of it, and all that can be done to it and taken back."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tacit.model.memory import Memory
+from tacit.model.search import Search
+from tests.console.conftest import Visit, World
+from tests.console.seeding import ALICE, person
+from tests.console.watching import faults, faults_by_day_and_night, is_wider_than_its_window
+
+TEA = "Prefers tea to coffee"
+
+
+def memory_that_says(world: World, words: str, key: str = ALICE, state: str = "any") -> Memory:
+    """The newest one."""
+    found = person(world.memory, key).browse(Search(state=state))
+    memory: Memory = next(one for one in found if one.content == words)
+    return memory
+
+
+def path_of(world: World, words: str = TEA) -> str:
+    return f"/memories/{memory_that_says(world, words).id}"
+
+
+@pytest.fixture
+def tea(seeded: World, visit: Visit) -> Page:
+    return visit(path_of(seeded), person=ALICE)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def told(page: Page, words: str) -> None:
+    expect(page.locator(".said[role=status]")).to_contain_text(words)
+
+
+def known(page: Page, name: str) -> str:
+    return page.locator(f"dt:text-is('{name}') + dd").inner_text()
+
+
+def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) -> None:
+    page = look(path_of(shared, "The release is on Thursday"), person=ALICE)
+    assert known(page, "Who said it") == "You"
+    assert known(page, "About whom") == "You"
+    assert known(page, "Where") == "In the room telegram:-100"
+    assert known(page, "Who was there") == "You, Bob"
+    assert known(page, "Who may hear it") == "In the room where it was said"
+    assert known(page, "How sure") == "It was said outright."
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_of_a_memory_keeps_nobody_out(shared: World, look: Visit, dark: bool) -> None:
+    page = look(person=ALICE, dark=dark, phone=dark)
+    for end in ("", "/edit", "/erase", "/withhold"):
+        page.goto(f"{path_of(shared)}{end}")
+        assert faults(page) == []
+        assert not is_wider_than_its_window(page)
+
+
+def test_forgetting_is_taken_back_by_one_button(seeded: World, tea: Page) -> None:
+    press(tea, "Forget")
+    told(tea, "It is forgotten.")
+    assert memory_that_says(seeded, TEA).state == "forgotten"
+    expect(tea.get_by_role("button", name="Restore")).to_be_visible()
+    press(tea, "Undo")
+    told(tea, "It is as it was before.")
+    assert memory_that_says(seeded, TEA).state == "active"
+
+
+def test_what_is_forgotten_is_restored(seeded: World, tea: Page) -> None:
+    press(tea, "Forget")
+    press(tea, "Restore")
+    told(tea, "It is remembered again.")
+    press(tea, "Undo")
+    told(tea, "It is as it was before.")
+    assert memory_that_says(seeded, TEA).state == "forgotten"
+
+
+def test_pinning_and_unpinning(seeded: World, tea: Page) -> None:
+    press(tea, "Pin")
+    told(tea, "It is pinned.")
+    expect(tea.locator(".badge.pinned")).to_be_visible()
+    press(tea, "Undo")
+    expect(tea.locator(".badge.pinned")).to_have_count(0)
+    assert not memory_that_says(seeded, TEA).pinned
+    press(tea, "Pin")
+    press(tea, "Unpin")
+    told(tea, "It is no longer pinned.")
+
+
+def test_another_wording_by_keyboard_and_the_earlier_one_again(seeded: World, tea: Page) -> None:
+    tea.get_by_role("link", name="Change the wording").focus()
+    tea.keyboard.press("Enter")
+    field = tea.get_by_role("dialog").get_by_role("textbox", name="Wording")
+    expect(field).to_be_focused()
+    field.fill("Prefers green tea")
+    tea.keyboard.press("Tab")
+    tea.keyboard.press("Enter")
+    told(tea, "The wording is changed.")
+    expect(tea.locator(".wording")).to_have_text("Prefers green tea")
+    first = tea.locator(".timeline li").first
+    expect(first.locator("ins")).to_have_text("green")
+    expect(first.locator("del")).to_have_text("to coffee")
+    press(tea, "Undo")
+    told(tea, "It is as it was before.")
+    expect(tea.locator(".wording")).to_have_text(TEA)
+    assert memory_that_says(seeded, TEA).version == 3
+
+
+def test_a_dialog_is_left_by_escape_and_focus_goes_back(tea: Page) -> None:
+    link = tea.get_by_role("link", name="Erase…")
+    link.click()
+    expect(tea.get_by_role("dialog")).to_be_visible()
+    tea.keyboard.press("Escape")
+    expect(tea.get_by_role("dialog")).to_have_count(0)
+    expect(link).to_be_focused()
+
+
+def test_where_somebody_was_quicker_both_wordings_are_shown(seeded: World, visit: Visit) -> None:
+    id = memory_that_says(seeded, TEA).id
+    page = visit(f"/memories/{id}/edit", person=ALICE)
+    person(seeded.memory, ALICE).update(id, "Prefers water")
+    page.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
+    press(page, "Change it")
+    expect(page.get_by_role("alert")).to_contain_text("version 2 by now")
+    both = page.get_by_role("region", name="Both wordings")
+    expect(both.get_by_text("Prefers water", exact=True)).to_be_visible()
+    expect(both.get_by_text("Prefers cocoa", exact=True)).to_be_visible()
+    expect(both.locator("ins")).to_have_text("cocoa")
+    assert faults_by_day_and_night(page) == []
+    assert person(seeded.memory, ALICE).show(id).content == "Prefers water"
+    expect(page.get_by_role("textbox", name="Wording")).to_have_value("Prefers cocoa")
+    press(page, "Change it")
+    expect(page.locator(".wording")).to_have_text("Prefers cocoa")
+
+
+def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(
+    visit: Visit, seeded: World
+) -> None:
+    page = visit(f"{path_of(seeded)}/edit", person=ALICE)
+    secret = "My password is hunter2-Zebra!9"
+    page.get_by_role("textbox", name="Wording").fill(secret)
+    press(page, "Change it")
+    expect(page.locator("#content-problem")).to_contain_text("holds a secret")
+    expect(page.get_by_role("textbox", name="Wording")).to_have_value(secret)
+    assert memory_that_says(seeded, TEA).version == 1
+
+
+def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(
+    seeded: World, visit: Visit
+) -> None:
+    words = "The release is on Thursday"
+    page = visit(f"{path_of(seeded, words)}/edit", person=ALICE)
+    expect(page.get_by_text("from then on only you hear it")).to_be_visible()
+    page.get_by_role("textbox", name="Wording").fill("The release is on Friday")
+    press(page, "Change it")
+    expect(page.locator(".wording")).to_have_text("The release is on Friday")
+    assert memory_that_says(seeded, words).state == "superseded"
+    press(page, "Undo")
+    told(page, "The earlier wording is back, as said here in private.")
+    assert known(page, "Where") == "In private"
+    expect(page.locator(".wording")).to_have_text(words)
+    old = memory_that_says(seeded, words, state="superseded")
+    page.goto(f"/memories/{old.id}")
+    page.get_by_role("link", name=words).click()
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+
+
+def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: Page) -> None:
+    id = memory_that_says(seeded, TEA).id
+    tea.get_by_role("link", name="Change the wording").click()
+    tea.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
+    press(tea, "Change it")
+    person(seeded.memory, ALICE).update(id, "Prefers water")
+    press(tea, "Undo")
+    told(tea, "It was changed since, and stays as it is.")
+    expect(tea.locator(".wording")).to_have_text("Prefers water")
+
+
+def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: Page) -> None:
+    id = memory_that_says(seeded, TEA).id
+    tea.get_by_role("link", name="Erase…").click()
+    box = tea.get_by_role("dialog")
+    box.get_by_label("To go on, type erase").fill("yes")
+    box.get_by_role("button", name="Erase it").click()
+    expect(tea.get_by_role("alert")).to_contain_text("Type the word erase")
+    assert person(seeded.memory, ALICE).show(id).content == TEA
+    tea.get_by_label("To go on, type erase").fill("erase")
+    tea.keyboard.press("Enter")
+    expect(tea.get_by_text("1 memory is gone for good.")).to_be_visible()
+    assert faults_by_day_and_night(tea) == []
+    tea.get_by_text("As a file to keep").click()
+    assert seeded.memory.verify_certificate(tea.locator("pre").inner_text())
+    tea.goto(f"/memories/{id}")
+    expect(tea.get_by_role("heading", name="Nothing is here")).to_be_visible()
+
+
+def test_a_long_history_is_shown_piece_by_piece(seeded: World, visit: Visit) -> None:
+    alice, id = person(seeded.memory, ALICE), memory_that_says(seeded, TEA).id
+    for number in range(24):
+        alice.update(id, f"Prefers {number} cups")
+    page = visit(f"/memories/{id}", person=ALICE)
+    lines = page.locator(".timeline li")
+    expect(lines).to_have_count(20)
+    expect(lines.first.locator("ins")).to_have_text("23")
+    page.get_by_role("link", name="Earlier").click()
+    expect(lines).to_have_count(5)
+    expect(lines.last).to_contain_text(TEA)
+    expect(lines.nth(3).locator("del")).to_have_text("tea to coffee")
+    page.get_by_role("link", name="Newest").click()
+    expect(lines).to_have_count(20)
+
+
+def test_without_scripts_every_act_is_a_page(seeded: World, visit: Visit) -> None:
+    page = visit(path_of(seeded), person=ALICE, scripts=False)
+    page.get_by_role("link", name="Change the wording").click()
+    page.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
+    press(page, "Change it")
+    told(page, "The wording is changed.")
+    press(page, "Undo")
+    page.get_by_role("link", name="Erase…").click()
+    page.get_by_label("To go on, type erase").fill("Erase")
+    press(page, "Erase it")
+    expect(page.get_by_role("heading", name="Erased")).to_be_visible()

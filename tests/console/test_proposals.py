@@ -1,0 +1,118 @@
+"""What waits for a yes: answered on its page, and by the person who is asked alone."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+import tacit
+from tacit import Message
+from tacit.memory import Memory
+from tests.console.asking import Caller
+from tests.console.conftest import Visit, World, unhurried
+from tests.console.seeding import ALICE, BOB, person
+from tests.console.watching import faults
+from tests.service.serving import served
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Where everything is asked about."""
+    settings = unhurried()
+    settings = replace(settings, learn=replace(settings.learn, confirm="always"))
+    path = tmp_path_factory.mktemp("console") / "tacit.db"
+    with (
+        tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory,
+        served(memory, settings) as url,
+    ):
+        yield World(memory, url)
+
+
+def say(memory: Memory, *said: str) -> None:
+    for text in said:
+        person(memory, ALICE).learn([Message("user", text)])
+    memory.catch_up()
+
+
+def test_a_yes_keeps_it_in_the_place_of_what_it_replaces(
+    world: World, visiting: Callable[[World], Visit]
+) -> None:
+    say(world.memory, "Remember that I live in Lisbon", "I live in Porto now")
+    page = visiting(world)("/proposals", person=ALICE)
+    card = page.get_by_role("listitem").filter(has_text="Porto")
+    expect(card.locator("del")).to_contain_text("Lisbon")
+    expect(card.locator("ins")).to_contain_text("Porto")
+    expect(card).to_contain_text("everything is asked about here")
+    assert faults(page) == []
+    card.get_by_role("button", name="Keep it", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("You said yes")
+    expect(page.get_by_text("Nothing waits for a yes.")).to_be_visible()
+    (kept,) = person(world.memory, ALICE).list()
+    assert "Porto" in kept.content
+
+
+def test_a_no_keeps_nothing(world: World, visiting: Callable[[World], Visit]) -> None:
+    say(world.memory, "I'm allergic to peanuts")
+    page = visiting(world)("/proposals", person=ALICE, scripts=False)
+    page.get_by_role("button", name="Do not keep it").click()
+    expect(page.get_by_role("status").first).to_contain_text("not asked again")
+    alice = person(world.memory, ALICE)
+    assert (alice.proposals(), alice.list().items) == ([], ())
+
+
+def test_it_is_said_when_a_yes_lets_others_hear_it(
+    world: World, visiting: Callable[[World], Visit]
+) -> None:
+    alice = person(world.memory, ALICE)
+    alice.put("preference", "drink", "<i>green</i> tea")
+    alice.propose_public("preference", "drink")
+    page = visiting(world)("/proposals", person=ALICE, phone=True, dark=True)
+    expect(page.get_by_text("More people could hear it")).to_be_visible()
+    expect(page.locator("main i")).to_have_count(0)
+    assert faults(page) == []
+    page.get_by_role("button", name="Let others hear it").click()
+    expect(page.get_by_text("Nothing waits for a yes.")).to_be_visible()
+    found = alice.get("preference", "drink")
+    assert found is not None
+    assert found.visibility == "public_ok"
+
+
+def test_a_value_that_is_another_by_now_is_told_on_the_page(world: World) -> None:
+    alice = person(world.memory, ALICE)
+    alice.put("preference", "drink", "tea")
+    alice.propose_public("preference", "drink")
+    (asked,) = alice.proposals()
+    alice.put("preference", "drink", "coffee")
+    answered = Caller(world, world.cookie(person=ALICE)).do(f"/proposals/{asked.id}/approve")
+    assert answered.status_code == 409
+    assert "another one by now" in answered.text
+
+
+def test_what_is_settled_or_not_theirs_is_answered_alike(world: World) -> None:
+    say(world.memory, "I'm allergic to peanuts")
+    alice, bob = (Caller(world, world.cookie(person=one)) for one in (ALICE, BOB))
+    (asked,) = person(world.memory, ALICE).proposals()
+    theirs = bob.do(f"/proposals/{asked.id}/approve")
+    absent = bob.do("/proposals/AAAAAAAA/approve")
+    assert (theirs.status_code, theirs.headers["location"]) == (303, "/proposals")
+    assert (absent.status_code, absent.headers["location"]) == (303, "/proposals")
+    assert "peanuts" not in bob.get("/proposals").text
+    assert len(person(world.memory, ALICE).proposals()) == 1
+    assert "peanuts" in alice.get("/proposals").text
+    alice.do(f"/proposals/{asked.id}/decline")
+    again = alice.do(f"/proposals/{asked.id}/decline")
+    assert "settled" in again.headers["set-cookie"]
+
+
+def test_what_waits_is_told_as_asked_about_and_a_yes_as_agreed(world: World) -> None:
+    say(world.memory, "I'm allergic to peanuts")
+    alice = Caller(world, world.cookie(person=ALICE))
+    told = alice.get("/activity").text
+    assert "<strong>Asked about</strong>" in told
+    assert "<strong>Remembered</strong>" not in told
+    own = person(world.memory, ALICE)
+    own.approve(own.proposals()[0].id)
+    told = alice.get("/activity").text
+    assert "<strong>Agreed</strong>" in told
+    assert "<strong>Asked about</strong>" not in told

@@ -1,0 +1,210 @@
+"""What happened lately to a person's own memories: newest first, by the page, and by the day."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+import tacit
+from tacit.memory import Memory
+from tacit.store import migrate
+from tests.contract.conftest import Open
+from tests.contract.hostile import NAIVE
+from tests.contract.refusals import refuses
+from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
+from tests.contract.rows import rows
+from tests.schemas import step_by_step
+
+ACCOUNT = "acct:alice"
+
+
+def told(page: tacit.Page[tacit.Happened]) -> list[tuple[str, str | None]]:
+    return [(one.event.value, one.content) for one in page]
+
+
+def lived(memory: Memory, clock: SetClock) -> str:
+    """A memory of Alice's that saw something of life, a minute apart."""
+    view = private(memory, ALICE)
+    id = kept(view, "I live in Rome", category="profile")
+    for step in (
+        lambda: view.update(id, "I live in Porto"),
+        lambda: view.set_visibility(id, "public_ok"),
+        lambda: view.forget(id),
+        lambda: view.restore(id),
+    ):
+        clock.forward(seconds=60)
+        step()
+    return id
+
+
+def test_what_happened_is_told_newest_first_with_the_wording_of_its_time(
+    memory: Memory, clock: SetClock
+) -> None:
+    id = lived(memory, clock)
+    page = private(memory, ALICE).activity()
+    assert told(page) == [
+        ("RESTORE", "I live in Porto"),
+        ("DELETE", "I live in Porto"),
+        ("UPDATE", "I live in Porto"),
+        ("UPDATE", "I live in Porto"),
+        ("ADD", "I live in Rome"),
+    ]
+    assert page.cursor is None
+    newest = page.items[0]
+    assert (newest.at, newest.memory_id, newest.category) == (clock.now, id, "profile")
+    assert (newest.actor, newest.reason, newest.owner) == ("ext:telegram:1001", None, None)
+    assert page.items[2].reason == "visibility public_ok"
+
+
+def test_pages_follow_one_another_though_everything_happened_in_one_moment(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    ids = {kept(view, f"Fact {n}") for n in range(7)}
+    seen, cursor = [], None
+    while True:
+        page = view.activity(limit=3, cursor=cursor)
+        seen += [one.memory_id for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert len(seen) == 7
+    assert set(seen) == ids
+
+
+def test_what_happened_before_a_time_is_left_out(memory: Memory, clock: SetClock) -> None:
+    lived(memory, clock)
+    found = private(memory, ALICE).activity(since=clock.now - timedelta(seconds=60))
+    assert [one.event.value for one in found] == ["RESTORE", "DELETE"]
+
+
+def test_all_identities_of_a_person_are_told_together(memory: Memory, clock: SetClock) -> None:
+    kept(private(memory, ALICE), "First")
+    clock.forward(seconds=1)
+    memory.link("telegram:1001", ACCOUNT)
+    kept(private(memory, tacit.Requester(ACCOUNT)), "Second")
+    clock.forward(seconds=1)
+    kept(private(memory, ALICE), "Third")
+    view = private(memory, ALICE)
+    assert [one.content for one in view.activity()] == ["Third", "Second", "First"]
+    first = view.activity(limit=2)
+    assert [one.content for one in view.activity(limit=2, cursor=first.cursor)] == ["First"]
+    assert view.activity_days(1)[0].counts == {"learned": 3}
+
+
+def test_nobody_is_told_what_happens_to_what_is_not_theirs(memory: Memory, clock: SetClock) -> None:
+    lived(memory, clock)
+    kept(group(memory, ALICE), "The team meets at nine", for_room=True)
+    kept(group(memory, ALICE), "I like tea", visibility="room", sensitivity="public")
+    others = [private(memory, BOB), group(memory, ALICE), group(memory, BOB)]
+    for view in others:
+        assert (view.activity().items, view.activity().cursor) == ((), None)
+    assert group(memory, ALICE).activity_days() == ()
+    assert all(not one.counts for one in private(memory, BOB).activity_days())
+    own = private(memory, ALICE)
+    assert "The team meets at nine" not in [one.content for one in own.activity()]
+
+
+def test_what_is_erased_takes_what_happened_along(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    id = lived(memory, clock)
+    view.erase(id)
+    assert view.activity().items == ()
+    assert view.activity_days(1)[0].counts == {}
+
+
+def test_days_are_counted_in_utc_each_with_its_own_words(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    clock.now = clock.now.replace(hour=23, minute=59, second=59)
+    kept(view, "Late")
+    clock.forward(seconds=1)
+    lived(memory, clock)
+    days = view.activity_days(3)
+    assert [one.day for one in days] == [date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)]
+    assert [one.counts for one in days] == [
+        {},
+        {"learned": 1},
+        {"forgotten": 1, "learned": 1, "restored": 1, "updated": 2},
+    ]
+    assert [one.day for one in view.activity_days(1)] == [date(2026, 3, 2)]
+    assert len(view.activity_days()) == 30
+
+
+def test_an_agent_hears_of_the_categories_it_may_use_alone(memory: Memory) -> None:
+    kept(private(memory, ALICE), "I am tall", category="profile")
+    kept(private(memory, ALICE), "Two and two is four", category="fact")
+    chat = tacit.Chat.private(ALICE.key)
+    narrow = memory.view(ALICE, chat, categories=["fact"])
+    assert [one.content for one in narrow.activity()] == ["Two and two is four"]
+    assert narrow.activity_days(1)[0].counts == {"learned": 1}
+
+
+def test_ageing_says_why(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    kept(view, "It rains", expires_at=clock.now + timedelta(days=1))
+    clock.forward(days=2)
+    memory.expire()
+    newest = view.activity().items[0]
+    assert (newest.event.value, newest.reason, newest.actor) == ("TTL", "expired", "system")
+    assert view.activity_days(1)[0].counts == {"expired": 1}
+
+
+@pytest.mark.parametrize("cursor", ["", "?", "MTIz", "x" * 500, 7, "MSBBQUFBQUFBQSAx8J+YgA"])
+def test_a_cursor_that_was_never_given_is_refused(memory: Memory, cursor: object) -> None:
+    refuses(private(memory, ALICE).activity, "cursor", cursor=cursor)
+
+
+def test_what_is_asked_for_is_bounded(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    refuses(view.activity, "limit", limit=501)
+    refuses(view.activity_days, "days", 367)
+    refuses(view.activity, "since", since=NAIVE)
+
+
+def test_every_entry_of_a_history_says_whose_it_is(memory: Memory, clock: SetClock) -> None:
+    lived(memory, clock)
+    kept(group(memory, ALICE), "The team meets at nine", for_room=True)
+    lost = "SELECT count(*) FROM history h JOIN memories m ON m.space_id = h.space_id "
+    lost += "AND m.id = h.memory_id WHERE coalesce(h.owner, '') <> coalesce(m.owner, '')"
+    assert rows(memory, lost) == [(0,)]
+
+
+def _go_back(connection: Connection) -> None:
+    """To the schema before histories said whose they are."""
+    config = Config()
+    config.set_main_option("script_location", str(migrate._SCRIPTS))
+    config.set_main_option("path_separator", "os")
+    before = ScriptDirectory.from_config(config).get_revision("0010").down_revision
+    for statement in (
+        "DROP INDEX ix_history_owner",
+        "DROP INDEX ix_history_at",
+        "DROP INDEX ix_memories_foremost",
+        "ALTER TABLE history DROP COLUMN owner",
+        "DROP TABLE same_people",
+        f"UPDATE alembic_version SET version_num = '{before}'",
+    ):
+        connection.execute(text(statement))
+
+
+@pytest.mark.parametrize("where", ["sqlite-file", "postgres"])
+def test_what_happened_before_the_upgrade_is_told_after_it(
+    where: str,
+    tmp_path: Path,
+    opened: Open,
+    clock: SetClock,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    step_by_step(monkeypatch)
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    if where == "postgres":
+        url = request.getfixturevalue("fresh_postgres_url")
+    with opened(url) as memory:
+        lived(memory, clock)
+        kept(group(memory, ALICE), "The team meets at nine", for_room=True)
+        expected = told(private(memory, ALICE).activity())
+        memory._store.database.write(_go_back)
+    again = opened(url)
+    assert told(private(again, ALICE).activity()) == expected
+    assert len(expected) == 5

@@ -1,0 +1,160 @@
+"""Who would hear a memory: in every room of its owner's, and each of those who are there."""
+
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit import console_limits
+from tacit.memory import Memory
+from tacit.model.hearing import Hearers, Room
+from tacit.views.view import View
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
+
+OPEN: Any = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
+HERE = {TEAM: (ALICE, BOB), FAMILY: (ALICE, BOB, CAROL)}
+BOBS_ROOM = "telegram:-300"
+
+
+@pytest.fixture
+def own(memory: Memory, clock: SetClock) -> View:
+    for chat, here in HERE.items():
+        group(memory, ALICE, chat, here=here).remember("hello")
+        clock.forward(seconds=1)
+    return private(memory, ALICE)
+
+
+def names(room: Room) -> list[str]:
+    return [name.text for person in room.people for name in person.names]
+
+
+def rules(found: Hearers) -> dict[str, str]:
+    """By room and by person: the rule, where it would be said."""
+    told = [(room.id, why) for room, why in found.rooms]
+    told += [(person.id.removeprefix("ext:"), why) for person, why in found.people]
+    return {id: why.rule for id, why in told if why.allowed}
+
+
+def test_the_rooms_of_somebody_are_those_they_are_in_now(memory: Memory, own: View) -> None:
+    group(memory, BOB, BOBS_ROOM, here=(BOB, CAROL)).remember("hello")
+    own.name(BOB.key, "my brother-in-law")
+    memory.set_confidential(FAMILY)
+    told = [(room.id, room.kind, room.confidential, names(room)) for room in own.rooms()]
+    assert told == [
+        (ALICE.key, "private", False, []),
+        (FAMILY, "group", True, ["Carol", "Bob"]),
+        (TEAM, "group", False, ["Bob"]),
+    ]
+    memory.left(TEAM, BOB.key)
+    assert [names(room) for room in own.rooms()] == [[], ["Carol", "Bob"], []]
+    memory.left(FAMILY, ALICE.key)
+    assert [room.id for room in own.rooms()] == [ALICE.key, TEAM]
+
+
+def test_a_room_that_moved_is_one_room_under_its_newest_id(memory: Memory, own: View) -> None:
+    id = kept(group(memory, ALICE), "Alice likes tea", visibility="room")
+    memory.migrated(TEAM, "telegram:-1000000000100")
+    assert [room.id for room in own.rooms()] == [ALICE.key, "telegram:-1000000000100", FAMILY]
+    assert rules(own.hearers(id))["telegram:-1000000000100"] == "G1b"
+
+
+def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(
+    memory: Memory, own: View
+) -> None:
+    mine = kept(group(memory, ALICE), "Alice likes tea", **OPEN)
+    theirs = kept(private(memory, BOB), "Bob's own")
+    heard = kept(group(memory, BOB), "Bob likes tea", **OPEN)
+    together = group(memory, ALICE)
+    assert together.rooms() == []
+    for view, id in ((together, mine), (own, theirs), (own, heard), (own, "AAAAAAAA"), (own, "")):
+        with pytest.raises(tacit.NotFound, match="no such memory here"):
+            view.hearers(id)
+
+
+@pytest.mark.parametrize("sensitivity", ["public", "personal", "sensitive"])
+@pytest.mark.parametrize("visibility", ["private_only", "room", "public_ok"])
+def test_who_would_hear_a_memory_is_who_hears_it(
+    memory: Memory, own: View, visibility: str, sensitivity: str
+) -> None:
+    fields: Any = {"sensitivity": sensitivity, "kind": "knowledge"}
+    ids = [
+        kept(view, f"about {len(about)}", about=about, **fields)
+        for view in (own, group(memory, ALICE, FAMILY, here=HERE[FAMILY]))
+        for about in ([], [BOB.key], [BOB.key, CAROL.key, ALICE.key])
+    ]
+    ids.append(kept(own, "not for Bob", withheld_from=[BOB.key], **fields))
+    for id in ids:
+        own.set_visibility(id, visibility)
+    heard = {
+        chat: {one for who in here for one in hears(group(memory, who, chat, here=here))}
+        for chat, here in HERE.items()
+    }
+    heard |= {who.key: hears(private(memory, who)) for who in (ALICE, BOB, CAROL)}
+    for id in ids:
+        assert set(rules(own.hearers(id))) == {where for where, some in heard.items() if id in some}
+
+
+def hears(view: View) -> set[str]:
+    return {one.id for one in view.list()}
+
+
+def test_a_change_of_visibility_can_be_looked_at_before_it_is_made(
+    memory: Memory, own: View
+) -> None:
+    id = kept(group(memory, ALICE), "Alice likes tea", visibility="room", kind="task")
+    before = own.show(id)
+    for wanted in ("public_ok", "private_only", "room"):
+        seen = own.hearers(id, visibility=wanted)
+        assert own.show(id) == before
+        own.set_visibility(id, wanted)
+        assert own.hearers(id) == seen
+        before = own.show(id)
+    assert rules(own.hearers(id)) == {ALICE.key: "P1", TEAM: "G1b", BOB.key: "P4"}
+    assert set(rules(own.hearers(id, visibility="public_ok"))) == {ALICE.key, *HERE, BOB.key}
+    assert set(rules(own.hearers(id, visibility="private_only"))) == {ALICE.key}
+    with pytest.raises(tacit.InvalidInput, match="visibility"):
+        own.hearers(id, visibility="everywhere")
+
+
+def test_what_is_forgotten_would_be_heard_by_nobody(own: View) -> None:
+    id = kept(own, "one", visibility="public_ok", sensitivity="public")
+    own.forget(id)
+    found = own.hearers(id)
+    assert {why.rule for _, why in (*found.rooms, *found.people)} == {"D1"}
+
+
+def test_of_many_rooms_and_people_those_who_would_hear_it_come_first(
+    memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everybody = [f"telegram:{number}" for number in range(3001, 3007)]
+    for number, chat in enumerate(("telegram:-1", "telegram:-2", "telegram:-3")):
+        clock.forward(seconds=1)
+        group(memory, ALICE, chat, here=(ALICE, *everybody[: number * 3])).remember("hello")
+    heard = group(memory, ALICE, "telegram:-2", here=(ALICE, everybody[2]), complete=True)
+    id = kept(heard, "Alice is making tea", visibility="room", kind="task")
+    group(memory, ALICE, "telegram:-2", here=(ALICE, *everybody[:3])).remember("hello again")
+    own = private(memory, ALICE)
+    monkeypatch.setattr(console_limits, "ROOMS_MAX_COUNT", 2)
+    monkeypatch.setattr(console_limits, "ROOM_PEOPLE_MAX_COUNT", 2)
+    monkeypatch.setattr(console_limits, "HEARERS_MAX_COUNT", 2)
+    private_chat, third, second = own.rooms()
+    assert (private_chat.complete, third.complete, second.complete) == (True, False, False)
+    assert [person.id for person in third.people] == [f"ext:{one}" for one in everybody[:2]]
+    found = own.hearers(id)
+    assert [room.id for room, _ in found.rooms] == [ALICE.key, "telegram:-2", "telegram:-3"]
+    told = [(person.id.removeprefix("ext:"), why.rule) for person, why in found.people]
+    assert told == [(everybody[2], "P4"), (everybody[0], "P0")]
+    assert (found.rooms_left_out, found.people_left_out) == (1, 6 - 2)
+
+
+def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(
+    memory: Memory, own: View
+) -> None:
+    laptop = tacit.Requester("slack:T1:UA", name="Alice")
+    group(memory, laptop, "slack:C1", here=(laptop, CAROL)).remember("hello")
+    memory.link(ALICE.key, "acct:alice")
+    memory.link(laptop.key, "acct:alice")
+    assert [room.id for room in own.rooms()] == [ALICE.key, "slack:C1", FAMILY, TEAM]
+    assert {name for room in own.rooms() for name in names(room)} == {"Bob", "Carol"}
+    id = kept(own, "Alice likes tea", visibility="public_ok")
+    assert set(rules(own.hearers(id))) == {ALICE.key, "slack:C1", FAMILY, TEAM}
