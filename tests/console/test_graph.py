@@ -169,7 +169,7 @@ def test_some_are_drawn_at_first_and_more_when_asked_for(
     assert page.locator(".node").count() > GRAPH_FIRST_COUNT
     expect(page.get_by_text("more memories have no room here")).to_have_count(0)
     page.goto(f"{many.url}/graph?most=none")
-    expect(page.get_by_role("alert")).to_contain_text("write a whole number")
+    expect(page.get_by_role("alert")).to_contain_text("Write a whole number")
 
 
 def test_dragging_moves_it_and_a_click_opens(crowded: Page) -> None:

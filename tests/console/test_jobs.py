@@ -80,7 +80,7 @@ def test_a_task_that_fails_or_is_being_run_is_told_so(
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
 
     def fails(_: Memory, task: str) -> None:
-        raise StoreBusy(task) if task == "purge" else Conflict("is being run by somebody else")
+        raise StoreBusy(task) if task == "purge" else Conflict(f"{task} is being run by another")
 
     monkeypatch.setattr(Memory, "run_job", fails)
     failed = ops.do("/jobs/purge/run")
@@ -88,7 +88,7 @@ def test_a_task_that_fails_or_is_being_run_is_told_so(
     assert "job-failed" in failed.headers["set-cookie"]
     taken = ops.do("/jobs/expire/run")
     assert taken.status_code == 409
-    assert "is being run by somebody else" in taken.text
+    assert "Expire is being run by another" in taken.text
 
 
 def test_what_takes_long_goes_on_without_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World]
     page.get_by_role("link", name="Make a key").click()
     page.get_by_label("Name", exact=True).fill("bot")
     page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_role("alert")).to_contain_text("scopes")
+    expect(page.get_by_role("alert")).to_contain_text("name some of read, write")
     expect(page.get_by_label("Name", exact=True)).to_have_value("bot")
     assert world.memory.keys() == []
     page.get_by_label("Remember, change and forget").check()

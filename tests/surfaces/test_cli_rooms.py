@@ -20,7 +20,7 @@ NEED_NOBODY = {
     "link", "unlink", "links", "merge", "unmerge", "spaces", "maintain", "embedding", "reembed",
     "doctor", "waiting", "jobs", "work", "quarantine", "revert", "demo", "certificate", "backup",
     "expire", "purge", "consolidate", "reflect", "summarise", "events", "metrics",
-    "notes", "keys", "serve", "chat", "slack", "telegram",
+    "notes", "keys", "serve", "console", "chat", "slack", "telegram",
 }  # fmt: skip
 ARGUMENTS = {
     "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",
