@@ -4,8 +4,9 @@
 
 One server, two spaces: in one a person has 100 memories, in the other 10,000. Both are asked for
 the same pages in turns, as a person and as an operator; search as you type is asked for letter by
-letter, for a word that many memories have and for one that few have. Then Chromium opens the first
-page with nothing at hand, and counts what came. On a SQLite file, and on PostgreSQL if
+letter: for words that all memories have, for one that two have, and for one that some have, which
+fills a page of the one space and not of the other. Then Chromium opens the first page with nothing
+at hand, and counts what came. On a SQLite file, and on PostgreSQL if
 TACIT_TEST_POSTGRES names one.
 """
 
@@ -34,9 +35,14 @@ SMALL, LARGE = 100, 10_000
 RATIO_MAX = 2.0
 FIRST_PAGE_MAX_BYTES = 200_000
 WHO, OPERATOR, ROOM = "bench:1", "bench", "bench:-1"
-_EVERY = 50  # memories, of which one holds the rare word
-_COMMON, _RARE = "garden", "zeppelin"
-_TYPED = {"typed, common word": _COMMON, "typed, rare word": _RARE, "typed, two words": "door gard"}
+_RARE = "zeppelin"
+_RARELY = (7, 42)  # the memories that hold it
+_TYPED = {
+    "typed, all have it": "green",
+    "typed, two have it": _RARE,
+    "typed, two words": "door gree",
+}
+_TYPED_SOME = {"typed, some have it": "garden"}  # a page of few rows beside a full one
 _ENVIRONMENT = {
     "TACIT_EMBEDDING_PROVIDER": "none",
     "TACIT_JOBS_ON_OPEN": "false",
@@ -82,7 +88,7 @@ def fill(memory: tacit.Memory, count: int) -> str:
         memory.joined(ROOM, one)
     last = ""
     for n in range(count):
-        rare = f" near the {_RARE}" if n % _EVERY == 0 else ""
+        rare = f" near the {_RARE}" if n in _RARELY else ""
         content = f"The {_THINGS[n % 8]} has the number {n} and a green door{rare}"
         last = view.remember(content, category="context").id
     return last
@@ -121,22 +127,30 @@ def report(name: str, small: Side, large: Side, *, operator: bool, rounds: int) 
         for page, path in _PAGES.items()
         if not (operator and page in _FOR_PERSONS)
     }
-    measured |= {what: typed(small, large, word, rounds) for what, word in _TYPED.items()}
+    words = _TYPED | _TYPED_SOME
+    measured |= {what: typed(small, large, word, rounds) for what, word in words.items()}
     for what, (few, many) in measured.items():
         ratio = median(many) / median(few)
-        fine &= ratio <= RATIO_MAX
+        bound = what not in _TYPED_SOME
+        fine &= ratio <= RATIO_MAX or not bound
         rows.append(
             (
                 what,
                 milliseconds(median(few)),
                 milliseconds(median(many)),
                 milliseconds(percentile(many, 0.95)),
-                f"{ratio:.2f}x{'' if ratio <= RATIO_MAX else '  WRONG'}",
+                f"{ratio:.2f}x{_said(ratio, bound)}",
             )
         )
     print(f"\n{name}, as {'an operator' if operator else 'a person'} (at most {RATIO_MAX:.0f}x)")
     print(table(("page", "p50 few", "p50 many", "p95 many", "ratio"), rows))
     return fine
+
+
+def _said(ratio: float, bound: bool) -> str:
+    if not bound:
+        return "  more rows"
+    return "" if ratio <= RATIO_MAX else "  WRONG"
 
 
 def first_page_bytes(url: str, cookie: str) -> tuple[int, int]:

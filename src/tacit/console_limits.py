@@ -13,7 +13,7 @@ SITTING_SEEN_SECONDS = 60  # not noted more often than that
 
 # Pictures and charts.
 GRAPH_NODES_MAX_COUNT = 500
-GRAPH_FIRST_COUNT = 200  # nodes that a page draws unless more are asked for
+GRAPH_FIRST_COUNT = 150  # nodes that a page draws unless more are asked for
 GRAPH_EDGES_MAX_COUNT = 2_000  # the strongest
 GRAPH_LABEL_MAX_CHARS = 120
 ACTIVITY_DEFAULT_DAYS = 30

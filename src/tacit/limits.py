@@ -292,7 +292,7 @@ LINK_TRIES_HOURS = 1
 SEARCH_MAX_CHARS = 1_000
 SEARCH_WORDS_MAX_COUNT = 32
 BROWSE_COUNT_MAX_COUNT = 1_000  # counted no further
-BROWSE_FIRST_COUNT = 200  # asked one by one whether typed words begin some of theirs
+BROWSE_FIRST_COUNT = 100  # asked one by one whether typed words begin some of theirs
 BROWSE_FEW_COUNT = 700  # that are looked up by their words; more are met by walking through all
 
 # Operators who look at what people have.
