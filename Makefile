@@ -154,7 +154,7 @@ clean: ## remove the environment and everything that was generated
 	@touch $@
 
 .venv/.test-ready: .venv/.created
-	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,telegram,slack,notes]' --group dev
+	@$(INSTALL) --editable '.[postgres,embeddings,endpoints,language,server,client,metrics,telegram,slack,langgraph,notes]' --group dev
 	@touch .venv/.run-ready $@
 
 # The browser that pages are tested in. Without one those tests are skipped, and say so.
