@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -80,6 +81,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         purge_at=None,
         superseded_by=None,
         shadowed=False,
+        data=data_of(draft, old),
     )
 
 
@@ -108,6 +110,7 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
         agent=draft.agent or memory.agent,
         run=draft.run or memory.run,
         role=draft.role or memory.role,
+        data=data_of(draft, memory),
     )
 
 
@@ -121,6 +124,7 @@ def _told_elsewhere(old: Memory) -> Memory:
         kind=Kind.KNOWLEDGE,
         slot=None,
         tags=(),
+        data=None,
         portable=False,
         importance=limits.IMPORTANCE_DEFAULT,
         confidence=None,
@@ -139,6 +143,13 @@ def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
 def heard(w: Writing) -> frozenset[str]:
     """By the identities they have here: a link may end, and whoever was there was there."""
     return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
+
+
+def data_of(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
+    """What is said of it replaces all of it, and an empty object clears it."""
+    if draft.data is None:
+        return old.data if old else None
+    return draft.data or None
 
 
 def source(w: Writing, draft: Draft) -> Source:

@@ -35,7 +35,7 @@ def propose(w: Writing, category: str, key: str) -> None:
             continue
         before = writes.held(w, waiting.memory_id)
         if before is not None and is_loan(before):
-            if before.content == value.content:
+            if _says_the_same(before, value):
                 return
             keep.withdraw(w, waiting)
     copy = replace(
@@ -57,7 +57,7 @@ def propose(w: Writing, category: str, key: str) -> None:
 
 def approve(w: Writing, waiting: Waiting, copy: Memory, value: Memory | None) -> None:
     """Only what was shown is agreed to: a value that reads otherwise by now is another question."""
-    if value is None or value.state is not State.ACTIVE or value.content != copy.content:
+    if value is None or value.state is not State.ACTIVE or not _says_the_same(value, copy):
         raise Conflict("the value is another one by now: decline this, and ask again")
     w = replace(w, why=f"approved; {waiting.reason}")
     lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=w.at)
@@ -69,6 +69,10 @@ def decline(w: Writing, waiting: Waiting, copy: Memory) -> None:
     """The value stays as it is, and may still be learned: the no is to this question."""
     proposals.decline(w, waiting.concerns, _question(copy))
     keep.withdraw(w, waiting)
+
+
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    return one.content == other.content and one.data == other.data
 
 
 def _question(memory: Memory) -> str:

@@ -11,7 +11,16 @@ from dataclasses import replace
 from tacit.disclosure.change import Act, Standing, effective_visibility, may_change
 from tacit.disclosure.decide import decide
 from tacit.errors import Conflict, InvalidInput
-from tacit.learn.compose import Ttls, compose, heard, refiled, source, stricter, withholding
+from tacit.learn.compose import (
+    Ttls,
+    compose,
+    data_of,
+    heard,
+    refiled,
+    source,
+    stricter,
+    withholding,
+)
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.results import Remembered
@@ -59,7 +68,7 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
     if memory.key is not None and draft.category not in (None, memory.category):
         raise InvalidInput("category", "a memory with a key stays where it is filed")
     here = memory.learned_in is not None and memory.learned_in in w.request.rooms
-    if draft.content is None or draft.content == memory.content:
+    if _says_the_same(memory, draft):
         return _refile(w, memory, draft, ttls)
     if here and standing is not Standing.SUBJECT:
         return _reword(w, memory, draft, ttls)
@@ -118,7 +127,7 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if own.learned_in is None or own.learned_in not in w.request.rooms or _raises(w, own, draft):
         return _supersede(w, own, draft, ttls)
-    if draft.content == own.content:
+    if _says_the_same(own, draft):
         return _refile(w, own, draft, ttls)
     return _reword(w, own, draft, ttls)
 
@@ -140,17 +149,26 @@ def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
     )
 
 
+def _says_the_same(memory: Memory, draft: Draft) -> bool:
+    """Data is part of what is said: other data is another version, heard by whoever is there."""
+    return draft.content in (None, memory.content) and data_of(draft, memory) == memory.data
+
+
 def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+    # Data that is taken over was not heard by those who came since.
+    kept = memory.data is not None and draft.data is None
     changed = replace(
         refiled(w, memory, draft, ttls),
         content=draft.content or memory.content,
         version=memory.version + 1,
         speaker=w.request.subject,
-        heard_by=heard(w),
+        heard_by=heard(w) & memory.heard_by if kept else heard(w),
         source=source(w, draft),
         updated_at=w.at,
     )
-    writes.reword(w, changed)
+    same_words = changed.content == memory.content
+    told = {"fields": "data"} if changed.data != memory.data else None
+    writes.reword(w, changed, told, same_words=same_words)
     _settle(w, changed)
     return _answer(w, changed)
 

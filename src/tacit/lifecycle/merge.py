@@ -87,11 +87,13 @@ def may_merge(pair: Two, at: datetime) -> bool:
 
 
 def _mergeable(kept: Memory, gone: Memory, at: datetime, *, replaced: bool) -> bool:
-    """Two keys have two values, even where these are the same: one with a key never gives way."""
+    """Two keys have two values, even where these are the same: one with a key never gives way. What
+    has data says more than its words."""
     stands = all(
         one.state is State.ACTIVE
         and not one.is_turn
         and not one.inferred
+        and one.data is None
         and (one.expires_at is None or one.expires_at > at)
         for one in (kept, gone)
     )

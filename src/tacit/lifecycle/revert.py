@@ -259,6 +259,7 @@ def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
     back = replace(
         memory,
         content=then.content,
+        data=None,  # what went with that wording is not kept
         version=memory.version + 1,
         speaker=then.speaker,
         subjects=people(then.subjects),

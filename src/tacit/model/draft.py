@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, TypedDict
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.model import json_value, text
 from tacit.model.words import Kind, Sensitivity, Trust, Visibility
 
 
@@ -35,6 +35,7 @@ class Fields(TypedDict, total=False):
     role: str | None
     turns: Collection[str] | None
     for_room: bool | None
+    data: Mapping[str, Any] | None
 
 
 class FiledFields(Fields, total=False):
@@ -67,6 +68,7 @@ class Draft:
     run: str | None = None
     role: str | None = None
     turns: tuple[str, ...] | None = None  # ids of what it was learned from
+    data: Mapping[str, Any] | None = None  # a JSON object; an empty one clears it
     for_room: bool = False  # a fact of the room's own: it has no owner
     trust: Trust | None = None  # set by the stages that write, never by a caller
     created_at: datetime | None = None  # of an import; likewise
@@ -142,4 +144,5 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "role": _label("role"),
     "turns": turns,
     "for_room": lambda v: text.flag("for_room", v),
+    "data": json_value.data,
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from tacit.model.words import ChatKind, Event, Kind, Sensitivity, State, Trust, Visibility
 
@@ -66,6 +68,8 @@ class Memory:
     session: str | None = None
     seq: int | None = None
     name: str | None = None
+    # A JSON object that goes with the current wording; the reader's own copy.
+    data: Mapping[str, Any] | None = field(default=None, hash=False)
 
     @property
     def is_turn(self) -> bool:

@@ -119,4 +119,5 @@ def _worded(
         subjects=then.subjects,
         heard_by=then.heard_by,
         updated_at=then.created_at,
+        data=memory.data if then is heard[-1] else None,  # it goes with the current wording
     )

@@ -12,6 +12,7 @@ from tacit.model.memory import Memory
 from tacit.model.words import State
 from tacit.store.identities import around
 from tacit.store.places import place
+from tacit.store.rows import unpacked_object
 from tacit.store.tables import memories
 from tacit.store.writes import Writing
 
@@ -65,13 +66,15 @@ def siblings(w: Writing, memory: Memory) -> list[str]:
 
 
 def has_already(w: Writing, asked: Draft) -> bool:
-    """Whether the writer has a value of this key, or without a key the very same words."""
+    """Whether the writer has a value of this key, or without a key the very same words and
+    data."""
     if asked.key is not None and asked.category is not None:
         return bool(holders(w, asked.category, asked.key, for_room=False))
-    same = select(_M.id).where(
+    same = select(_M.data).where(
         _M.space_id == w.space,
         _M.owner.in_(sorted(w.request.mine)),
         _M.content == asked.content,
         _M.state == word(State.ACTIVE),
     )
-    return w.connection.execute(same.limit(1)).first() is not None
+    kept = w.connection.execute(same).scalars()
+    return any((unpacked_object(one) if one else None) == (asked.data or None) for one in kept)

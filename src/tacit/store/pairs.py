@@ -71,12 +71,12 @@ def next_owner(connection: Connection, space: str, after: str) -> str | None:
 def compared(
     connection: Connection, audiences: Audiences, space: str, owner: str, now: datetime
 ) -> list[Worded]:
-    """What of somebody's may be merged at all: it stands, was said, and changed not too long ago;
-    newest first."""
+    """What of somebody's may be merged at all: it stands, was said, is no more than its words, and
+    changed not too long ago; newest first."""
     since = now - timedelta(days=limits.CONSOLIDATE_RECENCY_DAYS)
     found = (
         _standing(space, owner, now)
-        .where(_M.updated_at >= to_micros(since))
+        .where(_M.updated_at >= to_micros(since), _M.data.is_(None))
         .order_by(_M.updated_at.desc(), _M.id)
         .limit(limits.CONSOLIDATE_POOL_MAX_COUNT)
     )

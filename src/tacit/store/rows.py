@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tacit.clock import from_micros, to_micros
+from tacit.model.json_value import written
 from tacit.model.memory import Memory, Source
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
 from tacit.store.tables import memories
@@ -51,6 +52,14 @@ def _read(text: str) -> list[str] | None:
     return found if good else None
 
 
+def unpacked_object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found else None
+
+
 def _time(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
@@ -67,7 +76,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         _has_withheld, withheld_unknown, inferred, trust, importance, confidence, pinned, tags,
         source_channel, source_chat, source_message, thread, agent, run, role, created_at,
         updated_at, observed_at, expires_at, last_accessed_at, access_count, state, purge_at,
-        superseded_by, shadowed, session, seq, name,
+        superseded_by, shadowed, session, seq, name, data,
     ) = row  # fmt: skip
     learned = _LEARNED.get(learned_kind)
     unreadable = Visibility.ROOM if learned is ChatKind.GROUP else Visibility.PRIVATE_ONLY
@@ -118,6 +127,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         session=session,
         seq=seq,
         name=name,
+        data=None if data is None else unpacked_object(data),
     )
 
 
@@ -171,6 +181,7 @@ def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
         "session": memory.session,
         "seq": memory.seq,
         "name": memory.name,
+        "data": written(memory.data) if memory.data else None,
     }
 
 

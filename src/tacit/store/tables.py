@@ -159,6 +159,7 @@ memories = Table(
     words("session", null=True),
     Column("seq", BigInteger, nullable=True),
     words("name", null=True),  # what the speaker went by
+    words("data", null=True),  # JSON object
     # The revision of its owner's partition (or its room's) when anything of it last changed.
     Column("stamp", BigInteger, nullable=False, server_default=text("0")),
     PrimaryKeyConstraint("space_id", "id"),

@@ -161,17 +161,25 @@ def add_turn(w: Writing, turn: Memory) -> None:
     happening.recorded(w, turn)
 
 
-def reword(w: Writing, memory: Memory, detail: dict[str, str] | None = None) -> None:
-    """Another version: `memory` is the new one, its number already counted up."""
+def reword(
+    w: Writing,
+    memory: Memory,
+    detail: dict[str, str] | None = None,
+    *,
+    same_words: bool = False,
+) -> None:
+    """Another version: `memory` is the new one, its number already counted up. With the same words
+    it means the same."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
     _replace(w, memory, heard)
     w.dialect.reindex_words(w.connection, memory, doors.of_memory(memory, heard))
-    _drop_vector(w, memory)
+    if not same_words:
+        _drop_vector(w, memory)
     rendered.run(
         w.connection,
         [
             steps.version(memory, heard, w.actor, w.at),
-            *_vector(w, memory),
+            *([] if same_words else _vector(w, memory)),
             steps.event(memory, Event.UPDATE, w.actor, w.at, _detail(w, detail)),
             *_shown(w, memory, "updated"),
         ],

@@ -26,7 +26,7 @@ from tacit.store.writes import Writing
 
 _FIELDS = (
     "kind", "category", "key", "slot", "visibility", "sensitivity", "portable", "importance",
-    "confidence", "pinned", "tags", "agent", "run", "role",
+    "confidence", "pinned", "tags", "agent", "run", "role", "data",
 )  # fmt: skip
 _TIMES = ("observed_at", "expires_at")
 _NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "checkpoint", "turn")
