@@ -36,6 +36,7 @@ from tacit.store.identity_tables import (
     spaces,
     subjects,
 )
+from tacit.store.import_tables import imported, imports
 from tacit.store.learning_tables import (
     declined,
     jobs,
@@ -66,6 +67,8 @@ __all__ = [
     "events",
     "history",
     "identity_links",
+    "imported",
+    "imports",
     "job_runs",
     "jobs",
     "language_usage",
