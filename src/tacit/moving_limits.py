@@ -11,3 +11,15 @@ IMPORT_ITEMS_MAX_COUNT = 200  # of one call, in one transaction
 IMPORT_SHOWN_COUNT = 5  # of a preview, as they would be kept
 IMPORT_ID_MAX_CHARS = 1_000  # that another memory gave to something
 IMPORT_TOTAL_MAX_COUNT = 100_000_000
+
+# Files of other memories.
+MOVED_FILE_MAX_BYTES = 1_073_741_824
+MOVED_RECORD_MAX_CHARS = 4_194_304  # of one record of a file, or one conversation
+MOVED_RECORDS_MAX_COUNT = 1_000_000  # of one file or folder
+MOVED_NOTE_MAX_BYTES = 4_194_304
+MOVED_NOTES_MAX_COUNT = 100_000  # in one folder
+MOVED_NOTE_DEPTH_MAX_COUNT = 32  # folders in folders
+MOVED_HEAD_MAX_CHARS = 65_536  # of the frontmatter of a note
+MOVED_HEAD_DEPTH_MAX_COUNT = 8
+MOVED_PROBLEMS_SHOWN_COUNT = 20  # of what was not taken in
+MOVED_LIVE_AT_ONCE_COUNT = 200  # items that are asked of a store at a time
