@@ -25,6 +25,7 @@ from tacit.store.asking_tables import api_keys, checkpoints, done_memories, done
 from tacit.store.chatting_tables import link_offers, link_tries, updates
 from tacit.store.columns import flag, metadata, of_memory, time, words
 from tacit.store.console_tables import look_people, looks, sign_ins, sittings
+from tacit.store.graph_tables import graph_steps, graph_values, graph_writes
 from tacit.store.history_tables import change_log, history, thread_revisions
 from tacit.store.identity_tables import (
     chat_members,
@@ -65,6 +66,9 @@ __all__ = [
     "embedded",
     "erasures",
     "events",
+    "graph_steps",
+    "graph_values",
+    "graph_writes",
     "history",
     "identity_links",
     "imported",

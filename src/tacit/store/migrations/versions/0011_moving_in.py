@@ -3,6 +3,8 @@ memories."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -12,6 +14,7 @@ down_revision = "0010"
 
 def upgrade() -> None:
     _add_data()
+    _create_steps()
     _create_imports()
 
 
@@ -58,4 +61,72 @@ def _create_imports() -> None:
     op.create_index("ix_imported_memory", "imported", ["space_id", "memory_id"], unique=False)
     op.create_index(
         "ix_imported_run", "imported", ["space_id", "person", "run", "token"], unique=False
+    )
+
+
+def _create_steps() -> None:
+    _create_graph_table(
+        "graph_steps",
+        ["id"],
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("parent", sa.Text(), nullable=True),
+        sa.Column("type", sa.Text(), nullable=False),
+        sa.Column("run", sa.Text(), nullable=True),
+        *_sealed(),
+        sa.Column("metadata", sa.Text(), nullable=False),
+        sa.Column("versions", sa.Text(), nullable=False),
+    )
+    ran = sa.text("run IS NOT NULL")
+    op.create_index(
+        "ix_graph_steps_run",
+        "graph_steps",
+        ["space_id", "run", "person"],
+        sqlite_where=ran,
+        postgresql_where=ran,
+    )
+    _create_graph_table(
+        "graph_values",
+        ["channel", "version"],
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("version", sa.Text(), nullable=False),
+        sa.Column("type", sa.Text(), nullable=False),
+        *_sealed(),
+    )
+    _create_graph_table(
+        "graph_writes",
+        ["step", "task", "idx"],
+        sa.Column("step", sa.Text(), nullable=False),
+        sa.Column("task", sa.Text(), nullable=False),
+        sa.Column("idx", sa.Integer(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("type", sa.Text(), nullable=False),
+        *_sealed(),
+    )
+
+
+def _sealed() -> list[sa.Column[Any]]:
+    return [
+        sa.Column("heard", sa.Text(), nullable=True),
+        sa.Column("categories", sa.Text(), nullable=True),
+        sa.Column("saved_at", sa.BigInteger(), nullable=False),
+    ]
+
+
+def _create_graph_table(name: str, key: list[str], *columns: sa.Column[Any]) -> None:
+    where = ["space_id", "person", "place", "thread", "ns"]
+    op.create_table(
+        name,
+        *(sa.Column(one, sa.Text(), nullable=False) for one in where),
+        *columns,
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint(*where, *key),
+    )
+    elsewhere = sa.text("place <> ''")
+    op.create_index(
+        f"ix_{name}_place",
+        name,
+        ["space_id", "place", "person", "thread", "heard", "categories", "saved_at"],
+        sqlite_where=elsewhere,
+        postgresql_where=elsewhere,
     )
