@@ -30,7 +30,7 @@ def _sealed() -> list[Column[Any]]:
 
 
 def _by_place(name: str) -> Index:
-    columns = ("space_id", "place", "person", "thread", "heard", "categories", "saved_at")
+    columns = ("space_id", "place", "person", "thread", "heard")
     return Index(name, *columns, sqlite_where=_ELSEWHERE, postgresql_where=_ELSEWHERE)
 
 

@@ -126,7 +126,7 @@ def _create_graph_table(name: str, key: list[str], *columns: sa.Column[Any]) -> 
     op.create_index(
         f"ix_{name}_place",
         name,
-        ["space_id", "place", "person", "thread", "heard", "categories", "saved_at"],
+        ["space_id", "place", "person", "thread", "heard"],
         sqlite_where=elsewhere,
         postgresql_where=elsewhere,
     )
