@@ -72,6 +72,7 @@ NO_FIELD: dict[str, list[Any]] = {
     "run": ["", 5],
     "role": ["", 5],
     "for_room": ["yes", 1],
+    "data": [[], "x", 5, {1: 2}, {"a": math.nan}, {"a": object()}, {"a": "b\x00"}, {"\ud800": 1}],
     # What a caller has no say in.
     "owner": ["ext:telegram:2002"],
     "trust": ["stated"],

@@ -49,7 +49,7 @@ VALUES = st.recursive(
 FIELDS = [
     "kind", "category", "key", "slot", "about", "withheld_from", "visibility", "sensitivity",
     "portable", "importance", "confidence", "pinned", "tags", "observed_at", "expires_at",
-    "message", "agent", "run", "role", "for_room", "trust", "owner",
+    "message", "agent", "run", "role", "for_room", "data", "trust", "owner",
 ]  # fmt: skip
 
 

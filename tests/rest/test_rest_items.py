@@ -102,12 +102,16 @@ def test_remember_takes_every_field(world: World) -> None:
         agent="helper",
         run="r1",
         role="user",
+        data={"at": {"room": 4}},
     )
     assert done["created"] is True
     told = alice.told(f"/api/memory/{done['id']}/record")
     assert (told["kind"], told["key"], told["confidence"]) == ("event", "launch", 0.5)
     assert told["expires_at"] == "2026-04-01T00:00:00+00:00"
     assert told["source"]["message"] == "m1"
+    assert told["data"] == {"at": {"room": 4}}
+    alice.did(f"/api/memory/{done['id']}/update", data={})
+    assert alice.told(f"/api/memory/{done['id']}/record")["data"] is None
 
 
 def test_what_the_library_refuses_is_refused_in_its_words(world: World) -> None:
@@ -126,6 +130,8 @@ def test_what_the_library_refuses_is_refused_in_its_words(world: World) -> None:
         ({"about": [5]}, "about"),
         ({"expires_at": 5}, "expires_at"),
         ({"turns": "x"}, "turns"),
+        ({"data": [1]}, "data"),
+        ({"data": {"password": "correct-horse-42!"}}, "data"),
     ):
         refused(alice.post("/api/remember", **{"content": "a fact", **wrong}), 422, field)
     refused(alice.post("/api/remember"), 422, "content")

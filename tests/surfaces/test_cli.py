@@ -263,7 +263,7 @@ def test_what_a_memory_is_made_of_can_be_said_in_options(tacit: Tacit) -> None:
         "--sensitivity": "public", "--importance": "5", "--confidence": "0.5", "--tag": "warm",
         "--observed-at": "2026-01-01T00:00:00Z", "--expires-at": "2999-01-01T00:00:00+01:00",
         "--message": "m", "--agent": "a", "--run": "r", "--role": "user",
-        "--about": "telegram:2002", "--withhold-from": "telegram:3003",
+        "--about": "telegram:2002", "--withhold-from": "telegram:3003", "--data": '{"n": [1]}',
     }  # fmt: skip
     argv = [part for pair in fields.items() for part in pair]
     id = tacit("remember", "tea", "--pinned", "--no-portable", *argv, *ALICE, "--json").json["id"]
@@ -279,6 +279,11 @@ def test_what_a_memory_is_made_of_can_be_said_in_options(tacit: Tacit) -> None:
     assert [owners[n] for n in ("agent", "run", "role", "portable")] == ["a", "r", "user", False]
     assert owners["source"]["message"] == "m"
     assert owners["withheld_from"] == ["ext:telegram:3003"]
+    assert memory["data"] == {"n": [1]}
+    tacit("update", id, "--data", '{"n": 2}', *ALICE)
+    assert '{"n": 2}' in tacit("show", id, *ALICE).out
+    for wrong in ("nonsense", "[1]", "null"):
+        assert tacit("update", id, "--data", wrong, *ALICE).code == 2
 
 
 @on_both

@@ -32,8 +32,8 @@ class ViewWrites(Access):
     def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
-        run, role, turns (ids of what it was learned from), and for_room for a fact of the room's
-        own."""
+        run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
+        and for_room for a fact of the room's own."""
         asked = self._draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")

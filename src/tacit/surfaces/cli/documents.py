@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from datetime import date
 from enum import Enum
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MEMORY_FIELDS = (
     "id", "content", "kind", "category", "key", "version", "visibility", "sensitivity", "trust",
     "importance", "confidence", "pinned", "tags", "state", "owner", "speaker", "subjects",
-    "created_at", "updated_at", "observed_at", "expires_at",
+    "created_at", "updated_at", "observed_at", "expires_at", "data",
 )  # fmt: skip
 # Where it came from and where it may not go: for its owner alone.
 OWNER_FIELDS = (
@@ -173,6 +173,10 @@ def plain(value: object) -> Any:
         return value.value
     if isinstance(value, frozenset):
         return sorted(value)
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if (
+        isinstance(value, Iterable)
+        and not isinstance(value, Mapping)
+        and not isinstance(value, str)
+    ):
         return list(value)
     return value

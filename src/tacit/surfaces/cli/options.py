@@ -228,6 +228,7 @@ def _fields(parser: ArgumentParser) -> None:
     add("--confidence", type=float, metavar="X", help="0 to 1")
     add("--pinned", action=BooleanOptionalAction, help="whether it is kept from fading")
     add("--tag", dest="tags", action="append", metavar="WORD", help="may be repeated")
+    add("--data", metavar="JSON", help="an object that is kept with it; {} clears it")
     add("--observed-at", metavar="TIME", help="2026-03-01T12:00:00+00:00")
     add("--expires-at", metavar="TIME", help="2026-03-01T12:00:00+00:00")
     add("--message", metavar="TEXT", help="the channel's id of the message it was said in")

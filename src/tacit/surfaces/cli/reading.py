@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
 from tacit import Requester
@@ -47,6 +48,7 @@ def _shown(memory: Memory, *, own: bool) -> list[str]:
         ("confidence", "" if memory.confidence is None else str(memory.confidence)),
         ("pinned", "yes" if memory.pinned else ""),
         ("tags", ", ".join(memory.tags)),
+        ("data", "" if memory.data is None else json.dumps(memory.data, ensure_ascii=False)),
         ("owner", memory.owner or ""),
         ("speaker", memory.speaker or ""),
         ("about", ", ".join(sorted(memory.subjects))),

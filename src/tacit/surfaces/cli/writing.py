@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from typing import Any
 
+from tacit.errors import InvalidInput
 from tacit.model.results import Remembered
 from tacit.surfaces.cli import documents, files, turns
 from tacit.surfaces.cli.answers import Answer
@@ -47,8 +49,22 @@ def update(session: Session) -> Answer:
 def _given(args: Namespace) -> dict[str, Any]:
     """The fields that were named; the rest is for the memory to settle."""
     named = {name: getattr(args, name, None) for name in FIELDS}
+    named["data"] = _data(args)
     named |= {name: turns.moment(name, getattr(args, name, None)) for name in TIMES}
     return {name: value for name, value in named.items() if value is not None}
+
+
+def _data(args: Namespace) -> object:
+    given = getattr(args, "data", None)
+    if given is None:
+        return None
+    try:
+        found = json.loads(given)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidInput("data", 'is no JSON object; write for example {"unit": "kg"}')
+    return found
 
 
 def _wrote(done: Remembered, act: str) -> Answer:

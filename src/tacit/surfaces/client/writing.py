@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.model import json_value, text
 from tacit.model.draft import Fields, FiledFields
 from tacit.model.people import NameKind, Person
 from tacit.model.results import Erased, Imported, Remembered, Reverted
@@ -27,14 +27,14 @@ from tacit.surfaces.client.server import Call
 class RemoteWrites(Calling):
     def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
         done: Remembered = self._write(
-            Remembered, "POST", "/api/remember", content=content, **said(**fields)
+            Remembered, "POST", "/api/remember", content=content, **_checked(**fields)
         )
         return done
 
     def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
         path = f"/api/items/{item_part(category, key)}"
         said_so = sendable("content", value)
-        done: Remembered = self._write(Remembered, "PUT", path, value=said_so, **said(**fields))
+        done: Remembered = self._write(Remembered, "PUT", path, value=said_so, **_checked(**fields))
         return done
 
     def update(
@@ -49,7 +49,7 @@ class RemoteWrites(Calling):
             Remembered,
             "POST",
             f"/api/memory/{memory_part(id)}/update",
-            **said(content=content, if_version=if_version, **fields),
+            **_checked(content=content, if_version=if_version, **fields),
         )
         return done
 
@@ -136,6 +136,12 @@ class RemoteWrites(Calling):
         call = Call(method="POST", path="/api/import", headers=self._claims)
         done: Imported = self._as(Imported, self._server.send_lines(call, _ended(lines)))
         return done
+
+
+def _checked(**fields: Any) -> dict[str, Any]:
+    """What was said; data that would not come back the same is refused before it is sent."""
+    told = said(**fields)
+    return told | {"data": json_value.data(told["data"])} if "data" in told else told
 
 
 def _ended(lines: Iterable[object]) -> Iterator[str]:

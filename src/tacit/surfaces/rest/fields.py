@@ -27,6 +27,10 @@ from tacit.surfaces.rest.shapes import (
 MOMENTS = ("observed_at", "expires_at")
 _PEOPLE = several(words(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT)
 _TAGS = several(words(limits.TAG_MAX_CHARS, 1), most=limits.TAGS_MAX_COUNT)
+_DATA = {
+    "type": "object",
+    "description": "Kept and told with the memory: JSON without secrets. {} clears it.",
+}
 _TURNS = several(ID, most=limits.MESSAGES_MAX_COUNT)
 
 People = Annotated[Any, WithJsonSchema(or_null(_PEOPLE))]
@@ -55,6 +59,7 @@ class Fields(Given):
     run: LabelOrNull = None
     role: LabelOrNull = None
     turns: Annotated[Any, WithJsonSchema(or_null(_TURNS))] = None
+    data: Annotated[Any, WithJsonSchema(or_null(_DATA))] = None
 
 
 class NewFields(Fields):

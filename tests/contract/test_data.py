@@ -1,0 +1,200 @@
+"""Data: a JSON object that goes with a memory, and exactly as far as the memory goes."""
+
+import json
+
+import pytest
+
+import tacit
+from tacit import moving_limits
+from tacit.errors import InvalidInput, SecretRefused
+from tacit.memory import Memory
+from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private
+
+ALL = (ALICE, BOB, CAROL)
+DATA = {"value": 61.5, "unit": "kg", "path": ["a", {"b": None}], "at": {"é": True}}
+
+
+def test_data_comes_back_as_it_was_and_is_nobody_elses_object(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    given = json.loads(json.dumps(DATA))
+    id = view.remember("I weigh 61.5 kg", data=given).id
+    given["path"].append("changed")
+    found = view.show(id).data
+    assert found == DATA
+    found["unit"] = "lb"  # type: ignore[index]
+    assert view.show(id).data == DATA
+    assert view.recall("how much do I weigh?")[0].memory.data == DATA
+    assert view.remember("nothing with it").id
+    assert {one.content: one.data for one in view.list()} == {
+        "I weigh 61.5 kg": DATA,
+        "nothing with it": None,
+    }
+
+
+def test_what_is_not_named_is_kept_and_an_empty_object_clears_it(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = view.put("profile", "weight", "61 kg", data={"kg": 61}).id
+    assert view.put("profile", "weight", "62 kg").version == 2
+    assert view.show(id).data == {"kg": 61}
+    view.update(id, data={"kg": 62})
+    before = view.show(id)
+    assert (before.data, before.content, before.version) == ({"kg": 62}, "62 kg", 3)
+    assert view.put("profile", "weight", "62 kg", data={"kg": 62}).version == 3
+    assert view.show(id) == before
+    view.update(id, data={})
+    assert view.show(id).data is None
+    assert view.show(id).updated_at >= before.updated_at
+    told = [entry.detail for entry in view.history(id)]
+    assert told == [{}, {}, {"fields": "data"}, {"fields": "data"}]
+
+
+def test_a_version_that_moved_on_is_a_conflict_for_data_too(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    done = view.put("profile", "weight", "61 kg", data={"kg": 61})
+    view.update(done.id, data={"kg": 62}, if_version=1)
+    with pytest.raises(tacit.errors.Conflict):
+        view.update(done.id, data={"kg": 63}, if_version=1)
+    assert view.show(done.id).data == {"kg": 62}
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"a": "x" * moving_limits.DATA_MAX_BYTES}, "at most"),
+        ({"a": list(range(20_000))}, "at most 65,536"),
+        ({"a": 10**5_000}, "too long"),
+        ({"a": {1: 2}}, "use text"),
+        ({"a": {3.5}}, "what JSON has"),
+        ({"a": float("inf")}, "no word for"),
+        ([], "expected an object"),
+    ],
+    ids=str.split("long many digits names set infinity list"),
+)
+def test_what_would_not_come_back_the_same_is_refused(
+    memory: Memory, data: object, problem: str
+) -> None:
+    view = private(memory, ALICE)
+    with pytest.raises(InvalidInput, match=problem):
+        view.remember("with it", data=data)  # type: ignore[arg-type]
+    assert view.count() == 0
+
+
+def test_data_is_nested_as_deeply_as_it_says(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    deep: dict[str, object] = {}
+    for _ in range(moving_limits.DATA_DEPTH_MAX_COUNT - 1):
+        deep = {"in": deep}
+    assert view.show(view.remember("deep", data=deep).id).data == deep
+    with pytest.raises(InvalidInput, match="deeper than 32 levels"):
+        view.remember("deeper", data={"in": deep})
+
+
+def test_secrets_are_refused_in_data_and_not_repeated(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "the mail account")
+    for data in (
+        {"password": "correct-horse-42!"},
+        {"in": [{"key": "AKIAIOSFODNN7EXAMPLE"}]},
+    ):
+        with pytest.raises(SecretRefused) as refused:
+            view.update(id, data=data)
+        assert "42" not in str(refused.value)
+        assert "AKIA" not in str(refused.value)
+    assert view.show(id).data is None
+
+
+def test_data_reaches_whom_the_memory_reaches_and_nobody_else(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put("profile", "city", "Lisbon", data={"zip": "1100"})
+    own.put("profile", "zone", "Europe/Lisbon", visibility="public_ok", data={"utc": 0})
+    here = group(memory, ALICE)
+    assert [(one.key, one.data) for one in here.list()] == [("zone", {"utc": 0})]
+    assert here.get("profile", "city") is None
+    assert private(memory, BOB).list().items == ()
+
+
+def test_other_data_is_heard_by_whoever_is_there_then(memory: Memory) -> None:
+    """Carol heard the value that the room had first, and not what was put in its place."""
+    group(memory, ALICE, here=ALL).put(
+        "profile", "desk", "Desk 4", visibility="room", sensitivity="public", data={"desk": 4}
+    )
+    assert private(memory, CAROL).list().items[0].data == {"desk": 4}
+    memory.left(TEAM, CAROL.key)
+    group(memory, ALICE).put("profile", "desk", "Desk 4", data={"desk": 4, "pin": "left"})
+    assert private(memory, CAROL).list().items == ()
+    assert private(memory, BOB).list().items[0].data == {"desk": 4, "pin": "left"}
+
+
+def test_data_that_is_taken_over_is_not_heard_by_those_who_came_since(memory: Memory) -> None:
+    group(memory, ALICE).put(
+        "profile", "desk", "Desk 4", visibility="room", sensitivity="public", data={"desk": 4}
+    )
+    group(memory, ALICE, here=ALL).put("profile", "desk", "Desk 5")
+    assert private(memory, CAROL).list().items == ()
+    assert private(memory, BOB).list().items[0].data == {"desk": 4}
+
+
+def test_data_said_in_private_makes_a_new_memory_and_the_room_hears_none_of_it(
+    memory: Memory,
+) -> None:
+    said = group(memory, ALICE).put(
+        "profile", "desk", "Desk 4", visibility="room", sensitivity="public"
+    )
+    done = private(memory, ALICE).update(said.id, data={"code": "blue"})
+    assert done.supersedes == said.id
+    assert private(memory, ALICE).show(done.id).data == {"code": "blue"}
+    assert group(memory, ALICE).list().items == ()
+    assert group(memory, BOB).list().items == ()
+
+
+def test_what_a_room_may_not_hear_leaves_it_no_data(memory: Memory) -> None:
+    private(memory, ALICE).put("profile", "city", "Lisbon", data={"street": "Rua 1"})
+    group(memory, ALICE).put("profile", "city", "Porto", visibility="room", sensitivity="public")
+    assert [one.data for one in group(memory, ALICE).list()] == [None]
+    assert [one.data for one in private(memory, ALICE).list()] == [None]
+
+
+def test_only_the_owner_changes_data(memory: Memory) -> None:
+    id = (
+        group(memory, ALICE).remember("the standup is at 9", for_room=True, sensitivity="public").id
+    )
+    with pytest.raises(InvalidInput, match="only the owner"):
+        group(memory, BOB).update(id, data={"hour": 9})
+
+
+def test_an_earlier_time_tells_none_of_the_later_data(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    view.put("profile", "city", "I live in Lisbon", data={"n": 1})
+    first = clock.now
+    clock.forward(days=1)
+    view.put("profile", "city", "I live in Lisbon", data={"n": 2})
+    (then,) = view.recall("Lisbon", as_of=first)
+    assert (then.memory.version, then.memory.data) == (1, None)
+    (now,) = view.recall("Lisbon", as_of=clock.now)
+    assert now.memory.data == {"n": 2}
+
+
+def test_memories_with_data_are_never_merged(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    for n in (1, 2):
+        view.remember("I like green tea", data={"n": n})
+    memory.consolidate()
+    assert sorted(one.data["n"] for one in view.list() if one.data) == [1, 2]
+
+
+def test_data_goes_out_and_comes_in_with_its_memory(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    view.put("profile", "weight", "60 kg", data={"z": 1, "a": [2]})
+    view.put("profile", "weight", "61 kg")
+    for n in (1, 2):
+        view.remember("weighed", data={"n": n, "a": n})
+    lines = list(view.export())
+    there = private(memory.space("elsewhere"), ALICE)
+    assert there.import_lines(lines).created == 3
+    assert there.import_lines(lines).created == 0
+    found = sorted((one.content, json.dumps(one.data, sort_keys=True)) for one in there.list())
+    assert found == sorted(
+        (one.content, json.dumps(one.data, sort_keys=True)) for one in view.list()
+    )
+    secret = json.dumps({"content": "x", "data": {"password": "correct-horse-42!"}})
+    assert there.import_lines([secret]).refused
