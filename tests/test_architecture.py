@@ -31,12 +31,13 @@ STAGES = (
     ("memory",),
     ("settings",),
     ("bootstrap",),
-    ("surfaces",),
+    ("surfaces", "compat"),
 )
 RANK = {name: rank for rank, stage in enumerate(STAGES) for name in stage}
 
 # `settings` stands beside the path: it checks its values with the model and identity stages.
 SETTINGS_MAY_IMPORT = {*WORDS, "model", "identity", "settings"} - {"clock"}
+SURFACES = ("surfaces", "compat")
 SURFACES_MAY_IMPORT = {*WORDS, "bootstrap", "memory", "model", "settings"}
 BANNED = ("utils", "helpers", "manager", "service", "base", "common", "misc", "_v2")
 
@@ -67,7 +68,7 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_a_stage_imports_only_earlier_stages(path: Path) -> None:
     stage = stage_of(path)
-    if stage in ("__init__", "settings", "surfaces"):
+    if stage in ("__init__", "settings", *SURFACES):
         return  # each has its own rule below
     later = {name for name in imported(path) if RANK[name] > RANK[stage]}
     assert not later, f"{path.name} ({stage}) imports {sorted(later)}"
@@ -82,14 +83,14 @@ def test_settings_are_checked_by_model_and_identity_alone() -> None:
 
 def test_only_the_composition_root_and_surfaces_know_the_settings() -> None:
     for path in modules():
-        if stage_of(path) not in ("settings", "bootstrap", "surfaces", "__init__"):
+        if stage_of(path) not in ("settings", "bootstrap", *SURFACES, "__init__"):
             assert "settings" not in imported(path), path
 
 
 def test_surfaces_use_the_public_api_only() -> None:
     for path in modules():
-        if stage_of(path) == "surfaces":
-            own = imported(path) - {"surfaces"}
+        if stage_of(path) in SURFACES:
+            own = imported(path) - {stage_of(path)}
             public = {name for name in own if name in RANK}
             assert public <= SURFACES_MAY_IMPORT, f"{path} reaches into {public}"
 

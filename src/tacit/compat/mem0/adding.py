@@ -1,0 +1,120 @@
+"""What `add` keeps: messages as they are, what is learned from them, or how a task is done."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tacit import Chat, Requester
+from tacit.compat.mem0.messages import Said
+from tacit.compat.mem0.metadata import Given
+from tacit.compat.mem0.scope import Scope
+from tacit.errors import InvalidInput, NotFound
+from tacit.model import json_value, text
+from tacit.model.message import Role
+from tacit.model.talk import UserTurn
+from tacit.model.words import Kind
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, Memory, View
+
+Item = dict[str, Any]
+
+_HOW_IT_WAS_DONE = (
+    "Below is what an agent and others said while a task was done. Write down, for the agent that "
+    "does it next time, what the task was, which steps were taken in which order, what each of "
+    "them gave, and where it stands. Leave out small talk. Answer with that text alone."
+)
+_EVENTS = {"created": "ADD", "restored": "ADD", "updated": "UPDATE", "merged": "UPDATE"}
+
+
+def view_of(
+    memory: Memory, scope: Scope, *, thread: str | None = None, acting: bool = True
+) -> View | DisabledView:
+    """The person in their own chat. Whoever acts as an agent gets no further than its allow-list
+    does."""
+    whose = Requester(scope.key), Chat.private(scope.key)
+    return memory.view(*whose, thread=thread, agent=scope.agent if acting else None)
+
+
+def add_raw(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) -> list[Item]:
+    """Each message is a memory. What cannot be kept is refused before anything is."""
+    told = [one for one in said if one.role != Role.SYSTEM]
+    for one in told:
+        json_value.data(given.with_actor(one.name) or {})
+    view = view_of(memory, scope)
+    made = []
+    for one in told:
+        kept = view.remember(
+            one.content,
+            role=one.role,
+            agent=scope.agent,
+            run=scope.run,
+            data=given.with_actor(one.name),
+            expires_at=given.expires_at,
+        )
+        if kept:
+            made.append(
+                {
+                    "id": scope.id_of(kept.id),
+                    "memory": one.content,
+                    "event": "ADD",
+                    "actor_id": one.name,
+                    "role": one.role,
+                }
+            )
+    return made
+
+
+def add_learned(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) -> list[Item]:
+    """What the stages of learning make of it, now and here. They know what they did by a thread of
+    its own; what they ask about first is not among it, and waits as a proposal."""
+    json_value.data(given.data)
+    thread = f"mem0-{secrets.token_hex(8)}"
+    view = view_of(memory, scope, thread=thread)
+    if not view.learn([one.message(scope.user) for one in said]):
+        return []
+    # A model is asked once a conversation is still; whoever calls `add` has said all of it.
+    memory.catch_up() if memory.has_model() else memory.catch_up(thread=thread)
+    made = []
+    for change in reversed(view.delta().changes):
+        event = _EVENTS.get(change.event)
+        if event is None or change.content is None:
+            continue
+        try:
+            _say_more(view, change.memory_id, scope, given)
+        except NotFound:
+            continue  # gone meanwhile
+        id = scope.id_of(change.memory_id)
+        made.append({"id": id, "memory": change.content, "event": event})
+    return made
+
+
+def add_procedure(
+    memory: Memory, scope: Scope, said: Sequence[Said], given: Given, prompt: str | None
+) -> list[Item]:
+    """How something was done, told by a model; without one, as it was said."""
+    words = "\n".join(f"{one.role}: {one.content}" for one in said)
+    if not words:
+        raise InvalidInput("messages", "say nothing; give the steps of what was done")
+    if memory.has_model():
+        reply = memory.talk(prompt or _HOW_IT_WAS_DONE, [UserTurn(words)])
+        words = reply.text.strip() or words
+    data = {**given.data, "memory_type": "procedural_memory"}
+    kept = view_of(memory, scope).remember(
+        text.content(words, "messages"),
+        kind=Kind.PROCEDURE,
+        agent=scope.agent,
+        run=scope.run,
+        data=data,
+        expires_at=given.expires_at,
+    )
+    return [{"id": scope.id_of(kept.id), "memory": words, "event": "ADD"}] if kept else []
+
+
+def _say_more(view: View | DisabledView, id: str, scope: Scope, given: Given) -> None:
+    """Learning knows of an agent, and not of runs, metadata and dates."""
+    data = {**(view.show(id).data or {}), **given.data}
+    if scope.run is not None or given.data or given.expires_at is not None:
+        view.update(id, run=scope.run, data=data or None, expires_at=given.expires_at)

@@ -1,0 +1,141 @@
+"""What mem0's `search` and `get_all` find, of one person's, narrowed by its filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit import Search, Signals, limits
+from tacit.compat.mem0 import shapes
+from tacit.compat.mem0.adding import view_of
+from tacit.compat.mem0.filters import Test, reading
+from tacit.compat.mem0.scope import NAMES, Scope, scope_of
+from tacit.errors import InvalidInput
+from tacit.model import text
+from tacit.model.memory import Memory as Record
+from tacit.model.search import ANY
+from tacit.model.terms import terms
+from tacit.model.words import Kind, State
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, Memory, View
+
+Item = dict[str, Any]
+
+_FOUND_DEFAULT_COUNT = 20
+_FOUND_MAX_COUNT = 1_000_000_000
+THRESHOLD = 0.1
+STANDING = (State.ACTIVE, State.EXPIRED)
+_KINDS = tuple(Kind)  # all of them: how-tos come only to those who ask for them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Whose, which of them, and how many."""
+
+    scope: Scope
+    test: Test | None  # None: any
+    count: int
+    show_expired: bool
+
+    def takes(self, memory: Record) -> bool:
+        if not self.scope.holds(memory):
+            return False
+        return self.test is None or self.test(shapes.payload(self.scope, memory))
+
+
+def wanted(
+    filters: object, older: Mapping[str, Any], top_k: object, show_expired: object
+) -> Wanted:
+    """`older` are the names that earlier versions of mem0 take beside `filters`."""
+    if filters is not None and not isinstance(filters, Mapping):
+        raise InvalidInput("filters", f"expected a dict, got {type(filters).__name__}")
+    given = {**(filters or {}), **{n: v for n, v in older.items() if n != "limit"}}
+    scope = scope_of(given)
+    others = {name: value for name, value in given.items() if name not in NAMES}
+    count = next((n for n in (top_k, older.get("limit")) if n is not None), _FOUND_DEFAULT_COUNT)
+    return Wanted(
+        scope=scope,
+        test=reading(others) if others else None,
+        count=text.whole("top_k", count, 0, _FOUND_MAX_COUNT),
+        show_expired=text.flag("show_expired", show_expired),
+    )
+
+
+def listed(memory: Memory, asked: Wanted) -> list[Item]:
+    """Newest first."""
+    view = view_of(memory, asked.scope)
+    found: list[Item] = []
+    if asked.count == 0:
+        return found
+    for one in own(view) if asked.show_expired else _heard(view):
+        if asked.takes(one):
+            found.append(shapes.item(asked.scope, one))
+            if len(found) == asked.count:
+                break
+    return found
+
+
+def searched(
+    memory: Memory, query: object, asked: Wanted, threshold: object, *, explain: bool
+) -> list[Item]:
+    """Strongest first."""
+    words = text.storable("query", query, limits.QUERY_MAX_CHARS).strip()
+    if not words:
+        raise InvalidInput("query", "is empty; say what to look for")
+    least = text.fraction("threshold", THRESHOLD if threshold is None else threshold)
+    if asked.count == 0:
+        return []
+    view = view_of(memory, asked.scope)
+    most = min(asked.count, limits.RECALL_MAX_COUNT) if asked.test is None else None
+    recalled = view.recall(
+        words,
+        top_k=most or limits.RECALL_MAX_COUNT,
+        kinds=_KINDS,
+        threshold=least,
+        agent=asked.scope.narrows_agent,
+        run=asked.scope.narrows_run,
+    )
+    found = [(one.memory, one.score, one.signals) for one in recalled if asked.takes(one.memory)]
+    if asked.show_expired:
+        found += _expired(view, words, asked, least, {one.memory.id for one in recalled})
+        found.sort(key=lambda one: -one[1])
+    return [
+        shapes.scored(asked.scope, *one, threshold=least if explain else None)
+        for one in found[: asked.count]
+    ]
+
+
+def own(view: View | DisabledView) -> Iterator[Record]:
+    """All of theirs that stands or has expired, a page at a time."""
+    cursor = None
+    while True:
+        page = view.browse(Search(state=ANY), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        yield from (one for one in page if one.state in STANDING)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _heard(view: View | DisabledView) -> Iterator[Record]:
+    cursor = None
+    while True:
+        page = view.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _expired(
+    view: View | DisabledView, query: str, asked: Wanted, least: float, known: set[str]
+) -> Iterator[tuple[Record, float, Signals]]:
+    """Recall has let go of them: they are found by the share of the question's words they have."""
+    sought = set(terms(query))
+    for one in own(view):
+        if one.expires_at is None or one.id in known or not asked.takes(one):
+            continue
+        share = len(sought & set(terms(one.content))) / len(sought) if sought else 0.0
+        if share > 0 and share >= least:
+            yield one, share, Signals(words=share)
