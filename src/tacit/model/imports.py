@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -138,7 +138,10 @@ def drafted(item: Incoming, categories: Collection[str]) -> Draft:
     found = draft.parse({n: v for n, v in asked.items() if v is not None}, categories)
     if found.content is None:
         raise InvalidInput("content", "is missing; say what to remember")
-    return found
+    if item.created_at is None:
+        return found
+    then = text.moment("created_at", item.created_at)
+    return replace(found, created_at=then, observed_at=then)
 
 
 def foreign_id(item: Incoming) -> str | None:

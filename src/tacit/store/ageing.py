@@ -4,7 +4,7 @@ one write that retires many of them at once."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -163,9 +163,26 @@ def _locked(w: Writing, statement: Select[Any], params: dict[str, Any]) -> list[
 def retire(
     w: Writing, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
 ) -> int:
-    """Out of mind and restorable until then: the same as `writes.change` for each of them, in a few
-    statements for all. Neither their wording nor their people nor what leads to them changes. Says
-    how many were active until now."""
+    """Past its time, out of mind and restorable until then. Says how many were active until now."""
+    return _retire(w, ids, state, shown, until, Event.TTL, {"aged": why})
+
+
+def forget(w: Writing, ids: Sequence[str], until: datetime, why: str) -> int:
+    """The same for what its owner no longer wants, all of it at once."""
+    return _retire(w, ids, State.FORGOTTEN, "deleted", until, Event.DELETE, {"why": why})
+
+
+def _retire(
+    w: Writing,
+    ids: Sequence[str],
+    state: State,
+    shown: str | None,
+    until: datetime,
+    event: Event,
+    detail: dict[str, str],
+) -> int:
+    """The same as `writes.change` for each of them, in a few statements for all. Neither their
+    wording nor their people nor what leads to them changes."""
     params = {"space": w.space, "ids": list(ids)}
     active = _RETIRED.where(_OF_SPACE, _M.id.in_(bindparam("ids", expanding=True)), _ACTIVE)
     rows = w.connection.execute(w.dialect.lock_memory(active), params).all() if ids else []
@@ -186,29 +203,31 @@ def retire(
     told = {
         "space": w.space,
         "ids": found,
-        "event": Event.TTL.value,
+        "event": event.value,
         "actor": w.actor,
-        "detail": json.dumps({"aged": why}),
+        "detail": json.dumps(detail),
         "at": at,
     }
     w.connection.execute(_NOTE, told)
     noted.retired(w, found)
+    node, op = (Node.WORKER, Op.TTL) if event is Event.TTL else (Node.HOTPATH, Op.DELETE)
     w.happened.extend(
-        Happened(Node.WORKER, Op.TTL, Status.OK, row.id, row.owner, row.thread, row.category)
-        for row in rows
+        Happened(node, op, Status.OK, row.id, row.owner, row.thread, row.category) for row in rows
     )
     if shown is not None:
-        _tell(w, rows, shown)
+        both = [(thread, row.id) for row in rows for thread in {row.thread or "", w.thread}]
+        tell(w, both, shown)
     return len(rows)
 
 
-def _tell(w: Writing, rows: Sequence[Row[Any]], shown: str) -> None:
-    """In the threads that they came from. Revisions of one sweep are not counted up: where each
-    lies in the stretch goes by a keyed hash, so that nobody learns how much else was swept."""
+def tell(w: Writing, changed: Iterable[tuple[str, str]], shown: str) -> None:
+    """By thread: where they came from, and where it happens. Revisions of one sweep are not counted
+    up: where each lies in the stretch goes by a keyed hash, so that nobody learns how much else was
+    swept."""
     threads: dict[str, list[str]] = {}
-    for row in rows:
-        if row.thread:
-            threads.setdefault(row.thread, []).append(row.id)
+    for thread, id in changed:
+        if thread:
+            threads.setdefault(thread, []).append(id)
     at = to_micros(w.at)
     changes = []
     for thread in sorted(threads):

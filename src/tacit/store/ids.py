@@ -31,6 +31,13 @@ def memory_id(at: datetime) -> str:
     )
 
 
+def within_second(at: datetime) -> tuple[str, str]:
+    """The first and the last id that a memory made in this second may have."""
+    rest = limits.ID_CHARS - _SECOND_CHARS
+    begun = _second(at.replace(microsecond=0))
+    return begun + _ALPHABET[0] * rest, begun + _ALPHABET[-1] * rest
+
+
 @lru_cache(maxsize=4)
 def _second(at: datetime) -> str:
     seconds = (at - _EPOCH) // _SECOND % len(_ALPHABET) ** _SECOND_CHARS

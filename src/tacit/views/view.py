@@ -21,6 +21,7 @@ from tacit.views.exporting import ViewExport
 from tacit.views.fingerprint import arguments, fingerprint, token_of
 from tacit.views.graph import ViewGraph
 from tacit.views.hearing import ViewHearing
+from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.linking import ViewLinking
 from tacit.views.merging import ViewMerging
@@ -49,6 +50,7 @@ class View(
     ViewBrowsing,
     ViewGraph,
     ViewActivity,
+    ViewImports,
 ):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 

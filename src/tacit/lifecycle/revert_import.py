@@ -1,0 +1,51 @@
+"""An import is reverted: what it made is forgotten, but for what somebody changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from tacit.clock import to_micros
+from tacit.errors import NotFound
+from tacit.lifecycle.forget import forget
+from tacit.model.imports import RevertedImport
+from tacit.store import ageing, imports, writes
+from tacit.store.pairs import insights_of
+from tacit.store.writes import Writing
+
+_AT_ONCE_COUNT = 200
+_WHY = "its import was reverted"
+
+
+def step(w: Writing, run: str, restorable_days: int) -> tuple[RevertedImport, bool]:
+    """Some of it, in one transaction, and whether there is more. How far it has got is noted with
+    the run: whoever goes on after an interruption tells the whole, and nothing is imported under
+    its name meanwhile."""
+    imports.take_turns(w)
+    found = imports.find(w.connection, w.space, w.request.mine, run)
+    if not found:
+        raise NotFound("import")
+    newest = found[0]
+    some = imports.brought(w, run, _AT_ONCE_COUNT)
+    _forget(w, [one.memory_id for one in some if one.untouched], restorable_days)
+    gone = [one.token for one in some if one.untouched]
+    left = [one.token for one in some if not one.untouched]
+    imports.undone(w, run, gone, left)
+    forgotten = newest.forgotten + len(gone)
+    changed = newest.changed + sum(one.changed for one in some)
+    more = len(some) == _AT_ONCE_COUNT
+    if some or any(one.run.reverted_at is None for one in found):
+        at = None if more else to_micros(w.at)
+        state = {"reverting": more, "reverted_at": at}
+        for one in found:
+            imports.change(w, one, state)
+        imports.change(w, newest, {"forgotten": forgotten, "changed": changed})
+    return RevertedImport(run=run, forgotten=forgotten, changed=changed), more
+
+
+def _forget(w: Writing, ids: Sequence[str], restorable_days: int) -> None:
+    ageing.forget(w, ids, w.at + timedelta(days=restorable_days), _WHY)
+    for id in insights_of(w, ids):  # what rests on them goes with them
+        insight = writes.held(w, id)
+        if insight is not None:
+            forget(w, insight, restorable_days)

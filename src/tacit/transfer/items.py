@@ -1,0 +1,203 @@
+"""What another memory kept, taken in: each thing is checked by itself, known again by a hash, and
+kept as if its owner had said it in the private chat of the import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from itertools import islice
+
+from sqlalchemy import Connection
+
+from tacit import moving_limits
+from tacit.errors import InvalidInput, SecretRefused
+from tacit.learn.reading.tongue import codes, tongue
+from tacit.model.draft import Draft
+from tacit.model.imports import ImportRun, RefusedItem, drafted, foreign_id, incoming
+from tacit.model.request import Request
+from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
+from tacit.screening.secrets import screen
+from tacit.store import imports, people
+
+_BY_ID, _BY_WORDS = "id", "words"
+_UNTOLD = "cannot be used, and why would repeat a secret: look at it where it comes from"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One that may be kept."""
+
+    place: int  # among those that were handed in
+    asked: Draft
+    named: tuple[str, str]  # what it is known by: its id there, or its words
+
+    @property
+    def content(self) -> str:
+        return self.asked.content or ""
+
+    @property
+    def kind(self) -> Kind:
+        return self.asked.kind or Kind.KNOWLEDGE
+
+    @property
+    def category(self) -> str:
+        return self.asked.category or CATEGORY_OF_KIND[self.kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one call brings."""
+
+    source: str
+    count: int  # of everything that was handed in
+    items: tuple[Item, ...]
+    refused: tuple[RefusedItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sorted:
+    """The same, by what is to become of it."""
+
+    new: list[tuple[Item, str]] = field(default_factory=list)  # with its token
+    here: list[tuple[Item, str, str]] = field(default_factory=list)  # token, and the memory's id
+    again: list[tuple[Item, str | None]] = field(default_factory=list)  # the run that brought it
+    refused: list[RefusedItem] = field(default_factory=list)
+
+
+def parse(source: str, items: object, categories: Collection[str], at: datetime) -> Batch:
+    """What is wrong with one of them is no harm to the others."""
+    given = _given(items)
+    found: list[Item] = []
+    refused: list[RefusedItem] = []
+    for place, value in enumerate(given):
+        try:
+            found.append(_checked(place, value, categories, at))
+        except InvalidInput as error:
+            refused.append(refusal(place, error))
+    return Batch(source=source, count=len(given), items=tuple(found), refused=tuple(refused))
+
+
+def _given(items: object) -> list[object]:
+    most = moving_limits.IMPORT_ITEMS_MAX_COUNT
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput("items", "expected a list of them, each with a content")
+    given = list(islice(items, most + 1))
+    if len(given) > most:
+        raise InvalidInput("items", f"takes at most {most} at once: hand in the rest afterwards")
+    return given
+
+
+def _checked(place: int, value: object, categories: Collection[str], at: datetime) -> Item:
+    item = incoming(value)
+    asked = drafted(item, categories)
+    if asked.expires_at is not None and asked.expires_at <= at:
+        raise InvalidInput("expires_at", "is past; what has expired is not kept")
+    if asked.observed_at is not None:
+        asked = replace(asked, observed_at=min(asked.observed_at, at))
+    foreign = foreign_id(item)
+    named = (_BY_WORDS, asked.content or "") if foreign is None else (_BY_ID, foreign)
+    asked = replace(
+        asked, about=asked.about or None, sensitivity=_sensitivity(asked), trust=Trust.IMPORTED
+    )
+    return Item(place=place, asked=asked, named=named)
+
+
+def refusal(place: int, error: InvalidInput) -> RefusedItem:
+    """Some reasons quote what was handed in, and that may be anything."""
+    secret = error.kind if isinstance(error, SecretRefused) else None
+    told = str(error) if screen(str(error)) is None else f"{error.field}: {_UNTOLD}"
+    return RefusedItem(place=place, why=told, secret=secret)
+
+
+def _sensitivity(asked: Draft) -> Sensitivity:
+    """Nobody says how sensitive it is: what the lexicons know, in whichever language it is."""
+    said = " ".join((asked.content or "", asked.key or "", *(asked.tags or ())))
+    touched = any(pattern.search(said) for pattern in _sensitive())
+    return Sensitivity.SENSITIVE if touched else Sensitivity.PERSONAL
+
+
+@cache
+def _sensitive() -> tuple[re.Pattern[str], ...]:
+    every = (entry for code in codes() for entry in tongue(code).lexicon)
+    return tuple(one.match for one in every if one.sensitivity is Sensitivity.SENSITIVE)
+
+
+def sort(
+    connection: Connection,
+    request: Request,
+    secret: str,
+    batch: Batch,
+    make: Callable[[Item], str],
+) -> Sorted:
+    """What was imported before stays as it is by now, forgotten or not; so does what its owner has
+    in the same words, or under the same key. `make` gives the id of what is new, or refuses it."""
+    tokens = {one.place: imports.token(secret, batch.source, *one.named) for one in batch.items}
+    where = (connection, request.space, request.mine)
+    known = imports.known(*where, set(tokens.values()))
+    said = imports.said(*where, {one.content for one in batch.items if one.asked.key is None})
+    keyed = _keyed(connection, request, batch)
+    done = Sorted(refused=list(batch.refused))
+    brought: set[str] = set()  # tokens that are new in this very batch
+    for item in batch.items:
+        token, key = tokens[item.place], item.asked.key
+        here = said.get(item.content) if key is None else keyed.get((item.category, key))
+        if token in known:
+            done.again.append((item, known[token]))
+        elif token in brought:
+            done.again.append((item, None))
+        elif here is not None:
+            brought.add(token)
+            done.here.append((item, token, here))
+        else:
+            try:
+                id = make(item)
+            except InvalidInput as error:
+                done.refused.append(refusal(item.place, error))
+                continue
+            brought.add(token)
+            said[item.content] = id
+            if key is not None:
+                keyed[item.category, key] = id
+            done.new.append((item, token))
+    return done
+
+
+def _keyed(connection: Connection, request: Request, batch: Batch) -> dict[tuple[str, str], str]:
+    wanted: dict[str, set[str]] = {}
+    for item in batch.items:
+        if item.asked.key is not None:
+            wanted.setdefault(item.category, set()).add(item.asked.key)
+    return {
+        (category, key): id
+        for category, keys in sorted(wanted.items())
+        for key, id in imports.keyed(
+            connection, request.space, request.mine, category, keys
+        ).items()
+    }
+
+
+def check_people(connection: Connection, request: Request, item: Item, seen: set[object]) -> None:
+    """Whoever it is about can be told. Asked before anything is written: somebody new becomes a
+    person only with the memory that names them."""
+    for who in item.asked.about or ():
+        if not isinstance(who, str) or who not in seen:
+            people.meant(connection, request, who, "about")
+            seen.add(who)
+
+
+def counted(run: ImportRun, batch: Batch, found: Sorted, after: int | None) -> dict[str, int]:
+    """By how much a run moves on. What it made itself is no surprise when it comes again; where it
+    is said how much came before, nothing counts that was dealt with."""
+    fresh = 0 if after is None else run.done - after
+    again = [item for item, by in found.again if by != run.run and item.place >= fresh]
+    here = [item for item, *_ in found.here if item.place >= fresh]
+    until = run.done if after is None or after > run.done else max(run.done, after + batch.count)
+    return {
+        "created": len(found.new),
+        "already": len(again) + len(here),
+        "refused": sum(one.place >= fresh for one in found.refused),
+        "done": until - run.done,
+    }

@@ -1,0 +1,214 @@
+"""The part of a view that takes over another memory: previewed, in steps, and reverted as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tacit import limits, moving_limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.learn.compose import compose, expiry
+from tacit.lifecycle import revert_import
+from tacit.model import text
+from tacit.model.cursor import decode, place
+from tacit.model.imports import (
+    Foreseen,
+    ImportPreview,
+    ImportRun,
+    ImportStep,
+    Incoming,
+    RevertedImport,
+)
+from tacit.model.memory import Memory
+from tacit.model.request import Request
+from tacit.model.results import Page
+from tacit.model.words import Sensitivity
+from tacit.store import imports, many
+from tacit.store.settle import settle_key
+from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.transfer import items as transfer
+from tacit.transfer.items import Batch, Item, Sorted
+from tacit.views.access import Access
+
+Items = Iterable[Incoming | Mapping[str, Any]]
+
+
+class ViewImports(Access):
+    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
+        """What `import_items` would do with these, at most 200 of them; nothing is written. In a
+        private chat only, and not for an agent that may use some categories only."""
+        batch = self._batch(items, source)
+
+        def work(connection: Connection, request: Request) -> ImportPreview:
+            _require_private(request)
+            found = self._sorted(connection, request, batch)
+            new = [item for item, _ in found.new]
+            sensitive = sum(one.asked.sensitivity is Sensitivity.SENSITIVE for one in new)
+            return ImportPreview(
+                new=len(new),
+                already=len(found.here) + len(found.again),
+                sensitive=sensitive,
+                refused=tuple(sorted(found.refused, key=lambda one: one.place)),
+                shown=tuple(map(self._foreseen, new[: moving_limits.IMPORT_SHOWN_COUNT])),
+            )
+
+        return self._read(work)
+
+    def import_items(
+        self,
+        run: str,
+        items: Items,
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep:
+        """Keep what another memory kept, at most 200 things a call, in one transaction: private,
+        and attributed as imported. `run` is your name for the whole import, `source` what it comes
+        from, such as mem0. What was imported before, under whichever run, and what you have in the
+        same words or under the same key is `already` here; what is wrong is refused, one by one.
+        `total` is how many there are in the whole, `after` how many of these came before: by that
+        an import knows how far it has got, and counts nothing twice."""
+        named = _run(run)
+        batch = self._batch(items, source)
+        whole = _count("total", total)
+        before = _count("after", after)
+
+        def work(w: Writing) -> ImportStep:
+            _require_private(w.request)
+            return self._keep(w, named, batch, whole, before)
+
+        vectors = self._import_vectors(batch)
+        done = self._write(work, vectors)
+        if done.created and not vectors.model:
+            self._mind.mind_the_gap()
+        return done
+
+    def imports(self, *, limit: int = 20, cursor: str | None = None) -> Page[ImportRun]:
+        """Your imports, the newest first; none where others listen."""
+        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[ImportRun]:
+            if not request.private or self._allowed(self._agent) is not None:
+                return Page()
+            found = imports.page(connection, self._space, request.mine, after, most + 1)
+            shown = found[:most]
+            more = len(found) > most
+            last = place(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
+            return Page(items=tuple(run for _, run in shown), cursor=last)
+
+        return self._read(work)
+
+    def revert_import(self, run: str) -> RevertedImport:
+        """Forget everything that an import created, as one; what you changed since is left alone.
+        Restorable, as anything that is forgotten. If it is interrupted, ask again: it goes on. What
+        was reverted may be imported again."""
+        named = _run(run)
+        self._require_all_categories()
+        days = self._policy.restorable_days
+
+        def work(w: Writing) -> tuple[RevertedImport, bool]:
+            _require_private(w.request)
+            return revert_import.step(w, named, days)
+
+        more = True
+        while more:
+            done, more = self._write(work)
+        return done
+
+    def _batch(self, items: object, source: object) -> Batch:
+        self._require_all_categories()
+        word = text.said_identifier("source", source, limits.LABEL_MAX_CHARS)
+        return transfer.parse(word, items, self._policy.categories, self._store.clock())
+
+    def _require_all_categories(self) -> None:
+        if self._allowed(self._agent) is not None:
+            raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
+
+    def _sorted(self, connection: Connection, request: Request, batch: Batch) -> Sorted:
+        """As it would be, if it were done now."""
+        secret = imports.secret(connection, self._space) or ""
+        seen: set[object] = set()
+
+        def make(item: Item) -> str:
+            transfer.check_people(connection, request, item, seen)
+            return f"new {item.place}"
+
+        return transfer.sort(connection, request, secret, batch, make)
+
+    def _import_vectors(self, batch: Batch) -> Vectors:
+        """Of what is new, found before the transaction: what is here already costs nothing."""
+        embedder = self._recollection.embedder
+        if embedder is None or not embedder.inline:
+            return NO_VECTORS
+
+        def new(connection: Connection, request: Request) -> list[str]:
+            if not request.private:
+                return []
+            found = self._sorted(connection, request, batch)
+            return list(dict.fromkeys(item.content for item, _ in found.new))
+
+        contents = self._read(new)
+        return self._recollection.vectors(contents) if contents else NO_VECTORS
+
+    def _keep(
+        self, w: Writing, run: str, batch: Batch, total: int | None, after: int | None
+    ) -> ImportStep:
+        imports.take_turns(w)
+        kept = imports.begin(w, run, batch.source, total)
+        imports.avoid_taken_ids(w)
+        made: dict[int, Memory] = {}
+        seen: set[object] = set()
+
+        def make(item: Item) -> str:
+            transfer.check_people(w.connection, w.request, item, seen)
+            made[item.place] = compose(w, item.asked, None, self._policy.ttls)
+            return made[item.place].id
+
+        found = transfer.sort(w.connection, w.request, w.secret, batch, make)
+        many.add(w, list(made.values()))
+        for memory in made.values():
+            if memory.key is not None:
+                mine = sorted(w.request.mine)
+                settle_key(w.connection, w.space, mine, memory.category, memory.key)
+        new = [(token, run, made[item.place].id) for item, token in found.new]
+        imports.note(w, [*new, *((token, None, id) for _, token, id in found.here)])
+        now = imports.count(w, kept, transfer.counted(kept.run, batch, found, after), total)
+        return ImportStep(
+            created=len(found.new),
+            already=len(found.here) + len(found.again),
+            refused=tuple(sorted(found.refused, key=lambda one: one.place)),
+            run=now,
+        )
+
+    def _foreseen(self, item: Item) -> Foreseen:
+        asked = item.asked
+        expires = asked.expires_at or expiry(item.kind, self._store.clock(), self._policy.ttls)
+        return Foreseen(
+            content=item.content,
+            kind=item.kind,
+            category=item.category,
+            key=asked.key,
+            tags=asked.tags or (),
+            sensitivity=asked.sensitivity or Sensitivity.PERSONAL,
+            created_at=asked.created_at,
+            expires_at=expires,
+        )
+
+
+def _run(run: object) -> str:
+    return text.said_identifier("run", run, limits.LABEL_MAX_CHARS)
+
+
+def _count(field: str, value: object) -> int | None:
+    most = moving_limits.IMPORT_TOTAL_MAX_COUNT
+    return None if value is None else text.whole(field, value, 0, most)
+
+
+def _require_private(request: Request) -> None:
+    if not request.private:
+        raise InvalidInput("import", "works in a private chat only")
