@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console
 
 help: ## list the targets
@@ -50,6 +50,10 @@ test: lint ## set up, bring up PostgreSQL, and run everything
 
 test-everywhere: .venv/.test-ready .venv/.chromium-ready ## the tests, also all of those on SQLite in memory
 	TACIT_TEST_EVERYWHERE=1 $(WITH_POSTGRES) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+docs: .venv/.test-ready ## build these pages as a site, into build/site
+	@$(BIN)/mkdocs build --quiet --clean
+	@echo 'build/site/index.html'
 
 lint: .venv/.test-ready ## ruff: rules and formatting
 	$(BIN)/ruff check .

@@ -1,0 +1,209 @@
+"""Reference pages that cannot rot: what a user can meet is on the page where they look for it.
+
+Other tests hold the pages to commands and options (tests/surfaces/test_cli_docs.py), settings
+(tests/test_settings.py), routes, tools and problems (tests/test_docs_served.py), disclosure rules
+(tests/test_docs.py), chat commands (tests/chat), checks of the doctor and kinds of secrets.
+"""
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit import console_limits, errors, limits, moving_limits
+from tacit.memory import Memory, Operator, View
+from tacit.model import happening, words
+from tacit.model.draft import FiledFields
+from tacit.model.memory import HistoryEntry
+from tacit.model.memory import Memory as Record
+from tacit.model.people import Person
+from tacit.model.question import Narrowing
+from tacit.surfaces.console.pages.topics import TOPICS
+from tacit.surfaces.mcp.profiles import PROFILES
+from tacit.telemetry.measures import MEASURES
+from tests.docs.signatures import fields_of, row_of, words_of
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SOURCE = ROOT / "src" / "tacit"
+API = (DOCS / "api.md").read_text()
+# Not refused: cut, counted no further, or a bound of the process that nobody's input meets.
+CUT = {
+    "BLOCK_ITEMS_MAX_COUNT", "BLOCK_MAX_CHARS", "CATCH_UPS_MAX_COUNT", "GRAPH_EDGES_MAX_COUNT",
+    "GRAPH_LABEL_MAX_CHARS", "IDENTITY_CACHE_MAX_COUNT", "LEARN_CONTEXT_MAX_CHARS",
+    "LEARN_CONTEXT_MAX_COUNT", "RECALL_WORD_MAX_CHARS", "ROOMS_MAX_COUNT",
+    "SUGGESTED_FROM_MAX_COUNT",
+}  # fmt: skip
+
+
+def section(title: str, page: str = API) -> str:
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"there is no section {title!r}"
+    return found[1]
+
+
+def first_cells(text: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def named(text: str) -> set[str]:
+    """What stands between backticks, outside of blocks."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return set(re.findall(r"`([^`\n]+)`", prose))
+
+
+@pytest.mark.parametrize("kind", [View, Memory, Operator, tacit.Client], ids=lambda k: k.__name__)
+def test_every_word_of_the_library_stands_with_what_it_takes_and_gives(kind: type) -> None:
+    told = section(kind.__name__)
+    if kind is View:
+        told = told.partition("### Fields")[0]
+    assert sorted(first_cells(told)) == sorted(words_of(kind).values())
+
+
+def test_a_remote_view_has_the_words_of_a_view_as_the_page_says() -> None:
+    far = words_of(tacit.RemoteView)
+    near = words_of(View)
+    library_only = set(re.findall(r"`(\w+)\(.*library's alone", section("View")))
+    assert set(far) == set(near) - library_only
+    assert {n: far[n] for n in far if n != "once"} == {n: near[n] for n in far if n != "once"}
+
+
+def test_a_memory_is_opened_as_the_page_says() -> None:
+    told = first_cells(section("Opening"))
+    assert told == [row_of("open", tacit.open), row_of("connect", tacit.connect)]
+    asking = first_cells(section("Who asks, and where"))
+    made = {
+        "Requester": tacit.Requester,
+        "Chat.private": tacit.Chat.private,
+        "Chat.group": tacit.Chat.group,
+        "Chat.unknown": tacit.Chat.unknown,
+        "Message": tacit.Message,
+    }
+    assert asking == [row_of(name, one).partition(" → ")[0] for name, one in made.items()]
+
+
+def test_every_field_of_a_memory_and_every_filter_is_told() -> None:
+    told = section("View")
+    fields = told.partition("### Fields")[2].partition("###")[0]
+    narrowing = told.partition("### What recall is narrowed to")[2]
+    assert set(first_cells(fields)) == set(FiledFields.__annotations__)
+    assert first_cells(narrowing) == list(Narrowing.__annotations__)
+
+
+def test_every_record_is_told_with_its_fields() -> None:
+    told = section("Records")
+    assert set(fields_of(Record)) | {"is_turn"} <= named(told)
+    assert set(fields_of(HistoryEntry)) | set(fields_of(Person)) <= named(told)
+    rows = dict(re.findall(r"^\| `([A-Z]\w+)` \| ([^|]*) \| \S", told, re.MULTILINE))
+    for name, found in records():
+        assert name in rows, f"docs/api.md has no row for {name}"
+        assert re.findall(r"`(\w+)`", rows.pop(name)) == fields_of(found), name
+    assert not rows, "these are no records any more"
+
+
+def records() -> Iterable[tuple[str, type]]:
+    for name in tacit.__all__:
+        found = getattr(tacit, name)
+        if hasattr(found, "__dataclass_fields__") and name not in ("View", "RemoteView"):
+            yield name, found
+
+
+def test_everything_that_the_package_offers_is_on_the_page() -> None:
+    assert {name for name in tacit.__all__ if not re.search(rf"`{name}[`(]", API)} == set()
+
+
+def test_every_word_of_a_closed_set_is_told_and_explained() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section("Words"), re.MULTILINE))
+    sets = {name: one for name, one in vars(words).items() if is_set(one)} | {"Scope": tacit.Scope}
+    del sets["Purpose"]  # nobody says it: owners manage by asking in private
+    assert set(rows) == set(sets)
+    glossary = (DOCS / "glossary.md").read_text()
+    for name, one in sets.items():
+        assert named(rows[name]) == {str(word.value) for word in one}, name
+    for one in (tacit.Kind, tacit.Visibility, tacit.Sensitivity, tacit.State, tacit.ChatKind):
+        assert {str(word.value) for word in one} <= named(glossary), one.__name__
+    assert set(words.CATEGORIES) <= named(glossary)
+
+
+def is_set(thing: object) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Enum) and thing.__module__ == words.__name__
+
+
+def test_every_error_is_told_with_what_it_is() -> None:
+    row = re.compile(r"^\| `(\w+)` \| (?:`(\w+)`)? ?\| \S", re.MULTILINE)
+    tree = {
+        name: "" if error is tacit.TacitError else error.__mro__[1].__name__
+        for name, error in vars(errors).items()
+        if inspect.isclass(error)
+    }
+    assert dict(row.findall(section("Errors"))) == tree
+
+
+def test_every_limit_that_input_is_held_to_is_told_with_its_value() -> None:
+    told = dict(re.findall(r"^\| `([A-Z_]+)` \| ([\d,]+) \|", section("Limits"), re.MULTILINE))
+    for name, value in told.items():
+        assert int(value.replace(",", "")) == value_of(name), name
+    used: set[str] = set()
+    for folder in ("model", "views", "facade"):
+        for path in (SOURCE / folder).rglob("*.py"):
+            used |= set(re.findall(r"limits\.([A-Z_]+_MAX_[A-Z]+)\b", path.read_text()))
+    assert used - set(told) - CUT == set()
+    assert used >= CUT
+
+
+def value_of(name: str) -> object:
+    for module in (limits, console_limits, moving_limits):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AssertionError(f"there is no limit {name}")
+
+
+def test_every_measure_is_told_with_its_kind_and_labels() -> None:
+    page = (DOCS / "metrics.md").read_text()
+    told: dict[str, tuple[str, str]] = {}
+    for names, kind, labels in re.findall(
+        r"^\| (`tacit_[^|]*) \| (\w+) \| ?(.*?) ?\|$", page, re.MULTILINE
+    ):
+        told |= dict.fromkeys(re.findall(r"`(\w+)`", names), (kind, labels))
+    suffix = {"counter": "_total"}
+    assert set(told) == {f"tacit_{one.name}{suffix.get(one.kind, '')}" for one in MEASURES}
+    for one in MEASURES:
+        kind, labels = told[f"tacit_{one.name}{suffix.get(one.kind, '')}"]
+        assert kind == one.kind, one.name
+        assert set(one.labels) <= named(labels), one.name
+
+
+def test_every_word_of_an_event_is_told() -> None:
+    told = named((DOCS / "metrics.md").read_text())
+    for one in (happening.Node, happening.Op, happening.Status):
+        assert {str(word.value) for word in one} <= told, one.__name__
+
+
+def test_every_task_that_comes_round_is_told_with_its_period() -> None:
+    row = re.compile(r"^\| `(\w+)` \| .* \| (\d+) h \|", re.MULTILINE)
+    told = row.findall((DOCS / "jobs.md").read_text())
+    assert {task: int(hours) for task, hours in told} == limits.JOBS_EVERY_HOURS
+
+
+def test_every_page_of_the_console_is_told() -> None:
+    page = (DOCS / "console.md").read_text()
+    shown = [one.path for topic in TOPICS for one in topic.declared if one.method == "GET"]
+    roots = {path.split("/")[1] for path in shown}
+    assert {root for root in roots if not re.search(rf"[`/7]/{root}\b", page)} == set()
+
+
+def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
+    told = named((DOCS / "mcp.md").read_text())
+    assert {str(name) for name in PROFILES} <= told
+    assert {one.uri for profile in PROFILES.values() for one in profile.documents} <= told
+
+
+def test_every_extra_is_named_where_people_install() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = set(project["optional-dependencies"])
+    assert extras <= named(section("Install", (DOCS / "quickstart.md").read_text()))
