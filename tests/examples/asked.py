@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tests.language.endpoint import Reply, Seen
 from tests.language.replies import Called, calls, talks
 
-__all__ = ["Asked", "Called", "Model", "Spoken", "reply"]
+__all__ = ["Asked", "Called", "Model", "Spoken", "Wire", "reply"]
 
 Wire = Literal["chat completions", "responses", "messages"]
 Spoken = str | Called | Sequence[Called]

@@ -22,7 +22,6 @@ from tests.service.serving import served
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 FILES = sorted(path.name for path in EXAMPLES.glob("*.py"))
-NOWHERE = "http://127.0.0.1:9"  # where nobody answers
 PATIENCE_SECONDS = 60
 
 
@@ -47,13 +46,6 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": str(folder),
         "TACIT_EMBEDDING_PROVIDER": "none",
         "TACIT_JOBS_ON_OPEN": "false",
-        "OPENAI_API_KEY": "sk-example",
-        "ANTHROPIC_API_KEY": "sk-ant-example",
-        "OPENAI_BASE_URL": f"{NOWHERE}/v1",
-        "ANTHROPIC_BASE_URL": NOWHERE,
-        "TACIT_URL": NOWHERE,
-        "TACIT_KEY": "tct_nobody",
-        "MODEL": "scripted",
     }
 
 
@@ -65,7 +57,13 @@ def talking(model: Model, told: dict[str, str], asked: list[Asked]) -> Iterator[
 
     with serving() as endpoint:
         endpoint.always = answer
-        told |= {"OPENAI_BASE_URL": f"{endpoint.url}/v1", "ANTHROPIC_BASE_URL": endpoint.url}
+        told |= {
+            "MODEL": "scripted",
+            "OPENAI_API_KEY": "sk-example",
+            "OPENAI_BASE_URL": f"{endpoint.url}/v1",
+            "ANTHROPIC_API_KEY": "sk-ant-example",
+            "ANTHROPIC_BASE_URL": endpoint.url,
+        }
         yield
         assert endpoint.strangers == []
 
@@ -88,7 +86,7 @@ def run(name: str, case: Case, folder: Path) -> str:
         done = subprocess.run(
             [sys.executable, "-W", "error", str(EXAMPLES / name)],
             cwd=folder,
-            env=told | case.environ,
+            env={**told, **case.environ},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -114,7 +112,8 @@ def test_every_example_is_on_the_page_of_examples() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_an_example_prints_what_its_docstring_says(name: str, tmp_path: Path) -> None:
     said = docstring(name)
-    assert f"python examples/{name}" in said.partition("\nRun it:\n\n    ")[2]
+    how = rf"^Run it.*:\n\n(    .+\n)*    .*python examples/{name}\b"
+    assert re.search(how, said, re.MULTILINE)
     pattern = ".*".join(re.escape(part) for part in printed(said).split("…"))
     output = run(name, CASES[name], tmp_path)
     assert re.fullmatch(pattern, output), f"it printed:\n{output}"

@@ -1,0 +1,54 @@
+"""The same with OpenAI's responses: memory tools for a model, and a group that does not hear of it.
+
+Run it (what the model says is its own; here it is a scripted one):
+
+    pip install 'tacit[language]'
+    OPENAI_API_KEY=… MODEL=gpt-5-mini python examples/openai_responses.py
+
+It prints:
+
+    Alice, in private: Noted.
+    Alice, later: Green tea.
+    Bob, in the group: I do not know.
+"""
+
+import os
+from typing import Any
+
+from openai import OpenAI
+
+import tacit
+from tacit.surfaces.kits import openai_kit
+
+INSTRUCTIONS = "Keep what people tell you about themselves, and look up what they ask you."
+ROUNDS_MAX_COUNT = 6
+
+memory = tacit.open("sqlite://")
+client = OpenAI()
+alice = tacit.Requester("telegram:1001", name="Alice")
+bob = tacit.Requester("telegram:2002", name="Bob")
+group = tacit.Chat.group("telegram:-5", [alice, bob])
+
+
+def ask(view: tacit.View | tacit.DisabledView, text: str) -> str:
+    kit = openai_kit(view)
+    items: list[Any] = [{"role": "user", "content": text}]
+    for _ in range(ROUNDS_MAX_COUNT):
+        response = client.responses.create(
+            model=os.environ["MODEL"],
+            instructions=INSTRUCTIONS,
+            input=items,
+            tools=kit.responses_tools,
+            store=False,  # the conversation is in `items`, and need not be kept elsewhere
+        )
+        answers = kit.answer(response)  # runs what the model called
+        if not answers:
+            return response.output_text
+        items += [*response.output, *answers]
+    return "…"
+
+
+private = memory.view(alice, tacit.Chat.private("telegram:1001"))
+print("Alice, in private:", ask(private, "I drink green tea and nothing else."))
+print("Alice, later:", ask(private, "What do I drink?"))
+print("Bob, in the group:", ask(memory.view(bob, group), "What does Alice drink?"))
