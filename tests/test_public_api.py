@@ -24,11 +24,11 @@ VIEW = """
     about accept_link activity activity_days approve begin_session block browse browse_count
     checkpoint confirm_link count decline delete_file delta enabled end_session erase explain
     export file_sizes files forget forget_category forget_checkpoint forget_key fresh get graph
-    hearers hearing history history_export identities import_lines learn link_waiting list looks
-    merge_people name offer_link once people pin proposals propose_public put query read_file
-    recall record refuse_link relate remember rename_file restore rooms save_checkpoint
-    set_visibility show stats suggest_update trace unlearn unlink_me unmerge_people update
-    why_disabled wipe withhold_from write_file
+    hearers hearing history history_export identities import_items import_lines imports learn
+    link_waiting list looks merge_people name offer_link once people pin preview_items proposals
+    propose_public put query read_file recall record refuse_link relate remember rename_file
+    restore revert_import rooms save_checkpoint set_visibility show stats suggest_update trace
+    unlearn unlink_me unmerge_people update why_disabled wipe withhold_from write_file
 """
 
 

@@ -39,6 +39,15 @@ from tacit.model.checkpoint import Checkpoint
 from tacit.model.graph import Edge, Graph, Node
 from tacit.model.happening import EventCounts
 from tacit.model.hearing import Hearers, Hearing, Room
+from tacit.model.imports import (
+    Foreseen,
+    ImportPreview,
+    ImportRun,
+    ImportStep,
+    Incoming,
+    RefusedItem,
+    RevertedImport,
+)
 from tacit.model.keys import Key, NewKey, Scope
 from tacit.model.linking import LinkOffer, LinkWaiting
 from tacit.model.looks import Look
@@ -146,12 +155,17 @@ __all__ = [
     "EventCounts",
     "Explanation",
     "Finding",
+    "Foreseen",
     "Fresh",
     "Graph",
     "Happened",
     "Hearers",
     "Hearing",
+    "ImportPreview",
+    "ImportRun",
+    "ImportStep",
     "Imported",
+    "Incoming",
     "InvalidInput",
     "JobRun",
     "JobStatus",
@@ -193,11 +207,13 @@ __all__ = [
     "Recalled",
     "Recorded",
     "Reflected",
+    "RefusedItem",
     "Remembered",
     "RemoteView",
     "Requester",
     "Restored",
     "Reverted",
+    "RevertedImport",
     "Room",
     "SchemaMismatch",
     "Scope",

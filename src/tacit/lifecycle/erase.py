@@ -17,6 +17,9 @@ from tacit.model.results import Erased
 from tacit.store import (
     checkpoints,
     erasures,
+    exposure,
+    graph_pruning,
+    imports,
     inbox,
     jobs,
     keyed,
@@ -106,7 +109,9 @@ def remove(w: Writing, removal: Removal, ids: Iterable[str]) -> None:
         removal.counts.update(erasures.count(w.connection, w.space, some))
         removal.owners |= erasures.whose(w.connection, w.space, some)
         # Not counted: how many others have is not for a certificate to tell.
-        checkpoints.drop_exposed(w.connection, w.space, some)
+        exposed = exposure.of(w.connection, w.space, some)
+        checkpoints.drop_exposed(w.connection, w.space, exposed)
+        graph_pruning.drop_exposed(w.connection, w.space, exposed)
         erasures.drop_mentions(w.connection, w.space, some)
         stood_in = noted.retired(w, some)
         thoughts |= note_erasing.summed_up(w, stood_in)
@@ -154,6 +159,8 @@ def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
     removal.counts["updates"] += inbox.drop(w, owners)
     removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
     removal.counts["checkpoints"] += checkpoints.drop(w.connection, w.space, owners, None)
+    removal.counts["graph_steps"] += graph_pruning.drop(w.connection, w.space, owners)
+    removal.counts["imports"] += imports.drop(w.connection, w.space, owners)
     once.forget_all(w.connection, w.space, owners)
     removal.counts.update(note_erasing.take(w, owners))
     owned = (

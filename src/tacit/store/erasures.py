@@ -33,8 +33,13 @@ from tacit.store.tables import (
     done_once,
     erasures,
     events,
+    graph_steps,
+    graph_values,
+    graph_writes,
     history,
     identity_links,
+    imported,
+    imports,
     learned,
     link_offers,
     link_tries,
@@ -79,6 +84,7 @@ _BY_ID: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (note_lines, (note_lines.c.memory_id,)),
     (done_memories, (done_memories.c.memory_id,)),
     (looks, (looks.c.memory_id,)),
+    (imported, (imported.c.memory_id,)),
 )
 
 
@@ -232,7 +238,9 @@ def identities(connection: Connection, space: str) -> set[str]:
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes.c.subject, notes.c.contact_id, checkpoints.c.person,
         done_once.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
-        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person,
+        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person, imports.c.person,
+        imported.c.person,
+        graph_steps.c.person, graph_values.c.person, graph_writes.c.person,
     )  # fmt: skip
     everybody = union(
         *(select(column).where(column.table.c.space_id == space) for column in columns)

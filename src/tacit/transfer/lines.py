@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from tacit.errors import InvalidInput, StoreError, TacitError
 from tacit.learn.remember import remember, update
 from tacit.model import draft, text
 from tacit.model.draft import Draft
+from tacit.model.imports import ImportRun
 from tacit.model.memory import Memory, Version
 from tacit.model.results import Imported
 from tacit.model.words import State, Trust, Visibility
@@ -29,7 +30,7 @@ _FIELDS = (
     "confidence", "pinned", "tags", "agent", "run", "role", "data",
 )  # fmt: skip
 _TIMES = ("observed_at", "expires_at")
-_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "checkpoint", "turn")
+_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "checkpoint", "import", "turn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,12 @@ def to_plain(memory: Memory, versions: Iterable[Version]) -> dict[str, Any]:
         for v in versions
     ]
     return plain
+
+
+def run_to_plain(run: ImportRun) -> dict[str, Any]:
+    """One import, as a part of everything about somebody."""
+    moments = {n: v.isoformat() for n, v in asdict(run).items() if isinstance(v, datetime)}
+    return asdict(run) | moments
 
 
 def take_in(lines: object, categories: Collection[str], take: Callable[[Line], bool]) -> Imported:

@@ -17,6 +17,7 @@ TITLES = {
     "proposal": "What waits for your yes",
     "known": "People you know",
     "checkpoint": "Where agents had got to",
+    "import": "What was taken over from other memories",
     "turn": "What was said, word for word",
 }
 # What would be read as markup, wherever it stands; and what only the beginning of a line makes so.
@@ -85,6 +86,12 @@ def _checkpoint(part: Plain) -> Iterator[str]:
     yield f"- {written(part['thread'])}, {_day(part['updated_at'])}: {written(data)}"
 
 
+def _import(part: Plain) -> Iterator[str]:
+    kept = "reverted" if part["reverted_at"] else f"{part['created']} kept"
+    named = f"{written(part['source'])} ({written(part['run'])})"
+    yield f"- {named}, {_day(part['started_at'])}: {kept}"
+
+
 def _turn(part: Plain) -> Iterator[str]:
     yield f"- {_day(part['created_at'])}, {written(part['role'] or '')}: {written(part['content'])}"
 
@@ -101,5 +108,6 @@ _SHOWN = {
     "proposal": _proposal,
     "known": _known,
     "checkpoint": _checkpoint,
+    "import": _import,
     "turn": _turn,
 }

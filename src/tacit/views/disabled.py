@@ -39,6 +39,7 @@ from tacit.model.results import (
 )
 from tacit.model.words import Kind, State, Visibility
 from tacit.prompt.styles import Style
+from tacit.views.disabled_imports import DisabledImports
 from tacit.views.disabled_looks import DisabledLooks
 
 List = builtins.list
@@ -46,7 +47,7 @@ _NOTHING = Remembered(id="", state=None, version=0, created=False)
 _NOTHING_SAVED = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
 
 
-class DisabledView(DisabledLooks):
+class DisabledView(DisabledLooks, DisabledImports):
     """Handed out where no identity is known, or where memory is switched off."""
 
     enabled = False

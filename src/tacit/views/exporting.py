@@ -21,13 +21,14 @@ from tacit.store import checkpoints, listing, membership, reads
 from tacit.store.checkpoints import Kept
 from tacit.store.listing import Filter
 from tacit.transfer import lines, markdown
+from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.reading import ViewReads
 
 Plain = dict[str, Any]
 
 
-class ViewExport(ViewReads, ViewLearning):
+class ViewExport(ViewReads, ViewLearning, ViewImports):
     def export(
         self,
         *,
@@ -74,6 +75,7 @@ class ViewExport(ViewReads, ViewLearning):
                 if not person.identities & mine:
                     yield {"type": "known", "id": person.id, "names": _names(person)}
             yield from self._checkpoints()
+            yield from self._runs()
         if turns:
             yield from self._turns()
 
@@ -148,6 +150,17 @@ class ViewExport(ViewReads, ViewLearning):
                     "data": told.data,
                 }
             last = page[-1]
+
+    def _runs(self) -> Iterator[Plain]:
+        """What was taken over from other memories, as runs: what came of it is among the rest."""
+        cursor = None
+        while True:
+            page = self.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+            for run in page:
+                yield {"type": "import", **lines.run_to_plain(run)}
+            cursor = page.cursor
+            if cursor is None:
+                return
 
     def _checkpoint_page(self, after: Kept | None) -> list[Kept]:
         return self._read(lambda c, r: checkpoints.page(c, self._space, r.mine, after))

@@ -87,7 +87,9 @@ class ViewImports(Access):
             self._mind.mind_the_gap()
         return done
 
-    def imports(self, *, limit: int = 20, cursor: str | None = None) -> Page[ImportRun]:
+    def imports(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[ImportRun]:
         """Your imports, the newest first; none where others listen."""
         most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode(cursor)

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.model import text
+from tacit.model.imports import ImportStep, RevertedImport
 from tacit.model.results import Imported
 from tacit.store import once
 from tacit.store.once import Wanted
@@ -21,7 +22,7 @@ from tacit.views.exporting import ViewExport
 from tacit.views.fingerprint import arguments, fingerprint, token_of
 from tacit.views.graph import ViewGraph
 from tacit.views.hearing import ViewHearing
-from tacit.views.importing import ViewImports
+from tacit.views.importing import Items, ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.linking import ViewLinking
 from tacit.views.merging import ViewMerging
@@ -29,6 +30,7 @@ from tacit.views.notes import ViewNotes
 from tacit.views.once import WORDS, Asked, Repeated
 from tacit.views.pages import ViewPages
 from tacit.views.recalling import ViewRecall
+from tacit.views.steps import ViewSteps
 from tacit.views.telling import ViewTelling
 from tacit.views.writing import ViewWrites
 
@@ -46,6 +48,7 @@ class View(
     ViewNotes,
     ViewPages,
     ViewCheckpoints,
+    ViewSteps,
     ViewLinking,
     ViewBrowsing,
     ViewGraph,
@@ -86,6 +89,23 @@ class OnceView(View):
     def import_lines(self, lines: Iterable[str]) -> Imported:
         """Taken in twice, lines change nothing: that needs no key."""
         return self._plain().import_lines(lines)
+
+    def import_items(
+        self,
+        run: str,
+        items: Items,
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep:
+        """As little as lines."""
+        named: dict[str, Any] = {"source": source, "total": total, "after": after}
+        return self._plain().import_items(run, items, **named)
+
+    def revert_import(self, run: str) -> RevertedImport:
+        """Asked again, it goes on where it stopped, and tells the whole."""
+        return self._plain().revert_import(run)
 
     def _write(
         self,

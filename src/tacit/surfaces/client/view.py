@@ -11,6 +11,7 @@ from tacit.model import text
 from tacit.surfaces.client.activity import RemoteActivity
 from tacit.surfaces.client.browsing import RemoteBrowsing
 from tacit.surfaces.client.hearing import RemoteHearing
+from tacit.surfaces.client.importing import RemoteImports
 from tacit.surfaces.client.linking import RemoteLinking
 from tacit.surfaces.client.noting import RemoteNotes
 from tacit.surfaces.client.reading import RemoteReads
@@ -27,6 +28,7 @@ class RemoteView(
     RemoteWrites,
     RemoteNotes,
     RemoteLinking,
+    RemoteImports,
 ):
     """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
     are. What each word does is said at the same word of `tacit.View`."""

@@ -1,0 +1,36 @@
+"""The part of the view of nobody that takes over another memory: nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tacit import limits
+from tacit.model.imports import ImportPreview, ImportRun, ImportStep, Incoming, RevertedImport
+from tacit.model.results import Page
+
+
+class DisabledImports:
+    def preview_items(
+        self, items: Iterable[Incoming | Mapping[str, Any]], *, source: str
+    ) -> ImportPreview:
+        return ImportPreview()
+
+    def import_items(
+        self,
+        run: str,
+        items: Iterable[Incoming | Mapping[str, Any]],
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep:
+        return ImportStep()
+
+    def imports(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[ImportRun]:
+        return Page()
+
+    def revert_import(self, run: str) -> RevertedImport:
+        return RevertedImport(run="")
