@@ -27,7 +27,7 @@ VIEW = """
     hearers hearing history history_export identities import_items import_lines imports learn
     link_waiting list looks merge_people name offer_link once people pin preview_items proposals
     propose_public put query read_file recall record refuse_link relate remember rename_file
-    restore revert_import rooms save_checkpoint set_visibility show stats suggest_update trace
+    restore revert_import rooms save_checkpoint set_visibility show stats steps suggest_update trace
     unlearn unlink_me unmerge_people update why_disabled wipe withhold_from write_file
 """
 

@@ -23,3 +23,15 @@ MOVED_HEAD_MAX_CHARS = 65_536  # of the frontmatter of a note
 MOVED_HEAD_DEPTH_MAX_COUNT = 8
 MOVED_PROBLEMS_SHOWN_COUNT = 20  # of what was not taken in
 MOVED_LIVE_AT_ONCE_COUNT = 200  # items that are asked of a store at a time
+
+# Steps of a graph. A name is part of a key, of which PostgreSQL's index takes 2,704 bytes in all.
+STEP_THREAD_MAX_BYTES = 255
+STEP_NS_MAX_BYTES = 800  # about fifteen subgraphs deep
+STEP_CHANNEL_MAX_BYTES = 500
+STEP_NAME_MAX_BYTES = 200  # ids of steps, tasks and runs, versions, types
+STEP_PATH_MAX_BYTES = 4_000
+STEP_PART_MAX_BYTES = 67_108_864  # of a value, a write, or a step without them
+STEP_PARTS_MAX_COUNT = 10_000  # of one step: channels, or writes of one task
+STEP_METADATA_MAX_CHARS = 1_000_000
+STEPS_PAGE_MAX_COUNT = 100
+STEP_NAMES_MAX_COUNT = 10_000  # threads or runs that are forgotten at once

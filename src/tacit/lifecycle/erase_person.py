@@ -14,7 +14,16 @@ from tacit.lifecycle import tombstones
 from tacit.lifecycle.erase import erase_owned, remove, remove_settled
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.words import ChatKind, Event
-from tacit.store import erasures, looks, merged, note_erasing, partitions, spaces, writes
+from tacit.store import (
+    erasures,
+    graph_pruning,
+    looks,
+    merged,
+    note_erasing,
+    partitions,
+    spaces,
+    writes,
+)
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import (
     api_keys,
@@ -158,14 +167,17 @@ def _take_words(w: Writing, removal: Removal, who: list[str]) -> None:
 
 def _drop_unheard(w: Writing, removal: Removal, who: list[str]) -> list[str]:
     """Sets of listeners that nothing refers to any more."""
-    a, v = audience_people.c, memory_versions.c
-    used = select(_M.heard).where(_M.space_id == w.space, _M.heard.is_not(None))
-    then = select(v.heard).where(v.space_id == w.space, v.heard.is_not(None))
+    a = audience_people.c
+    referring = (memories, memory_versions, *graph_pruning.TABLES)
     sets = select(a.audience).where(
         a.space_id == w.space,
         a.person.in_(who),
-        a.audience.not_in(used),
-        a.audience.not_in(then),
+        *(
+            a.audience.not_in(
+                select(one.c.heard).where(one.c.space_id == w.space, one.c.heard.is_not(None))
+            )
+            for one in referring
+        ),
     )
     unused = sorted(set(w.connection.execute(sets).scalars()))
     for start in range(0, len(unused), _AT_ONCE_COUNT):

@@ -16,7 +16,7 @@ from tacit.lifecycle.sources import AS_VERSION, Origin, wordings
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
 from tacit.model.words import State, Trust
-from tacit.store import inbox, writes
+from tacit.store import graph_pruning, inbox, writes
 from tacit.store.tables import history, learned, memories, memory_versions
 from tacit.store.writes import Writing
 
@@ -60,6 +60,8 @@ def names(origin: Origin) -> list[str]:
 def _take(w: Writing, removal: Removal, origin: Origin) -> None:
     if origin.chat is not None and origin.message is None:
         removal.counts["updates"] += inbox.drop_chats(w, origin.rooms)
+        steps = graph_pruning.drop_places(w.connection, w.space, origin.rooms)
+        removal.counts["graph_steps"] += steps
     dead: set[str] = set()
     for id in _ids(w, origin.rows):
         memory = writes.held(w, id)

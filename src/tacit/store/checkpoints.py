@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import Conflict, InvalidInput
 from tacit.model.checkpoint import Checkpoint
-from tacit.model.words import ChatKind, Sensitivity, Visibility
-from tacit.store.identities import around
-from tacit.store.rows import unpacked
-from tacit.store.tables import audience_people, checkpoints, history, memories, memory_versions
+from tacit.store.exposure import Exposure
+from tacit.store.tables import checkpoints
 from tacit.store.writes import Writing
 
-_C, _M, _V = checkpoints.c, memories.c, memory_versions.c
-_A, _H = audience_people.c, history.c
+_C = checkpoints.c
 _MINE = (
     select(_C.person, _C.thread, _C.data, _C.categories, _C.version, _C.updated_at)
     .where(
@@ -95,46 +92,14 @@ def drop(connection: Connection, space: str, who: Collection[str], thread: str |
     return connection.execute(delete(checkpoints).where(*theirs)).rowcount
 
 
-def drop_exposed(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Before these memories are erased: an agent may have put them into what it saved since, with
-    whoever owns them, and with anybody else whom they might reach in private. What others keep to
-    themselves takes nothing of anybody's along: that would tell of it."""
-    wanted = select(memories).where(_M.space_id == space, _M.id.in_(ids))
-    rows = connection.execute(wanted).all()
-    since = min((row.created_at for row in rows), default=0)
-    reached = _reached(connection, space, rows)
-    found = around(connection, space, reached)
-    who = sorted({identity for one in reached for identity in found.now(one)})
+def drop_exposed(connection: Connection, space: str, exposed: Exposure) -> None:
+    """Before memories are erased: what was saved since with anybody whom they might have reached
+    in private."""
+    who = sorted(exposed.who)
     for start in range(0, len(who), _AT_ONCE_COUNT):
         some = _C.person.in_(who[start : start + _AT_ONCE_COUNT])
-        theirs = (_C.space_id == space, some, _C.updated_at >= since)
+        theirs = (_C.space_id == space, some, _C.updated_at >= exposed.since)
         connection.execute(delete(checkpoints).where(*theirs))
-
-
-def _reached(connection: Connection, space: str, rows: Sequence[Any]) -> set[str]:
-    """Whom memories may have been told to in private, in any of their wordings."""
-    ids = [row.id for row in rows]
-    # What reached further once, and was taken back.
-    changed = or_(_H.detail.contains("visibility"), _H.detail.contains("withheld_from"))
-    wanted = (_H.space_id == space, _H.memory_id.in_(ids), changed)
-    moved = set(connection.execute(select(_H.memory_id).where(*wanted)).scalars())
-    whole = {row.id: row for row in rows}
-    wordings = select(memory_versions).where(_V.space_id == space, _V.memory_id.in_(ids))
-    said = [(row, row) for row in rows]
-    said += [(whole[one.memory_id], one) for one in connection.execute(wordings)]
-    people = {one for row, wording in said for one in (row.owner, wording.speaker) if one}
-    sets: set[str] = set()
-    for row, wording in said:
-        private = row.withheld_unknown or wording.visibility == Visibility.PRIVATE_ONLY
-        if row.inferred or (private and row.id not in moved):
-            continue
-        sets |= {wording.heard} if wording.heard else set()
-        in_group = row.learned_kind == ChatKind.GROUP
-        leaves = wording.portable and not row.confidential and not row.has_withheld
-        if leaves and wording.sensitivity == Sensitivity.PUBLIC and in_group:
-            people |= unpacked(wording.subjects)
-    listeners = select(_A.person).where(_A.space_id == space, _A.audience.in_(sorted(sets)))
-    return people | set(connection.execute(listeners).scalars()) if sets else people
 
 
 def page(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, TextClause
+from sqlalchemy import ColumnElement, Connection, Insert, Select, Table, TextClause
 from sqlalchemy.exc import DBAPIError
 
 from tacit.disclosure.shape import Door
@@ -53,6 +53,9 @@ class Dialect(Protocol):
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> None:
         """Insert those rows whose primary key is new."""
+
+    def inserting_missing(self, table: Table) -> Insert:
+        """The statement that does so, to be filled with rows or with a query."""
 
     def lock_space(self, connection: Connection, space: str) -> None:
         """For a change of people, links or chats: wait for writes that rely on them."""

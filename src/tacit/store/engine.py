@@ -91,6 +91,21 @@ class Database:
             finally:
                 connection.close()
 
+    def rows(self, sql: str, params: Any) -> list[Any] | None:
+        """All rows of one statement that reads long bytes, on the driver itself; None where it
+        fails."""
+        with self._turn_of(reading=True), _translated(self.dialect):
+            connection = self.engine.raw_connection()
+            try:
+                driver: Any = connection.driver_connection
+                found: list[Any] = rendered.execute(driver, sql, params, binary=True).fetchall()
+                driver.commit()
+                return found
+            except self.engine.dialect.loaded_dbapi.Error:
+                return None
+            finally:
+                connection.close()
+
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in one transaction; again, if another writer collided with it."""
         deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS

@@ -238,8 +238,8 @@ def identities(connection: Connection, space: str) -> set[str]:
         subjects.c.id, people.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes.c.subject, notes.c.contact_id, checkpoints.c.person,
         done_once.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
-        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person, imports.c.person,
-        imported.c.person,
+        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person,
+        imports.c.person, imported.c.person,
         graph_steps.c.person, graph_values.c.person, graph_writes.c.person,
     )  # fmt: skip
     everybody = union(

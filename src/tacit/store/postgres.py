@@ -16,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Insert,
     Select,
     Table,
     TextClause,
@@ -185,6 +186,9 @@ class PostgreSQL(Alike):
     ) -> None:
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
+
+    def inserting_missing(self, table: Table) -> Insert:
+        return insert(table).on_conflict_do_nothing()
 
     def lock_space(self, connection: Connection, space: str) -> None:
         row = select(spaces.c.space_id).where(spaces.c.space_id == space)

@@ -26,9 +26,14 @@ Step = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled
 
 
 def rows(
-    connection: Connection, statement: Executable, params: Mapping[str, Any]
+    connection: Connection,
+    statement: Executable,
+    params: Mapping[str, Any],
+    *,
+    binary: bool = False,
 ) -> Sequence[tuple[Any, ...]]:
-    """All rows of a statement whose parameters are of plain types, inside a transaction."""
+    """All rows of a statement whose parameters are of plain types, inside a transaction. `binary`:
+    they hold long bytes, which PostgreSQL would send twice as long as text."""
     lengths = lengths_of(params)
     if not lengths:
         sql, taken = _plain(connection.dialect, statement)
@@ -40,7 +45,7 @@ def rows(
         return [tuple(row) for row in connection.execute(statement, params)]
     driver: Any = connection.connection.driver_connection
     try:
-        found: list[tuple[Any, ...]] = execute(driver, sql, values).fetchall()
+        found: list[tuple[Any, ...]] = execute(driver, sql, values, binary=binary).fetchall()
     except connection.dialect.loaded_dbapi.Error as error:
         _failed(connection, driver, error)
     return found
@@ -73,14 +78,14 @@ def run(connection: Connection, steps: Sequence[Step]) -> None:
         _failed(connection, driver, error)
 
 
-def execute(driver: Any, sql: str, values: Sequence[Any]) -> Any:
+def execute(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = False) -> Any:
     """A rendered statement, on the driver itself. psycopg's usual cursor would translate the whole
     text again each time."""
     if isinstance(driver, sqlite3.Connection):
         return driver.execute(sql, values)
     import psycopg
 
-    return psycopg.RawCursor(driver).execute(sql, values)
+    return psycopg.RawCursor(driver).execute(sql, values, binary=binary)
 
 
 def command(connection: Connection, sql: str) -> None:

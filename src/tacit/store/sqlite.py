@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Insert,
     Select,
     Table,
     TextClause,
@@ -153,6 +154,9 @@ class SQLite(Alike):
     ) -> None:
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
+
+    def inserting_missing(self, table: Table) -> Insert:
+        return insert(table).on_conflict_do_nothing()
 
     def lock_space(self, connection: Connection, space: str) -> None:
         """BEGIN IMMEDIATE already orders all writers."""

@@ -27,7 +27,7 @@ OPERATIONS = (
     "preview_items", "proposals", "propose_public", "put", "query", "read_file", "recall", "record",
     "refuse_link", "relate", "remember", "rename_file", "restore", "revert_import", "rooms",
     "save_checkpoint",
-    "set_visibility", "show", "stats", "suggest_update", "trace", "unlearn", "unlink_me",
+    "set_visibility", "show", "stats", "steps", "suggest_update", "trace", "unlearn", "unlink_me",
     "unmerge_people", "update", "wipe", "withhold_from", "write_file",
 )  # fmt: skip
 OUTCOMES = ("ok", "refused", "error")

@@ -41,13 +41,14 @@ from tacit.model.words import Kind, State, Visibility
 from tacit.prompt.styles import Style
 from tacit.views.disabled_imports import DisabledImports
 from tacit.views.disabled_looks import DisabledLooks
+from tacit.views.disabled_steps import DisabledStepping
 
 List = builtins.list
 _NOTHING = Remembered(id="", state=None, version=0, created=False)
 _NOTHING_SAVED = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
 
 
-class DisabledView(DisabledLooks, DisabledImports):
+class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
     """Handed out where no identity is known, or where memory is switched off."""
 
     enabled = False

@@ -1,0 +1,152 @@
+"""A step of a graph: what LangGraph calls a checkpoint, as its serializer wrote it; checked at the
+edge as to its names and sizes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tacit import moving_limits as limits
+from tacit.errors import InvalidInput
+from tacit.model import text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphStep:
+    """The state of a graph after a step, without the values of its channels."""
+
+    thread: str
+    ns: str = ""  # of a subgraph; the graph itself has none
+    id: str  # sorts by time
+    parent: str | None = None
+    type: str  # how `data` is written
+    data: bytes
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # what JSON has; can be asked for
+    versions: Mapping[str, str] = field(default_factory=dict)  # channel → version of its value
+    run: str | None = None
+    saved_at: datetime | None = None  # None: not yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepValue:
+    """The value of a channel from one version of it to the next."""
+
+    channel: str
+    version: str
+    type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepWrite:
+    """What a task wrote to a channel after a step."""
+
+    task: str
+    index: int
+    channel: str
+    type: str
+    data: bytes
+    path: str = ""  # of the task: writes are in the order of (path, task, index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundStep:
+    step: GraphStep
+    values: tuple[StepValue, ...] = ()  # of those of its channels that have one
+    writes: tuple[StepWrite, ...] = ()
+
+
+def check_step(step: GraphStep) -> None:
+    if not isinstance(step, GraphStep):
+        raise InvalidInput("step", "expected a GraphStep")
+    thread_name(step.thread)
+    ns_name(step.ns)
+    name("id", step.id)
+    name("type", step.type)
+    if step.parent is not None:
+        name("parent", step.parent)
+    if step.run is not None:
+        name("run", step.run)
+    _data("step", step.data)
+    packed_metadata(step.metadata)
+    if len(step.versions) > limits.STEP_PARTS_MAX_COUNT:
+        raise InvalidInput("step", f"has more than {limits.STEP_PARTS_MAX_COUNT:,} channels")
+    for channel, version in step.versions.items():
+        _channel(channel)
+        name("version", version)
+
+
+def check_parts(parts: Sequence[StepValue | StepWrite]) -> None:
+    if len(parts) > limits.STEP_PARTS_MAX_COUNT:
+        most = limits.STEP_PARTS_MAX_COUNT
+        raise InvalidInput("step", f"takes at most {most:,} values or writes at once")
+    for one in parts:
+        _channel(one.channel)
+        name("type", one.type)
+        _data("value", one.data)
+        if isinstance(one, StepValue):
+            name("version", one.version)
+        else:
+            name("task", one.task)
+            _bounded("path", one.path, limits.STEP_PATH_MAX_BYTES)
+            text.whole("index", one.index, -(2**31), 2**31 - 1)
+
+
+def thread_name(value: object) -> str:
+    return name("thread", value, limits.STEP_THREAD_MAX_BYTES)
+
+
+def ns_name(value: object) -> str:
+    return _bounded("ns", value, limits.STEP_NS_MAX_BYTES)
+
+
+def _channel(value: object) -> str:
+    return name("channel", value, limits.STEP_CHANNEL_MAX_BYTES)
+
+
+def name(field: str, value: object, most: int = limits.STEP_NAME_MAX_BYTES) -> str:
+    if value == "":
+        raise InvalidInput(field, "must not be empty")
+    return _bounded(field, value, most)
+
+
+def _bounded(field: str, value: object, most: int) -> str:
+    """By its bytes: it is part of a key in an index."""
+    found = text.storable(field, value, most)
+    if not found.isascii() and len(found.encode()) > most:
+        raise InvalidInput(field, f"is longer than {most:,} bytes: shorten it")
+    return found
+
+
+def _data(field: str, value: object) -> None:
+    if not isinstance(value, bytes):
+        raise InvalidInput(field, f"expected bytes, got {type(value).__name__}")
+    if len(value) > limits.STEP_PART_MAX_BYTES:
+        raise InvalidInput(
+            field,
+            f"is {len(value):,} bytes long; at most {limits.STEP_PART_MAX_BYTES:,} are kept: "
+            "keep large things elsewhere, and their address in the state",
+        )
+
+
+def packed_metadata(value: object) -> str:
+    if not isinstance(value, Mapping):
+        raise InvalidInput("metadata", "expected names and values")
+    try:
+        whole = json.dumps(dict(value))
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput("metadata", "holds what JSON has no word for") from None
+    if len(whole) > limits.STEP_METADATA_MAX_CHARS:
+        raise InvalidInput("metadata", f"is longer than {limits.STEP_METADATA_MAX_CHARS:,}")
+    return whole
+
+
+def names(field: str, values: object, check: Callable[[object], str]) -> list[str]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InvalidInput(field, "expected a list")
+    if len(values) > limits.STEP_NAMES_MAX_COUNT:
+        raise InvalidInput(field, f"takes at most {limits.STEP_NAMES_MAX_COUNT:,} at once")
+    return sorted({check(one) for one in values})

@@ -1,0 +1,247 @@
+"""Reading a graph's steps: whose they are, and who is here while they are read.
+
+In private they are the person's, whichever of their identities saved them. In a group they are the
+person's in that chat, and absent while anybody is there who was not there when they were saved. An
+agent that may use less than the one that saved them reads nothing of them either.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, TextClause, bindparam, text
+
+from tacit.clock import from_micros
+from tacit.model.request import Request
+from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+from tacit.model.words import ChatKind
+from tacit.store import rendered
+from tacit.store.audiences import Audiences
+from tacit.store.engine import Database
+from tacit.store.glance import MISS, Miss
+
+Rows = Sequence[tuple[Any, ...]]
+Run = Callable[[TextClause, Mapping[str, Any]], Rows]
+_STEP, _VALUE, _WRITE = 0, 1, 2  # which part a row is
+# How a database takes the channels of a step apart.
+_EACH = {
+    "sqlite": "json_each(s.versions) AS e",
+    "postgresql": "jsonb_each_text(CAST(s.versions AS jsonb)) AS e(key, value)",
+}
+_HERE = "{0}.space_id = :space AND {0}.person IN :mine AND {0}.place IN :places"
+_LISTS = ("mine", "places", "heard", "categories")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What of somebody's steps is open in a request. None: no matter which."""
+
+    space: str
+    mine: list[str]
+    places: list[str]
+    heard: list[str] | None = None  # sets of people that everybody here is in
+    categories: list[str] | None = None  # lists of them, none of which goes too far
+
+    def params(self, **named: Any) -> dict[str, Any]:
+        found = {"space": self.space, "mine": self.mine, "places": self.places, **named}
+        lists = {"heard": self.heard, "categories": self.categories}
+        return found | {name: one for name, one in lists.items() if one is not None}
+
+    @property
+    def shut(self) -> bool:
+        return self.heard == [] or self.categories == []
+
+
+def places(request: Request) -> list[str] | None:
+    """Where the requester's steps are kept, the place for new ones first; None: nowhere."""
+    if request.private:
+        return [""]
+    if request.kind is not ChatKind.GROUP or request.requester is None or request.chat is None:
+        return None
+    return [request.chat, *sorted(request.rooms - {request.chat})]
+
+
+def gate(
+    connection: Connection,
+    audiences: Audiences,
+    request: Request,
+    allowed: frozenset[str] | None,
+    thread: str | None,
+) -> Gate | None:
+    """None where nothing is open at all."""
+    where = places(request)
+    if where is None:
+        return None
+    whole = Gate(space=request.space, mine=sorted(request.mine), places=where)
+    if request.private and allowed is None:
+        return whole
+    named = {} if thread is None else {"thread": thread}
+    rows = rendered.rows(connection, _seals(thread is not None), whole.params(**named))
+    heard = None
+    if not request.private:
+        sets = audiences.people(connection, request.space, {row[0] for row in rows})
+        heard = sorted(id for id, people in sets.items() if id and _all_here(request, people))
+    lists = None
+    if allowed is not None:
+        lists = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
+    found = Gate(space=whole.space, mine=whole.mine, places=where, heard=heard, categories=lists)
+    return None if found.shut else found
+
+
+def _all_here(request: Request, heard: Iterable[str]) -> bool:
+    """Whether everybody who is here now was there, by whichever of their identities."""
+    were = {request.person(one) for one in heard} | {request.requester}
+    return request.audience <= were
+
+
+def find(run: Run, dialect: str, open_: Gate, thread: str, ns: str, id: str | None) -> Rows:
+    """The rows of one step, for `found`: the newest, where no id is given. The step's own says at
+    which revision of everybody's identities it was read, also where there is none."""
+    statement = _one(dialect, id is not None, open_.heard is None, open_.categories is None)
+    return run(statement, open_.params(thread=thread, ns=ns, **({} if id is None else {"id": id})))
+
+
+def glance(
+    database: Database,
+    kept: tuple[int, Request],
+    thread: str,
+    ns: str,
+    id: str | None,
+) -> FoundStep | Miss | None:
+    """The same in private, in one statement on the driver itself; MISS where that cannot tell."""
+    rev, request = kept
+    if not request.private:
+        return MISS
+    grammar, open_ = (
+        database.engine.dialect,
+        Gate(space=request.space, mine=sorted(request.mine), places=[""]),
+    )
+
+    def run(statement: TextClause, params: Mapping[str, Any]) -> Rows:
+        lengths = rendered.lengths_of(params)
+        sql, order, constants = rendered.render(grammar, statement, tuple(params), lengths)
+        return database.rows(sql, rendered.filled(params, order, constants)) or ()
+
+    rows = find(run, database.dialect.name, open_, thread, ns, id)
+    own = _own(rows)
+    return found(rows, thread) if own is not None and own[1] == rev else MISS
+
+
+def _own(rows: Rows) -> tuple[Any, ...] | None:
+    return next((row for row in rows if row[0] == _STEP), None)
+
+
+def found(rows: Rows, thread: str) -> FoundStep | None:
+    """A step of its rows."""
+    own = _own(rows)
+    if own is None or own[2] is None:
+        return None
+    _, _, id, ns, kind, parent, metadata, versions, run, saved_at, data = own
+    values: dict[str, StepValue] = {}
+    writes = []
+    for part, index, name, version, type_, task, path, _, _, _, blob in rows:
+        if part == _VALUE:
+            one = StepValue(channel=name, version=version, type=type_, data=blob)
+            values.setdefault(name, one)
+        elif part == _WRITE:
+            writes.append(
+                StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path)
+            )
+    writes.sort(key=lambda one: (one.path, one.task, one.index))
+    step = GraphStep(
+        thread=thread,
+        ns=ns,
+        id=id,
+        parent=parent,
+        type=kind,
+        data=data,
+        metadata=json.loads(metadata),
+        versions=json.loads(versions),
+        run=run,
+        saved_at=from_micros(saved_at),
+    )
+    return FoundStep(step=step, values=tuple(values.values()), writes=tuple(writes))
+
+
+def listed(
+    connection: Connection,
+    open_: Gate,
+    wanted: Mapping[str, str],
+    after: tuple[str, str, str] | None,
+    most: int,
+) -> Rows:
+    """Steps as (id, thread, ns, metadata), the newest first, behind the last one of those before.
+    `wanted`: of this thread, ns or id, or before an id."""
+    named = {name: one for name, one in wanted.items() if name in ("thread", "ns", "id", "before")}
+    if after is not None:
+        named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
+    names = tuple(sorted(named))
+    statement = _listing(names, open_.heard is None, open_.categories is None)
+    return rendered.rows(connection, statement, open_.params(most=most, **named))
+
+
+def _with_lists(sql: str, *, heard: bool = False, categories: bool = False) -> TextClause:
+    used = [n for n in _LISTS if {"heard": heard, "categories": categories}.get(n, True)]
+    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in used))
+
+
+@lru_cache(maxsize=4)
+def _seals(of_thread: bool) -> TextClause:
+    which = " AND s.thread = :thread" if of_thread else ""
+    return _with_lists(
+        f"SELECT DISTINCT s.heard, s.categories FROM graph_steps AS s "  # noqa: S608
+        f"WHERE {_HERE.format('s')}{which}"
+    )
+
+
+@lru_cache(maxsize=64)
+def _listing(named: tuple[str, ...], any_heard: bool, any_categories: bool) -> TextClause:
+    tests = {
+        "thread": "s.thread = :thread",
+        "ns": "s.ns = :ns",
+        "id": "s.id = :id",
+        "before": "s.id < :before",
+        "a_id": "(s.id < :a_id OR (s.id = :a_id AND (s.thread > :a_thread "
+        "OR (s.thread = :a_thread AND s.ns > :a_ns))))",
+    }
+    which = "".join(f" AND {tests[name]}" for name in named if name in tests)
+    sealed = _sealed("s", any_heard, any_categories)
+    return _with_lists(
+        f"SELECT DISTINCT s.id, s.thread, s.ns, s.metadata FROM graph_steps AS s "  # noqa: S608
+        f"WHERE {_HERE.format('s')}{which}{sealed} ORDER BY s.id DESC, s.thread, s.ns LIMIT :most",
+        heard=not any_heard,
+        categories=not any_categories,
+    )
+
+
+def _sealed(of: str, any_heard: bool, any_categories: bool) -> str:
+    lists = (("heard", any_heard), ("categories", any_categories))
+    return "".join(f" AND {of}.{name} IN :{name}" for name, free in lists if not free)
+
+
+@lru_cache(maxsize=16)
+def _one(dialect: str, by_id: bool, any_heard: bool, any_categories: bool) -> TextClause:
+    """A step, the values of its channels and what was written after it, as rows of one shape."""
+    which = " AND s.id = :id" if by_id else ""
+    seals = {of: _sealed(of, any_heard, any_categories) for of in "svw"}
+    return _with_lists(
+        f"WITH s AS (SELECT * FROM graph_steps AS s WHERE {_HERE.format('s')} "  # noqa: S608
+        f"AND s.thread = :thread AND s.ns = :ns{which}{seals['s']} "
+        "ORDER BY s.id DESC, s.person LIMIT 1) "
+        "SELECT 0 AS part, p.identity_rev, s.id, s.ns, s.type, s.parent, s.metadata, s.versions, "
+        "s.run, s.saved_at, s.data FROM spaces AS p LEFT JOIN s ON 1 = 1 "
+        "WHERE p.space_id = :space "
+        "UNION ALL SELECT 1, 0, v.channel, v.version, v.type, NULL, NULL, NULL, NULL, v.saved_at, "
+        f"v.data FROM s CROSS JOIN {_EACH[dialect]} JOIN graph_values AS v "
+        f"ON {_HERE.format('v')} AND v.thread = s.thread AND v.ns = s.ns "
+        f"AND v.channel = e.key AND v.version = e.value{seals['v']} "
+        "UNION ALL SELECT 2, w.idx, w.channel, NULL, w.type, w.task, w.path, NULL, NULL, "
+        f"w.saved_at, w.data FROM s JOIN graph_writes AS w ON {_HERE.format('w')} "
+        f"AND w.thread = s.thread AND w.ns = s.ns AND w.step = s.id{seals['w']}",
+        heard=not any_heard,
+        categories=not any_categories,
+    )

@@ -1,0 +1,60 @@
+"""The part of the view of nobody that keeps a graph's steps, and keeps none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from tacit.model.results import Page
+from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+
+
+class DisabledSteps:
+    def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
+        return None
+
+    def write(
+        self,
+        thread: str,
+        ns: str,
+        id: str,
+        writes: Iterable[StepWrite],
+        *,
+        replace: bool = False,
+    ) -> None:
+        return None
+
+    def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
+        return None
+
+    def page(
+        self,
+        thread: str | None = None,
+        ns: str | None = None,
+        id: str | None = None,
+        *,
+        before: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> Page[FoundStep]:
+        return Page()
+
+    def forget_thread(self, thread: str) -> None:
+        return None
+
+    def forget_runs(self, runs: Sequence[str]) -> None:
+        return None
+
+    def copy_thread(self, source: str, target: str) -> None:
+        return None
+
+    def prune(
+        self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
+    ) -> None:
+        return None
+
+
+class DisabledStepping:
+    def steps(self) -> DisabledSteps:
+        return DisabledSteps()

@@ -1,0 +1,210 @@
+"""The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Connection, TextClause
+
+from tacit import moving_limits as limits
+from tacit.errors import InvalidInput
+from tacit.model import step as steps
+from tacit.model import text
+from tacit.model.request import Request
+from tacit.model.results import Page
+from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+from tacit.store import graph_pruning, graph_reads, graph_steps, rendered
+from tacit.store.glance import MISS
+from tacit.store.graph_reads import Gate
+from tacit.store.writes import Writing
+from tacit.telemetry.timing import timed
+from tacit.views.access import Access
+
+_WORD = "steps"  # by which they are all counted
+_LOOKED_AT_COUNT = 500  # steps, while those with some metadata are looked for
+
+
+class ViewSteps(Access):
+    def steps(self) -> Steps:
+        """Where LangGraph's checkpoints are kept: tacit.surfaces.langgraph.Checkpointer(view)."""
+        return Steps(self)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
+    and only while nobody is there who was not there when they were saved."""
+
+    _view: Access
+
+    def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
+        """A step with those values that are new in it, in place of one with the same id."""
+        changed = tuple(values)
+        steps.check_step(step)
+        steps.check_parts(changed)
+        self._write(lambda w: graph_steps.save(w, step, changed, self._allowed))
+
+    def write(
+        self,
+        thread: str,
+        ns: str,
+        id: str,
+        writes: Iterable[StepWrite],
+        *,
+        replace: bool = False,
+    ) -> None:
+        """What a task wrote after a step. Under a number that it wrote before, that stays; or is
+        replaced."""
+        written = tuple(writes)
+        at = (steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
+        steps.check_parts(written)
+        if written:
+            allowed = self._allowed
+            self._write(lambda w: graph_steps.write(w, at, written, allowed, replace=replace))
+
+    def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
+        """A step; without an id, the newest."""
+        where = (
+            steps.thread_name(thread),
+            steps.ns_name(ns),
+            None if id is None else steps.name("id", id),
+        )
+        with self._timed():
+            view = self._view
+            kept = view._store.requests.kept(view._space, view._asking, union=view._policy.union)
+            if kept is not None and self._allowed is None:
+                found = graph_reads.glance(view._store.database, kept, *where)
+                if found is not MISS:
+                    return found
+            return view._read(lambda c, r: self._found(c, self._gate(c, r, where[0]), *where))
+
+    def page(
+        self,
+        thread: str | None = None,
+        ns: str | None = None,
+        id: str | None = None,
+        *,
+        before: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> Page[FoundStep]:
+        """Steps, the newest first: of a thread or of all, with an earlier id than `before`, whose
+        metadata say this."""
+        most = text.whole("limit", limit, 1, limits.STEPS_PAGE_MAX_COUNT)
+        wanted = {
+            name: check(one)
+            for name, check, one in (
+                ("thread", steps.thread_name, thread),
+                ("ns", steps.ns_name, ns),
+                ("id", lambda one: steps.name("id", one), id),
+                ("before", lambda one: steps.name("before", one), before),
+            )
+            if one is not None
+        }
+        asked = None if metadata is None else json.loads(steps.packed_metadata(metadata))
+        after = _decoded(cursor)
+        with self._timed():
+            return self._view._read(lambda c, r: self._paged(c, r, wanted, asked, after, most))
+
+    def forget_thread(self, thread: str) -> None:
+        self.prune([thread], "delete")
+
+    def forget_runs(self, runs: Sequence[str]) -> None:
+        """The steps of these runs, in every thread."""
+        named = steps.names("runs", runs, lambda one: steps.name("runs", one))
+        if named:
+            self._write(lambda w: graph_pruning.forget_runs(w, named, self._allowed))
+
+    def copy_thread(self, source: str, target: str) -> None:
+        """All of a thread once more, under another name."""
+        there, here = steps.thread_name(source), steps.thread_name(target)
+        if there != here:
+            self._write(lambda w: graph_pruning.copy(w, there, here, self._allowed))
+
+    def prune(
+        self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
+    ) -> None:
+        """Of each of these threads the newest step of each namespace stays, or nothing."""
+        if strategy not in ("keep_latest", "delete"):
+            raise InvalidInput("strategy", "is not one of keep_latest, delete")
+        named = steps.names("threads", threads, steps.thread_name)
+        if strategy == "delete":
+            if named:
+                self._write(lambda w: graph_pruning.forget(w, named, self._allowed))
+            return
+        for one in named:  # each in a transaction of its own
+            self._write(partial(graph_pruning.prune, thread=one, allowed=self._allowed))
+
+    @property
+    def _allowed(self) -> frozenset[str] | None:
+        return self._view._allowed(self._view._agent)
+
+    def _timed(self) -> Any:
+        meter = self._view._store.meter
+        return timed(meter, _WORD) if meter.on else nullcontext()
+
+    def _write(self, work: Callable[[Writing], None]) -> None:
+        with self._timed():
+            self._view._write(work)
+
+    def _gate(self, connection: Connection, request: Request, thread: str | None) -> Gate | None:
+        audiences = self._view._store.audiences
+        return graph_reads.gate(connection, audiences, request, self._allowed, thread)
+
+    def _found(
+        self, connection: Connection, open_: Gate | None, thread: str, ns: str, id: str | None
+    ) -> FoundStep | None:
+        if open_ is None:
+            return None
+
+        def run(statement: TextClause, params: Mapping[str, Any]) -> graph_reads.Rows:
+            return rendered.rows(connection, statement, params, binary=True)
+
+        dialect = self._view._store.database.dialect.name
+        return graph_reads.found(graph_reads.find(run, dialect, open_, thread, ns, id), thread)
+
+    def _paged(
+        self,
+        connection: Connection,
+        request: Request,
+        wanted: Mapping[str, str],
+        asked: Mapping[str, Any] | None,
+        after: tuple[str, str, str] | None,
+        most: int,
+    ) -> Page[FoundStep]:
+        open_ = self._gate(connection, request, wanted.get("thread"))
+        if open_ is None:
+            return Page()
+        chosen: list[tuple[str, str, str]] = []
+        at_once = most + 1 if asked is None else _LOOKED_AT_COUNT
+        while len(chosen) <= most:
+            rows = graph_reads.listed(connection, open_, wanted, after, at_once)
+            for id, thread, ns, metadata in rows:
+                after = (id, thread, ns)
+                if asked is None or _says(json.loads(metadata), asked):
+                    chosen.append(after)
+            if len(rows) < at_once:
+                break
+        found = [self._found(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]]
+        cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
+        return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
+
+
+def _says(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    return all(metadata.get(name) == one for name, one in asked.items())
+
+
+def _decoded(cursor: str | None) -> tuple[str, str, str] | None:
+    if cursor is None:
+        return None
+    try:
+        id, thread, ns = json.loads(cursor)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput("cursor", "is not one that a page gave") from None
+    return steps.name("cursor", id), steps.thread_name(thread), steps.ns_name(ns)
