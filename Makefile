@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test docs test-everywhere test-model test-inspector lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console
 
 help: ## list the targets
@@ -74,6 +74,9 @@ test-model: .venv/.test-ready ## learn with a real, small language model, fetche
 
 test-inspector: .venv/.test-ready ## let the MCP inspector's command line call every tool, stdio and HTTP (needs npm)
 	$(BIN)/python bench/inspector.py $(ARGS)
+
+test-mem0: .venv/.test-ready ## run scripts for mem0 on mem0 and on Tacit, and compare call by call (installs mem0)
+	$(BIN)/python bench/mem0_shapes.py $(ARGS)
 
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,13 +37,13 @@ class Environment:
     loads_extensions: bool  # without which sqlite-vec cannot be loaded
 
 
-def build(folder: Path) -> Environment:
+def build(folder: Path, pins: Sequence[str] = PINS) -> Environment:
     """A virtual environment in the folder, on a Python that loads extensions if there is one."""
     python, loads = _interpreter()
     uv = _output(["sh", str(ROOT / "scripts/get_uv.sh"), str(ROOT / ".uv")])
     _output([uv, "venv", "--quiet", "--python", str(python), str(folder)])
     inside = folder / "bin" / "python"
-    _output([uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", str(inside), *PINS])
+    _output([uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", str(inside), *pins])
     return Environment(inside, loads)
 
 

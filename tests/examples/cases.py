@@ -50,6 +50,7 @@ CASES: dict[str, Case] = {
     "03_prompt.py": Case(),
     "anthropic_tools.py": Case(model=attentive, sent=by("messages")),
     "mcp_client.py": Case(),
+    "mem0_script.py": Case(),
     "openai_responses.py": Case(model=attentive, sent=by("responses")),
     "openai_tools.py": Case(model=attentive, sent=by("chat completions")),
     "pydantic_ai_agent.py": Case(

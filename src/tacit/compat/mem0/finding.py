@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tacit import Search, Signals, limits
@@ -88,10 +89,10 @@ def searched(
     if asked.count == 0:
         return []
     view = view_of(memory, asked.scope)
-    most = min(asked.count, limits.RECALL_MAX_COUNT) if asked.test is None else None
+    most = limits.RECALL_MAX_COUNT
     recalled = view.recall(
         words,
-        top_k=most or limits.RECALL_MAX_COUNT,
+        top_k=most if asked.test is not None else min(asked.count, most),
         kinds=_KINDS,
         threshold=least,
         agent=asked.scope.narrows_agent,
@@ -101,6 +102,11 @@ def searched(
     if asked.show_expired:
         found += _expired(view, words, asked, least, {one.memory.id for one in recalled})
         found.sort(key=lambda one: -one[1])
+    if least == 0 and len(found) < asked.count:  # not even nearness is asked for
+        known = {memory.id for memory, *_ in found}
+        rest = own(view) if asked.show_expired else _heard(view)
+        others = (one for one in rest if one.id not in known and asked.takes(one))
+        found += [(one, 0.0, Signals()) for one in islice(others, asked.count - len(found))]
     return [
         shapes.scored(asked.scope, *one, threshold=least if explain else None)
         for one in found[: asked.count]
