@@ -35,3 +35,10 @@ STEP_PARTS_MAX_COUNT = 10_000  # of one step: channels, or writes of one task
 STEP_METADATA_MAX_CHARS = 1_000_000
 STEPS_PAGE_MAX_COUNT = 100
 STEP_NAMES_MAX_COUNT = 10_000  # threads or runs that are forgotten at once
+
+# Items of a LangGraph store.
+ITEMS_PAGE_COUNT = 500
+ITEMS_LOOKED_AT_MAX_COUNT = 100_000  # by one search, or to tell the namespaces
+ITEMS_FOUND_MAX_COUNT = 10_000  # that one search may ask for
+ITEMS_RECALLED_MIN_COUNT = 50  # for a question: those of other namespaces come along
+ITEM_TTL_MAX_MINUTES = 52_560_000.0  # a hundred years

@@ -119,6 +119,7 @@ CATEGORIES = (
     "event",
     "procedure",
     "relationship_dynamic",
+    "item",  # of a program's own, such as a graph's store
 )
 
 CATEGORY_OF_KIND = {
