@@ -39,6 +39,10 @@ class Relation:
     def key(self) -> str:
         return _key(_EDGE, self.start, self.kind, self.end)
 
+    @property
+    def statement(self) -> str:
+        return f"{self.start} {self.kind} {self.end}"
+
     def touches(self, names: Collection[str]) -> bool:
         return self.start in names or self.end in names
 
@@ -54,6 +58,10 @@ class Entity:
     @property
     def key(self) -> str:
         return _key(_NODE, self.name)
+
+    @property
+    def statement(self) -> str:
+        return f"{_says(self.name)}{self.kind}"
 
     def says(self, query: str) -> bool:
         """Anywhere in it, whatever the case."""
@@ -89,17 +97,16 @@ class Graph:
         return [Relation(*three) for three in parts if len(three) == 3]
 
     def add_entity(self, entity: Entity) -> None:
-        self._keep(entity, entity.key, f"{_says(entity.name)}{entity.kind}")
+        self._keep(entity, entity.key, entity.statement)
         self.observe(Entity(entity.name, entity.kind), entity.observations)
 
     def observe(self, entity: Entity, contents: Collection[str]) -> None:
         for number, content in enumerate(contents, start=entity.next):
-            self._keep(entity, _observed(entity.name, number, content), content)
+            self._keep(entity, observed_key(entity.name, number, content), content)
         entity.next += len(contents)
 
     def add_relation(self, relation: Relation, entities: dict[str, Entity]) -> None:
-        said = f"{relation.start} {relation.kind} {relation.end}"
-        id = self._view.put(CATEGORY, relation.key, said).id
+        id = self._view.put(CATEGORY, relation.key, relation.statement).id
         for name, side in ((relation.start, "from"), (relation.end, "to")):
             if name in entities:
                 with suppress(NotFound):  # somebody else's, which one may hear and not tie up
@@ -158,7 +165,7 @@ def named(name: str) -> str:
 def check_entity(entity: Entity) -> None:
     """Before anything is written: all of a call is good, or nothing of it is done."""
     _fitting(entity.key, "name")
-    text.content(f"{_says(entity.name)}{entity.kind}", "entityType")
+    text.content(entity.statement, "entityType")
     check_observations(entity.observations)
 
 
@@ -169,19 +176,19 @@ def check_observations(contents: Collection[str]) -> None:
 
 def check_relation(relation: Relation) -> None:
     _fitting(relation.key, "relations")
-    text.content(f"{relation.start} {relation.kind} {relation.end}", "relations")
+    text.content(relation.statement, "relations")
 
 
 def _fitting(key: str, field: str) -> None:
-    most = limits.KEY_MAX_CHARS - len(_observed("", 0, ""))
+    most = limits.KEY_MAX_CHARS - len(observed_key("", 0, ""))
     if len(key) > most:
         raise InvalidInput(field, f"is too long; at most about {most} characters fit")
     text.said_identifier(field, key, most)
 
 
-def _observed(name: str, number: int, content: str) -> str:
+def observed_key(name: str, number: int, content: str) -> str:
     """In the order they were told; and two that are told at the same time do not collide."""
-    digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGEST_CHARS]
+    digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
     return f"{_key(_NODE, name)}{_BAR}{number:0{_NUMBER_CHARS}d}{digest}"
 
 

@@ -1,0 +1,207 @@
+"""Memories as a text that somebody copied: bullets, numbers, dates in brackets, headings and
+paragraphs, with or without a code fence around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from tacit import limits
+from tacit.surfaces.moving.records import Skipped
+from tacit.surfaces.moving.scanning import TOO_LONG
+from tacit.surfaces.moving.texts import NOT_TEXT, Line, is_text, moment, pieces
+
+Lines = Callable[[], Iterable[Line]]
+
+_FENCE = re.compile(r"\s*(```|~~~)")
+_RULE = re.compile(r"\s*(?:[-=_*]\s*){3,}\Z")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+•◦‣▪–—]|\d{1,5}[.)])[ \t]+(?=\S)")
+_BOX = re.compile(r"\[[ xX]\]\s+")
+_BRACKET = re.compile(r"\[([^\[\]]{1,40})\]\s*[.:]?\s*(?:[-–—:]\s+)?(?=\S)")
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:[-–—:]|\s)\s*(?=\S)")
+_HASHED = re.compile(r" {0,3}#{1,6}[ \t]+([^\n]+)")
+_BOLD_LINE = re.compile(r"\s*\*\*([^*]{1,80})\*\*:?\s*\Z")
+_BOLD = re.compile(r"\*\*([^*]+)\*\*")
+_NO_DATE = frozenset({"unknown", "date unknown", "unknown date", "no date", "undated", "n/a", "-"})
+_STANDINGS = frozenset({"stated", "inferred"})
+_WRITTEN_DAYS = ("%Y/%m/%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
+_ENDS = (".", "!", "?", ":", ";", "…", '"', "”", ")")
+_WRAPPED_FROM_CHARS = 60  # a shorter line was not broken by the margin
+_PARENT_MAX_CHARS = 120
+_HEADING_MAX_WORDS = 4
+_HEADING_MAX_CHARS = 80
+_OUTSIDE = "stands outside the code block"
+_INTRODUCES = "only introduces a list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    line: int
+    text: str
+    heading: str | None = None
+    created_at: datetime | None = None
+    standing: str | None = None  # `stated` or `inferred`, where the text says so
+
+
+def entries(lines: Lines) -> Iterator[Entry | Skipped]:
+    """What the text lists. Where most of it stands in code fences, what is outside is chatter."""
+    only_fenced = _is_fenced(lines())
+    listing = _Listing()
+    fenced = False
+    for line in lines():
+        where = f"line {line.number}"
+        if line.text is None or not is_text(line.text):
+            yield from listing.ended()
+            yield Skipped(where=where, why=TOO_LONG if line.text is None else NOT_TEXT)
+        elif _FENCE.match(line.text):
+            yield from listing.ended()
+            fenced = not fenced
+        elif only_fenced and not fenced:
+            if line.head:
+                yield Skipped(where=where, why=_OUTSIDE)
+        else:
+            yield from listing.line(line.number, line.text)
+    yield from listing.ended()
+
+
+def text_lines(text: str) -> Lines:
+    """Of a text that is part of something else."""
+    return lambda: (
+        Line(number=number, head=one.strip()[:1], text=one)
+        for number, one in enumerate(text.splitlines(), start=1)
+    )
+
+
+def _is_fenced(lines: Iterable[Line]) -> bool:
+    inside = outside = 0
+    fenced = False
+    for line in lines:
+        if line.text is not None and _FENCE.match(line.text):
+            fenced = not fenced
+        elif line.head:
+            inside, outside = inside + fenced, outside + (not fenced)
+    return inside >= max(outside, 1)
+
+
+@dataclass(slots=True)
+class _Open:
+    """The entry that is being read."""
+
+    line: int
+    parts: list[str]
+    indent: int | None = None  # of its bullet; none: it is prose
+    created_at: datetime | None = None
+    standing: str | None = None
+
+    @property
+    def is_wrapped(self) -> bool:
+        last = self.parts[-1]
+        return len(last) >= _WRAPPED_FROM_CHARS and not last.endswith(_ENDS)
+
+
+@dataclass(slots=True)
+class _Listing:
+    heading: str | None = None
+    now: _Open | None = None
+    after_blank: bool = False
+    parents: list[tuple[int, str]] = field(default_factory=list)  # bullets that others are below
+
+    def line(self, number: int, text: str) -> Iterator[Entry | Skipped]:
+        if not text.strip():
+            self.after_blank = True
+            if self.now is not None and self.now.indent is None:
+                yield from self.ended()
+            return
+        heading = _HASHED.match(text) or _BOLD_LINE.match(text)
+        if heading is not None or _RULE.match(text):
+            yield from self.ended()
+            self.parents.clear()
+            if heading is not None:
+                self.heading = _BOLD.sub(r"\1", heading[1]).strip("#: \t")[:_HEADING_MAX_CHARS]
+            return
+        bullet = _BULLET.match(text)
+        if bullet is not None:
+            yield from self._bullet(number, text, bullet)
+        elif self._continues(text):
+            assert self.now is not None
+            self.now.parts.append(text.strip())
+        else:
+            yield from self.ended()
+            self.parents.clear()
+            self.now = _begun(number, text.strip(), None)
+        self.after_blank = False
+
+    def ended(self) -> Iterator[Entry]:
+        now, self.now = self.now, None
+        if now is None:
+            return
+        said = " ".join([*(parent for _, parent in self.parents), "\n".join(now.parts)])
+        for part in pieces(_BOLD.sub(r"\1", said), limits.CONTENT_MAX_CHARS):
+            yield Entry(
+                line=now.line,
+                text=part,
+                heading=self.heading,
+                created_at=now.created_at,
+                standing=now.standing,
+            )
+
+    def _bullet(self, number: int, text: str, bullet: re.Match[str]) -> Iterator[Entry | Skipped]:
+        indent = len(bullet[1].expandtabs(4))
+        last = self.now
+        said = "" if last is None else last.parts[-1]
+        if last is not None and said.endswith(":") and len(said) <= _PARENT_MAX_CHARS:
+            if last.indent is None:  # a line above a list
+                self.now = None
+                if len(said.split()) <= _HEADING_MAX_WORDS:
+                    self.heading = said.rstrip(": ")
+                else:
+                    yield Skipped(where=f"line {last.line}", why=_INTRODUCES)
+            elif last.indent < indent:
+                self.parents.append((last.indent, said))
+                self.now = None
+        yield from self.ended()
+        while self.parents and self.parents[-1][0] >= indent:
+            self.parents.pop()
+        self.now = _begun(number, text[bullet.end() :].strip(), indent)
+
+    def _continues(self, text: str) -> bool:
+        if self.now is None or _dated(text.strip()) is not None:
+            return False
+        if self.now.indent is not None and text[0] in " \t":
+            return True
+        return not self.after_blank and self.now.is_wrapped
+
+
+def _begun(number: int, text: str, indent: int | None) -> _Open:
+    text = _BOX.sub("", text, count=1) if indent is not None else text
+    created_at = standing = None
+    dated = _dated(text)
+    if dated is not None:
+        said = dated[1].strip()
+        created_at = _day(said)
+        standing = said.lower() if said.lower() in _STANDINGS else None
+        text = text[dated.end() :]
+    return _Open(number, [text], indent, created_at, standing)
+
+
+def _dated(text: str) -> re.Match[str] | None:
+    """What stands before an entry: a day, or that none is known. Other brackets are its words."""
+    found = _BRACKET.match(text)
+    if found is not None:
+        said = found[1].strip()
+        known = said.lower() in _NO_DATE or said.lower() in _STANDINGS
+        return found if known or _day(said) is not None else None
+    found = _DAY.match(text)
+    return found if found is not None and _day(found[1]) is not None else None
+
+
+def _day(text: str) -> datetime | None:
+    found = moment(text)
+    for form in _WRITTEN_DAYS if found is None else ():
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return found
