@@ -1,0 +1,111 @@
+"""A checkpoint as the rows it is kept in, and back. What did not change since the step before is
+not written again; what is shorter than its own key goes with the step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from tacit.errors import InvalidInput
+from tacit.model.step import FoundStep, GraphStep, StepValue
+
+_SHORT_MAX_CHARS = 200
+_VALUES, _VERSIONS = "channel_values", "channel_versions"
+Where = tuple[str, str | None, str | None]
+
+
+def asked(config: RunnableConfig) -> Where:
+    """The thread, the namespace and the checkpoint that a config names."""
+    named = config.get("configurable") or {}
+    thread = named.get("thread_id")
+    if thread is None or thread == "":
+        raise InvalidInput("thread_id", 'name it: {"configurable": {"thread_id": "1"}}')
+    return str(thread), named.get("checkpoint_ns"), named.get("checkpoint_id") or None
+
+
+def config_of(thread: str, ns: str, id: str, carried: Mapping[str, Any]) -> RunnableConfig:
+    own = {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": id}
+    return {"configurable": {**carried, **own}}
+
+
+def packed(
+    serde: SerializerProtocol,
+    where: Where,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    new_versions: ChannelVersions,
+) -> tuple[GraphStep, list[StepValue]]:
+    thread, ns, parent = where
+    short: dict[str, Any] = {}
+    leading: dict[str, str] = {}
+    values: list[StepValue] = []
+    for channel, value in checkpoint[_VALUES].items():
+        if _is_short(value):
+            short[channel] = value
+            continue
+        version = checkpoint[_VERSIONS].get(channel)
+        if isinstance(version, str) and channel not in new_versions:
+            leading[channel] = version  # as some step before has written it
+            continue
+        type_, data = serde.dumps_typed(value)
+        data = bytes(data)
+        # A number comes again on another branch with another value, so it is no name for one.
+        key = version if isinstance(version, str) else f"{version}~{_digest(data)}"
+        leading[channel] = key
+        values.append(StepValue(channel=channel, version=key, type=type_, data=data))
+    type_, data = serde.dumps_typed({**checkpoint, _VALUES: short})
+    run = metadata.get("run_id")
+    step = GraphStep(
+        thread=thread,
+        ns=ns or "",
+        id=checkpoint["id"],
+        parent=parent,
+        type=type_,
+        data=bytes(data),
+        metadata=cast("Mapping[str, Any]", metadata),
+        versions=leading,
+        run=None if run is None else str(run),
+    )
+    return step, values
+
+
+def _is_short(value: object) -> bool:
+    if value is None or isinstance(value, bool | float):
+        return True
+    if isinstance(value, int):
+        return value.bit_length() < 64
+    return type(value) is str and len(value) <= _SHORT_MAX_CHARS
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def unpacked(
+    serde: SerializerProtocol, found: FoundStep, carried: Mapping[str, Any]
+) -> CheckpointTuple:
+    step = found.step
+    checkpoint = serde.loads_typed((step.type, step.data))
+    whole = {one.channel: serde.loads_typed((one.type, one.data)) for one in found.values}
+    checkpoint[_VALUES] = {**checkpoint[_VALUES], **whole}
+    return CheckpointTuple(
+        config=config_of(step.thread, step.ns, step.id, carried),
+        checkpoint=checkpoint,
+        metadata=cast("CheckpointMetadata", dict(step.metadata)),
+        parent_config=(
+            None if step.parent is None else config_of(step.thread, step.ns, step.parent, carried)
+        ),
+        pending_writes=[
+            (one.task, one.channel, serde.loads_typed((one.type, one.data))) for one in found.writes
+        ],
+    )
