@@ -97,6 +97,7 @@ ALSO_REMOTE = {
     "test_graph",
     "test_hearers",
     "test_hearing",
+    "test_imports",
     "test_linking",
     "test_people",
     "test_query",

@@ -162,6 +162,12 @@ def busy_day(memory: Memory) -> None:
     alice.save_checkpoint({"step": 1}, thread="t1")
     assert alice.checkpoint("t1")
     alice.once("k1").remember("I like blue skies")
+    moved = [tacit.Incoming(content="I sail", source="1", key="hobby", about=["Zoe"])]
+    alice.preview_items(moved, source="mem0")
+    assert alice.import_items("r1", moved, source="mem0").created == 1
+    assert alice.import_items("r2", moved, source="mem0").already == 1
+    assert alice.revert_import("r1").forgotten == 1
+    assert len(alice.imports()) == 2
     memory.run_due_jobs()
     memory.stats()
     memory.erase_subject("telegram:1001")

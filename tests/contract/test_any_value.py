@@ -87,7 +87,8 @@ GOOD: dict[str, Any] = {
     "path": "a.md", "text": "- one\n", "folder": "", "data": {"step": 1}, "version": None,
     "code": "ABCDE-23456",
     "channel": "telegram", "updates": [tacit.Update("1", TEAM, "{}", "telegram:1001")], "after": 0,
-    "message": "m1", "search": tacit.Search(words="one"),
+    "message": "m1", "search": tacit.Search(words="one"), "source": "mem0", "total": None,
+    "items": [tacit.Incoming(content="one", data={"a": 1}, about=["Sarah"])],
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,

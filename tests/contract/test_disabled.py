@@ -34,6 +34,10 @@ def check(view: View | DisabledView, id: str) -> None:
     assert (view.forget_key("profile", "k"), view.forget_category("profile")) == (0, 0)
     assert (view.erase(id).count, view.wipe().count) == (0, 0)
     assert view.import_lines(['{"content": "x"}']).created == 0
+    assert not view.import_items("r", [tacit.Incoming(content="x")], source="mem0")
+    assert not view.revert_import("r")
+    assert view.preview_items([{"content": "x"}], source="mem0") == tacit.ImportPreview()
+    assert [*view.imports()] == []
     assert view.get("profile", "k") is None
     pages = [*view.list(), *view.about("Alice")]
     others = [*view.recall("one"), *view.history(id), *view.people(), *view.export()]

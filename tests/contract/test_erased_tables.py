@@ -78,6 +78,8 @@ def lived(memory: Memory) -> str:
     plant(memory, "link_offers", offered_by="ext:telegram:3003", accepted_by=who)
     plant(memory, "link_tries", person=who)
     own.save_checkpoint({"said": [WORD]})
+    own.import_items(WORD, [tacit.Incoming(content=f"{WORD} moved in")], source=WORD)
+    plant(memory, "imported", person=who, run=WORD, memory_id=id)
     own.once(WORD).pin(id)
     own.block()
     own.learn([Message("user", f"I like {WORD}")])
@@ -131,6 +133,7 @@ def test_no_table_mentions_what_was_erased(
     expected = {one.name for one in metadata.sorted_tables} - ABOUT_NOTHING - ONLY_HASHES
     if act == "memory":
         some = {"memories", "history", "change_log", "pair_checks", "events", "done_memories"}
+        some |= {"imported"}
         assert some <= before
     else:
         assert expected - {"identity_links"} <= before

@@ -380,6 +380,10 @@ def test_a_trace_cannot_be_kept_once_and_an_import_repeats_by_itself(plain: Memo
     lines = ['{"content": "I like tea"}']
     assert view.once(KEY).import_lines(lines).created == 1
     assert view.once(KEY).import_lines(lines).skipped == 1
+    moved = [tacit.Incoming(content="I like cake")]
+    assert view.once(KEY).import_items("r", moved, source="mem0").created == 1
+    assert view.once(KEY).import_items("r", moved, source="mem0").already == 1
+    assert view.once(KEY).revert_import("r") == view.once(KEY).revert_import("r")
 
 
 def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> None:
@@ -391,7 +395,7 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
         "browse": (), "browse_count": (), "checkpoint": (), "delta": (), "explain": (id,),
         "export": (), "file_sizes": (), "files": (), "fresh": ("tea",),
         "get": ("profile", "drink"), "graph": (), "hearers": (id,),
-        "hearing": (tacit.Chat.group(TEAM),), "history": (id,), "history_export": (),
+        "hearing": (tacit.Chat.group(TEAM),), "history": (id,), "history_export": (), "imports": (),
         "list": (), "looks": (), "people": (), "proposals": (), "query": ("tea",),
         "recall": ("tea",), "rooms": (), "show": (id,), "stats": (),
         "suggest_update": ("I like green tea",), "trace": ("I live in Rome",),

@@ -93,6 +93,17 @@ READS: dict[str, tuple[Ask, ...]] = {
     "GET /api/checkpoints/{thread}": tuple(
         Ask(f"/api/checkpoints/{thread}") for thread in ("plan", "{theirs_thread}", "nobodys")
     ),
+    "GET /api/imports": (Ask("/api/imports"), Ask("/api/imports", query={"limit": "1"})),
+    "POST /api/imports/preview": tuple(
+        Ask("/api/imports/preview", {"items": items, "source": "mem0"})
+        for items in (
+            [{"content": "Alice keeps bees"}],
+            [{"content": "Alice skates", "source": "zqforeignz"}],
+            [{"content": "Bob brews zqmeadz"}, {"content": "Bob hides zqcontentz in the cellar"}],
+            [{"content": "Bob likes zqvaluez", "category": "preference", "key": "zqkeyz"}],
+            [{"content": "met her", "about": ["Ines"]}, {"content": "x", "about": ["zqnamez"]}],
+        )
+    ),
     "GET /api/link/waiting": (Ask("/api/link/waiting"),),
     "GET /api/link/identities": (Ask("/api/link/identities"),),
     "GET /api/files": (
@@ -169,6 +180,18 @@ WRITES: dict[str, tuple[Ask, ...]] = {
     "POST /api/link/confirm": (Ask("/api/link/confirm"),),
     "POST /api/link/refuse": (Ask("/api/link/refuse"),),
     "POST /api/link/unlink": (Ask("/api/link/unlink"),),
+    "POST /api/imports": tuple(
+        Ask("/api/imports", {"run": run, "items": items, "source": "mem0", "after": 0})
+        for run in ("moving", "zqrunz", "fresh")
+        for items in (
+            [{"content": "Alice skates", "source": "zqforeignz"}],
+            [{"content": "Bob brews zqmeadz"}],
+            [{"content": "She rows", "about": ["Ines"], "key": "zqkeyz"}],
+        )
+    ),
+    "POST /api/imports/revert": tuple(
+        Ask("/api/imports/revert", {"run": run}) for run in ("moving", "zqrunz", "nobodys")
+    ),
     "PUT /api/checkpoints": (
         Ask("/api/checkpoints", {"data": {"step": 2}}, headers={"X-Tacit-Thread": "zqthreadz"}),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,9 @@ class Incoming:
     expires_at: datetime | None = None
     importance: int | None = None
     source: str | None = None  # its id where it comes from; without one it is known by its words
+
+
+Items = Iterable[Incoming | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

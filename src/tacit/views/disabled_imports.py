@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from tacit import limits
-from tacit.model.imports import ImportPreview, ImportRun, ImportStep, Incoming, RevertedImport
+from tacit.model.imports import ImportPreview, ImportRun, ImportStep, Items, RevertedImport
 from tacit.model.results import Page
 
 
 class DisabledImports:
-    def preview_items(
-        self, items: Iterable[Incoming | Mapping[str, Any]], *, source: str
-    ) -> ImportPreview:
+    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
         return ImportPreview()
 
     def import_items(
         self,
         run: str,
-        items: Iterable[Incoming | Mapping[str, Any]],
+        items: Items,
         *,
         source: str,
         total: int | None = None,

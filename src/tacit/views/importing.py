@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from sqlalchemy import Connection
 
 from tacit import limits, moving_limits
@@ -19,7 +16,7 @@ from tacit.model.imports import (
     ImportPreview,
     ImportRun,
     ImportStep,
-    Incoming,
+    Items,
     RevertedImport,
 )
 from tacit.model.memory import Memory
@@ -32,8 +29,6 @@ from tacit.store.writes import NO_VECTORS, Vectors, Writing
 from tacit.transfer import items as transfer
 from tacit.transfer.items import Batch, Item, Sorted
 from tacit.views.access import Access
-
-Items = Iterable[Incoming | Mapping[str, Any]]
 
 
 class ViewImports(Access):

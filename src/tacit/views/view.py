@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.model import text
-from tacit.model.imports import ImportStep, RevertedImport
+from tacit.model.imports import ImportStep, Items, RevertedImport
 from tacit.model.results import Imported
 from tacit.store import once
 from tacit.store.once import Wanted
@@ -22,7 +22,7 @@ from tacit.views.exporting import ViewExport
 from tacit.views.fingerprint import arguments, fingerprint, token_of
 from tacit.views.graph import ViewGraph
 from tacit.views.hearing import ViewHearing
-from tacit.views.importing import Items, ViewImports
+from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.linking import ViewLinking
 from tacit.views.merging import ViewMerging

@@ -10,15 +10,20 @@ from typing import Any
 
 from tacit import limits, moving_limits
 from tacit.errors import InvalidInput
-from tacit.model.imports import ImportPreview, ImportRun, ImportStep, Incoming, RevertedImport
+from tacit.model.imports import (
+    ImportPreview,
+    ImportRun,
+    ImportStep,
+    Incoming,
+    Items,
+    RevertedImport,
+)
 from tacit.model.results import Page
 from tacit.surfaces.client.calling import Calling, query, said, sendable, words
 
 
 class RemoteImports(Calling):
-    def preview_items(
-        self, items: Iterable[Incoming | Mapping[str, Any]], *, source: str
-    ) -> ImportPreview:
+    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
         found: ImportPreview = self._ask(
             ImportPreview, "/api/imports/preview", items=_sent(items), source=source
         )
@@ -27,7 +32,7 @@ class RemoteImports(Calling):
     def import_items(
         self,
         run: str,
-        items: Iterable[Incoming | Mapping[str, Any]],
+        items: Items,
         *,
         source: str,
         total: int | None = None,
