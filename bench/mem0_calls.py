@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit.compat.mem0 import AsyncMemory, Memory
 
-ANN = {"user_id": "ann"}
+ANN: dict[str, Any] = {"user_id": "ann"}
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 

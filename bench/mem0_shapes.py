@@ -44,7 +44,7 @@ def recorded(python: Path, module: str, script: Path, endpoint: str) -> tuple[li
             "TACIT_JOBS_ON_OPEN": "false",
         }
         record = Path(folder) / "record.json"
-        command = [python, ROOT / "bench" / "mem0_child.py", module, script, record]
+        command: list[str | Path] = [python, ROOT / "bench" / "mem0_child.py", module, script, record]
         done = subprocess.run(
             command, cwd=folder, env=told, capture_output=True, text=True, check=False
         )

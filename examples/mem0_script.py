@@ -23,10 +23,12 @@ It prints:
     left: 0
 """
 
+from typing import Any
+
 from tacit.compat.mem0 import Memory
 
-ALICE = {"user_id": "example-alice"}
-BOB = {"user_id": "example-bob"}
+ALICE: dict[str, Any] = {"user_id": "example-alice"}
+BOB: dict[str, Any] = {"user_id": "example-bob"}
 
 
 def events(memory: Memory, memory_id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.memory import DisabledView, Memory, View
 
 Item = dict[str, Any]
+
+_log = logging.getLogger(__name__)
 
 _HOW_IT_WAS_DONE = (
     "Below is what an agent and others said while a task was done. Write down, for the agent that "
@@ -42,6 +45,7 @@ def add_raw(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) ->
     """Each message is a memory. What cannot be kept is refused before anything is."""
     told = [one for one in said if one.role != Role.SYSTEM]
     for one in told:
+        text.content(one.content, "messages")
         json_value.data(given.with_actor(one.name) or {})
     view = view_of(memory, scope)
     made = []
@@ -73,7 +77,10 @@ def add_learned(memory: Memory, scope: Scope, said: Sequence[Said], given: Given
     json_value.data(given.data)
     thread = f"mem0-{secrets.token_hex(8)}"
     view = view_of(memory, scope, thread=thread)
-    if not view.learn([one.message(scope.user) for one in said]):
+    accepted = view.learn([one.message(scope.user) for one in said])
+    if accepted.refused:
+        _log.warning("messages were left out: they hold secrets (%s)", ", ".join(accepted.refused))
+    if not accepted:
         return []
     # A model is asked once a conversation is still; whoever calls `add` has said all of it.
     memory.catch_up() if memory.has_model() else memory.catch_up(thread=thread)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit import Message
 from tacit.compat.mem0.exceptions import ValidationError
-from tacit.model import text
+from tacit.errors import InvalidInput
 from tacit.model.message import Role
 
 _log = logging.getLogger(__name__)
@@ -60,16 +60,16 @@ def _said(message: object) -> Said | None:
         return None
     name = message.get("name")
     role = str(message["role"])
-    return Said(
-        role=role, content=text.content(words, "messages"), name=str(name) if name else None
-    )
+    return Said(role=role, content=words, name=str(name) if name else None)
 
 
-def _words(content: object) -> object:
+def _words(content: object) -> str | None:
     """None where nothing is said: a call of a tool, a picture."""
     if isinstance(content, list):
         parts = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
         content = " ".join(str(one.get("text", "")) for one in parts)
     if content is None or isinstance(content, Mapping):
         return None
-    return None if isinstance(content, str) and not content.strip() else content
+    if not isinstance(content, str):
+        raise InvalidInput("messages", f"say text, not {type(content).__name__}")
+    return content if content.strip() else None

@@ -1,0 +1,160 @@
+"""How mem0's interface is opened: its configuration, the space it keeps to, and its async twin."""
+
+import asyncio
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacit
+from tacit.compat.mem0 import AsyncMemory, Memory
+from tacit.compat.mem0.filters import reading
+from tacit.compat.mem0.scope import Scope, meant, scope_of
+from tacit.errors import InvalidInput
+
+ALICE: dict[str, Any] = {"user_id": "alice"}
+SECTIONS = {
+    "vector_store": {"provider": "qdrant", "config": {"path": "vectors"}},
+    "llm": {"provider": "openai", "config": {"api_key": "sk-nothing"}},
+    "embedder": {"provider": "openai"},
+    "version": "v1.1",
+}
+
+
+def test_what_tacit_decides_itself_is_named_once_without_its_values() -> None:
+    with pytest.warns(UserWarning, match="embedder, llm, vector_store") as warned:
+        Memory.from_config({**SECTIONS, "tacit": {"url": "sqlite://"}}).close()
+    assert len(warned) == 1
+    assert "sk-nothing" not in str(warned[0].message)
+    assert warned[0].filename == __file__
+
+
+def test_a_configuration_of_ours_alone_warns_of_nothing(tmp_path: Path) -> None:
+    where = {"tacit": {"url": f"sqlite:///{tmp_path / 'ours.db'}", "space": "app"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Memory.from_config(where) as memory:
+            memory.add("I keep bees", **ALICE, infer=False)
+    with tacit.open(tmp_path / "ours.db", embedder=None) as store:
+        assert store.spaces() == ["app"]
+
+
+def test_two_collections_know_nothing_of_each_other() -> None:
+    with tacit.open("sqlite://", embedder=None) as store:
+        named = {"vector_store": {"config": {"collection_name": "shop"}}}
+        with pytest.warns(UserWarning, match="but the name of the collection"):
+            shop = Memory(named, memory=store)
+        shop.add("I keep bees", **ALICE, infer=False)
+        assert Memory(memory=store).get_all(filters=ALICE) == {"results": []}
+        assert len(Memory(memory=store, space="mem0-shop").get_all(filters=ALICE)["results"]) == 1
+
+
+def test_a_configuration_that_cannot_be_used_is_refused_with_a_way_out() -> None:
+    for wrong in (
+        "text",
+        {"tacit": {"uri": "sqlite://"}},
+        {"tacit": {"url": 7}},
+        {"tacit": "here"},
+        {"tacit": {"space": "two words"}},
+    ):
+        with pytest.raises(InvalidInput, match=r"config|space"):
+            Memory(wrong)
+    odd = {"vector_store": {"config": {"collection_name": "two words"}}}
+    with (
+        pytest.warns(UserWarning, match="settings"),
+        pytest.raises(InvalidInput, match="'space'"),
+    ):
+        Memory(odd)
+
+
+def test_a_configuration_object_counts_by_what_was_set_in_it() -> None:
+    class Config:
+        def model_dump(self, *, exclude_unset: bool) -> dict[str, Any]:
+            assert exclude_unset
+            return {"tacit": {"space": "app"}}
+
+    with tacit.open("sqlite://", embedder=None) as store:
+        Memory(Config(), memory=store).add("I keep bees", **ALICE, infer=False)
+        assert store.spaces() == ["app"]
+
+
+def test_a_memory_that_was_open_stays_open() -> None:
+    with tacit.open("sqlite://", embedder=None) as store:
+        with Memory(memory=store) as memory:
+            memory.add("I keep bees", **ALICE, infer=False)
+        assert store.spaces() == ["mem0"]
+
+
+def test_the_async_twin_has_every_word_and_many_go_on_at_once() -> None:
+    async def told(store: tacit.Memory) -> list[str]:
+        async with AsyncMemory(memory=store) as memory:
+            said = (memory.add(f"I keep {n} bees", **ALICE, infer=False) for n in range(8))
+            await asyncio.gather(*said)
+            with pytest.raises(ValueError, match="at least one"):
+                await memory.get_all()
+            found = await memory.search("bees", filters=ALICE)
+            return sorted(one["memory"] for one in found["results"])
+
+    async def as_before() -> None:
+        memory = await AsyncMemory.from_config({"tacit": {"url": "sqlite://"}})
+        assert await memory.get_all(user_id="alice") == {"results": []}
+        memory.close()
+
+    with tacit.open("sqlite://", embedder=None) as store:
+        assert asyncio.run(told(store)) == [f"I keep {n} bees" for n in range(8)]
+    asyncio.run(as_before())
+
+
+_NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20)
+
+
+@given(name=_NAMES, which=st.sampled_from(["user_id", "agent_id", "run_id"]))
+@settings(max_examples=50)
+def test_every_name_has_one_key_and_one_id_that_lead_back_to_it(name: str, which: str) -> None:
+    try:
+        scope = scope_of({which: name})
+    except InvalidInput:
+        return
+    assert meant(scope.id_of("k3Xq81Zb")) == (scope, "k3Xq81Zb")
+    other = Scope(user=f"{scope.user}.") if scope.user else Scope(user=name)
+    assert other.key != scope.key
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["AND", "OR", "NOT", "eq", "ne", "gt", "in", "contains", "a", "a.b"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    filters=st.dictionaries(st.sampled_from(["AND", "OR", "NOT", "a", "a.b"]), _VALUES),
+    payload=st.dictionaries(st.sampled_from(["a", "b"]), _VALUES),
+)
+@settings(max_examples=100)
+def test_filters_of_any_shape_hold_or_do_not_or_are_refused(
+    filters: dict[str, Any], payload: dict[str, Any]
+) -> None:
+    try:
+        test = reading(filters)
+    except InvalidInput:
+        return
+    assert test(payload) in (True, False)
+
+
+def test_filters_are_bounded() -> None:
+    deep: dict[str, Any] = {"a": 1}
+    for _ in range(50):
+        deep = {"AND": [deep]}
+    with pytest.raises(InvalidInput, match="deeper"):
+        reading(deep)

@@ -1,0 +1,60 @@
+"""`add` as mem0 has it by default: what is worth keeping is learned, and told at once."""
+
+from typing import Any
+
+import tacit
+from tacit.compat.mem0 import Memory
+from tests.contract.rooms import SetClock
+from tests.contract.scripted import HEDGEHOGS, by_model, fact, facts
+from tests.language.endpoint import serving
+
+GARDEN = "The speaker's garden has become a home for eleven hedgehogs"
+ALICE: dict[str, Any] = {"user_id": "alice"}
+
+
+def told(results: dict[str, list[dict[str, Any]]]) -> list[tuple[str, str]]:
+    return [(one["event"], one["memory"]) for one in results["results"]]
+
+
+def test_what_is_learned_is_told_with_its_metadata_and_its_run(memory: Memory) -> None:
+    added = memory.add(
+        [
+            {"role": "system", "content": "You book journeys."},
+            {"role": "user", "content": "I live in Paris.", "name": "alice"},
+            {"role": "assistant", "content": "And I live in the cloud."},
+            {"role": "user", "content": "I live in Oslo myself.", "name": "bob"},
+        ],
+        **ALICE,
+        run_id="r1",
+        agent_id="bot",
+        metadata={"topic": "home"},
+    )
+    assert told(added) == [("ADD", "The speaker lives in Paris")]
+    (found,) = memory.get_all(filters={**ALICE, "run_id": "r1", "agent_id": "bot"})["results"]
+    assert found["id"] == added["results"][0]["id"]
+    assert found["metadata"] == {"topic": "home"}
+    assert memory.get_all(filters={"user_id": "bob"}) == {"results": []}
+
+
+def test_a_correction_is_told_as_an_update(memory: Memory) -> None:
+    (first,) = memory.add("I live in Paris.", **ALICE)["results"]
+    second = memory.add("I live in Rome now.", **ALICE)
+    assert told(second) == [("UPDATE", "The speaker lives in Rome")]
+    assert second["results"][0]["id"] == first["id"]
+    (found,) = memory.get_all(filters=ALICE)["results"]
+    assert found["memory"] == "The speaker lives in Rome"
+    assert [entry["event"] for entry in memory.history(first["id"])] == ["ADD", "UPDATE"]
+
+
+def test_what_teaches_nothing_or_holds_a_secret_gives_nothing(memory: Memory) -> None:
+    assert told(memory.add("Hello there, how are you today?", **ALICE)) == []
+    assert told(memory.add("My password is hunter2hunter2!", **ALICE)) == []
+    assert told(memory.add([{"role": "assistant", "content": "I live in Paris."}], **ALICE)) == []
+
+
+def test_a_model_is_asked_at_once_where_there_is_one(database_url: str, clock: SetClock) -> None:
+    with serving() as endpoint:
+        endpoint.always = facts(fact(GARDEN, "the garden has become a home for eleven hedgehogs"))
+        settings = by_model(endpoint)
+        with tacit.open(database_url, settings=settings, clock=clock, embedder=None) as store:
+            assert told(Memory(memory=store).add(HEDGEHOGS, **ALICE)) == [("ADD", GARDEN)]
