@@ -191,7 +191,7 @@ class Brought:
 def brought(w: Writing, run: str, most: int) -> list[Brought]:
     """Some of what a run made and nobody has undone yet; its memories are locked."""
     rows = (
-        select(_I.token, _I.memory_id, _I.at, _M.state, _M.updated_at)
+        select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
         .join(memories, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
         .where(_I.space_id == w.space, _I.person.in_(sorted(w.request.mine)), _I.run == run)
         .order_by(_I.person, _I.token)
@@ -201,7 +201,7 @@ def brought(w: Writing, run: str, most: int) -> list[Brought]:
 
 
 def _brought(row: Any) -> Brought:
-    untouched = row.state == State.ACTIVE and row.updated_at == row.at
+    untouched = row.state == State.ACTIVE and (row.version, row.updated_at) == (1, row.at)
     stands = row.state in (State.ACTIVE, State.SUPERSEDED)
     return Brought(
         token=row.token,
