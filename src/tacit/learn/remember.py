@@ -38,6 +38,7 @@ from tacit.store.identities import around
 from tacit.store.settle import settle_key
 from tacit.store.writes import Writing
 
+_ITS_TIME = "expires_at"  # that alone is no news: what is remembered is the same
 _FROM_ITS_OWNER = (
     "is whose memory it is, and they would never hear it again; so that nobody does, forget it. "
     "For somebody else of that name, use their key"
@@ -179,7 +180,8 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     if changed != memory:
         named = ", ".join(sorted(draft.named - {"content", "for_room"}))
         changed = replace(changed, updated_at=w.at)
-        writes.change(w, changed, Event.UPDATE, "updated", {"fields": named})
+        news = None if named == _ITS_TIME else "updated"
+        writes.change(w, changed, Event.UPDATE, news, {"fields": named})
         _settle(w, changed)
     return _answer(w, changed)
 
