@@ -78,14 +78,19 @@ def pages(site: Path) -> dict[str, Read]:
     return {str(path.relative_to(site)): read(path) for path in sorted(site.rglob("*.html"))}
 
 
+def listed(nav: Any) -> list[str]:
+    """The pages of a navigation, whatever they stand below."""
+    if isinstance(nav, str):
+        return [nav]
+    below = nav.values() if isinstance(nav, dict) else nav
+    return [page for one in below for page in listed(one)]
+
+
 def test_every_page_stands_in_one_of_five_parts_and_none_twice() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
     assert [part for one in nav for part in one] == PARTS
-    listed = [
-        page for part in nav for below in part.values() for one in below for page in one.values()
-    ]
     brought = {name.replace(".html", ".md") for name in DOCUMENTS}
-    assert Counter(listed) == Counter({*(path.name for path in DOCS.glob("*.md")), *brought})
+    assert Counter(listed(nav)) == Counter({*(path.name for path in DOCS.glob("*.md")), *brought})
 
 
 def test_every_link_and_anchor_leads_somewhere(site: Path, pages: dict[str, Read]) -> None:
