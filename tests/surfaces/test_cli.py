@@ -102,6 +102,7 @@ CASES = {
     "unmerge": Case("person:7777777{n}", LINK + "ended\n", "link"),
     "export": Case("--output out{n}", r"exported  4 to out\d\n", "exported file"),
     "import": Case("backup", IMPORTED, "created skipped refused"),
+    "imports": Case("", "", "imports cursor"),
     "wipe": Case("--yes", "erased  4 memories\n", ERASED),
     "certificate": Case("verify certificate", GENUINE, "genuine"),
     "backup": Case("--verify", r"healthy  schema \d+, \d+ rows\n", BACKED_UP),
@@ -141,6 +142,7 @@ CASES = {
 }
 SAID_BESIDE = {
     "session": "nothing that may be said here\n",
+    "imports": "no imports yet\n",
     "consolidate": "no language model is set.*\n",
     "reflect": "it is switched off.*\n",
     "summarise": "it is switched off.*\n",

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
@@ -119,6 +120,39 @@ class Progress:
             self._next = 2 * count
 
     def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._open:
+            _write(sys.stderr, "")
+
+
+class Portion:
+    """How much of something is done, on stderr. A terminal has one line for it, which is written
+    anew; elsewhere there is one a second."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet or sys.stderr is None
+        self._told_at = -1.0
+        self._open = False
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        on_terminal = not self._quiet and sys.stderr.isatty()
+        pause = 0.1 if on_terminal else 1.0
+        if self._quiet or (now - self._told_at < pause and done < total):
+            return
+        self._told_at = now
+        told = f"{done:,} of {total:,}"
+        if on_terminal:
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"\r{told}")
+                sys.stderr.flush()
+            self._open = True
+        else:
+            _write(sys.stderr, told)
+
+    def __enter__(self) -> Portion:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,6 +8,9 @@ from tacit import limits
 from tacit.model.people import NameKind
 from tacit.model.words import Kind, Sensitivity, State, Visibility
 
+# Which memory something comes from: `Format` of surfaces/moving, which loads slowly.
+FORMS = ("mem0", "mcp", "basic-memory", "langgraph", "chatgpt", "claude")
+
 
 def none(parser: ArgumentParser) -> None:
     """Nothing but the global options."""
@@ -158,7 +161,17 @@ def unmerge(parser: ArgumentParser) -> None:
 
 
 def import_(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="JSON lines; - reads them from stdin")
+    add = parser.add_argument
+    add("file", metavar="PATH", help="JSON lines; - reads them from stdin. With --from: a file")
+    add("--from", dest="form", choices=FORMS, metavar="FORMAT", help=", ".join(FORMS))
+    add("--only", metavar="NAME", help="of mem0: one user; of langgraph: below one namespace")
+    add("--run", metavar="NAME", help="what to call it (default: after what the file holds)")
+    yes(parser)
+
+
+def imports(parser: ArgumentParser) -> None:
+    parser.add_argument("--revert", metavar="RUN", help="forget all that one of them brought")
+    _paging(parser)
 
 
 def stats(parser: ArgumentParser) -> None:

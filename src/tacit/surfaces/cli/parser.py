@@ -19,6 +19,7 @@ from tacit.surfaces.cli import (
     learning,
     lessons,
     mcp,
+    moving,
     notes,
     options,
     questions,
@@ -81,7 +82,8 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
     ("merge", whole.merge, options.merge, "say that two people are one"),
     ("unmerge", whole.unmerge, options.unmerge, "undo a merge"),
     ("export", saving.export, saving.export_options, "write your memories as lines, to take along"),
-    ("import", whole.import_, options.import_, "take in what export wrote"),
+    ("import", moving.import_, options.import_, "take in what export or another memory wrote"),
+    ("imports", moving.imports, options.imports, "list what came from other memories, or revert"),
     ("wipe", erasing.wipe, erasing.wipe_options, "erase everything of yours"),
     (
         "certificate",

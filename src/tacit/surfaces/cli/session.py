@@ -34,7 +34,7 @@ or settle it once, with `local_person: telegram:123` under `memory:` in
 environment. Nothing was read, and nothing was kept."""
 
 _STDIN = "-"
-_YES = frozenset({"y", "yes"})
+YES = frozenset({"y", "yes"})
 _UTF8_MAX_BYTES = 4
 _CONVERSES = frozenset({"telegram", "slack", "chat"})  # there somebody can be asked
 _STAYS = _CONVERSES | {"serve"}
@@ -165,7 +165,7 @@ class Session:
             raise BadUsage(f"{what} cannot be undone; off a terminal, say --yes")
         sys.stderr.write(f"{safe(what)}? This cannot be undone. [y/N] ")
         sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in _YES:
+        if sys.stdin.readline().strip().lower() not in YES:
             raise NotDone("nothing was erased")
 
 

@@ -4,6 +4,7 @@ noted in the conversations of an export."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def listed(
         where = one.where if isinstance(one, Skipped) else f"line {one.line}"
         where = f"{within}, {where}" if within else where
         if isinstance(one, Skipped):
-            yield Skipped(where=where, why=one.why)
+            yield replace(one, where=where)
         else:
             yield Found(where=where, item=_item(one, filed, tags))
 
@@ -87,7 +88,7 @@ def _saved(where: str, value: dict[str, Any]) -> Read:
     if not words.strip():
         return Skipped(where=where, why="has no memory in it")
     if value.get("enabled") is False:
-        return Skipped(where=where, why="was switched off")
+        return Skipped(where=where, why="was switched off", beside=True)
     id = value.get("id")
     return Found(
         where=where,
@@ -111,7 +112,7 @@ def _message(where: str, message: dict[str, Any]) -> Iterator[Read]:
     parts = content.get("parts")
     said = "\n".join(part for part in parts or () if isinstance(part, str)).strip()
     if said.lower().startswith(_FORGETS):
-        yield Skipped(where=where, why="asks for something to be forgotten")
+        yield Skipped(where=where, why="asks for something to be forgotten", beside=True)
     elif said:
         created_at = moment(message.get("create_time"))
         yield Found(where=where, item=Incoming(content=said, created_at=created_at))

@@ -60,7 +60,7 @@ def entries(lines: Lines) -> Iterator[Entry | Skipped]:
             fenced = not fenced
         elif only_fenced and not fenced:
             if line.head:
-                yield Skipped(where=where, why=_OUTSIDE)
+                yield Skipped(where=where, why=_OUTSIDE, beside=True)
         else:
             yield from listing.line(line.number, line.text)
     yield from listing.ended()
@@ -157,7 +157,7 @@ class _Listing:
                 if len(said.split()) <= _HEADING_MAX_WORDS:
                     self.heading = said.rstrip(": ")
                 else:
-                    yield Skipped(where=f"line {last.line}", why=_INTRODUCES)
+                    yield Skipped(where=f"line {last.line}", why=_INTRODUCES, beside=True)
             elif last.indent < indent:
                 self.parents.append((last.indent, said))
                 self.now = None

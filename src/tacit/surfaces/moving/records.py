@@ -23,6 +23,7 @@ class Skipped:
 
     where: str
     why: str
+    beside: bool = False  # no memory, but words around one
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"
@@ -64,13 +65,13 @@ class Summary:
 
 
 class Problems:
-    """The first few in words; all of them as a count."""
+    """The first few in words; all of them as a count, but for words that were no memory."""
 
     def __init__(self) -> None:
         self.shown: list[str] = []
         self.count = 0
 
-    def add(self, problem: str) -> None:
-        self.count += 1
+    def add(self, problem: str, *, counts: bool = True) -> None:
+        self.count += counts
         if len(self.shown) < moving_limits.MOVED_PROBLEMS_SHOWN_COUNT:
             self.shown.append(problem)

@@ -84,7 +84,7 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
     batch: list[Found] = []
     for one in source:
         if isinstance(one, Skipped):
-            problems.add(str(one))
+            problems.add(str(one), counts=not one.beside)
             continue
         batch.append(one)
         if len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT:

@@ -1,0 +1,190 @@
+"""Commands that take over what other memories kept, tell what came, and take it back."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tacit import limits
+from tacit.model.imports import Foreseen, ImportRun
+from tacit.surfaces.cli import documents, tables, whole
+from tacit.surfaces.cli.answers import Answer
+from tacit.surfaces.cli.console import Portion, safe
+from tacit.surfaces.cli.exits import BadUsage, Exit, NotDone
+from tacit.surfaces.cli.session import YES, Session, count
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, View
+    from tacit.surfaces.moving import Preview, Source, Summary
+
+_NOTHING_DONE = "nothing was imported"
+
+
+def import_(session: Session) -> Answer:
+    args = session.args
+    if args.form is None:
+        if args.only or args.run or args.yes:
+            raise BadUsage("import: --only, --run and --yes go with --from")
+        return whole.import_(session)
+    from tacit.surfaces import moving
+
+    source = moving.open(args.file, args.form, only=args.only)
+    view = session.own("import")
+    if not args.yes:
+        found = moving.preview(view, source, run=args.run)
+        if not _asked(found, quiet=args.json):
+            return _foreseen(found)
+    return _done(_take_over(session, view, source))
+
+
+def imports(session: Session) -> Answer:
+    args = session.args
+    view = session.own("imports")
+    if args.revert is not None:
+        return _revert(view, args.revert)
+    page = view.imports(limit=args.limit, cursor=args.cursor)
+    rows = [_row(one) for one in page]
+    more = (f"there are more: say the same again with --cursor {page.cursor}",)
+    return Answer(
+        document={"imports": [_document(one) for one in page], "cursor": page.cursor},
+        lines=tables.table(rows),
+        notes=("no imports yet",) if not rows else more if page.cursor else (),
+    )
+
+
+def _revert(view: View | DisabledView, run: str) -> Answer:
+    done = view.revert_import(run)
+    told = f"reverted  {done.run}  {count(done.forgotten, 'memory', 'memories')} forgotten"
+    left = f"{count(done.changed, 'memory', 'memories')} changed since, and left alone"
+    return Answer(
+        document={"run": done.run, "forgotten": done.forgotten, "changed": done.changed},
+        lines=[
+            f"{told}; restorable for {limits.RESTORABLE_DAYS} days",
+            *([f"  {left}"] if done.changed else []),
+        ],
+    )
+
+
+def _take_over(session: Session, view: View | DisabledView, source: Source) -> Summary:
+    from tacit.surfaces import moving
+
+    run = session.args.run
+    quiet = session.args.json
+    begun = False
+
+    def tell(done: int, total: int) -> None:
+        nonlocal begun
+        begun = True
+        portion(done, total)
+
+    try:
+        with Portion(quiet=quiet) as portion:
+            return moving.take_over(view, source, run=run, progress=tell)
+    except BaseException:
+        if begun and not quiet and sys.stderr is not None:
+            name = safe(run or source.run)
+            sys.stderr.write(
+                "stopped on the way: the same command goes on from there, and\n"
+                f"`tacit imports --revert {name}` takes back what has come\n"
+            )
+        raise
+
+
+def _asked(found: Preview, *, quiet: bool) -> bool:
+    """Whether somebody said yes. Where nobody can, they are told how."""
+    if quiet or sys.stdin is None or not sys.stdin.isatty() or not found.new:
+        return False
+    for line in (*_preview_lines(found), *_problems(found)):
+        sys.stderr.write(f"{safe(line)}\n")
+    sys.stderr.write(f"import {found.new:,}? It can be reverted as one. [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in YES:
+        raise NotDone(_NOTHING_DONE)
+    return True
+
+
+def _foreseen(found: Preview) -> Answer:
+    how = "say --yes to import it" if found.new else "there is nothing new in it"
+    return Answer(
+        document={
+            "done": False,
+            "run": found.run,
+            "total": found.total,
+            "new": found.new,
+            "already": found.already,
+            "sensitive": found.sensitive,
+            "refused": found.refused,
+            "skipped": found.skipped,
+            "problems": list(found.problems),
+            "shown": [_document(one) for one in found.shown],
+        },
+        lines=_preview_lines(found),
+        notes=(*_problems(found), f"{_NOTHING_DONE}; {how}"),
+        exit=Exit.ABSENT if found.new else Exit.OK,
+    )
+
+
+def _done(done: Summary) -> Answer:
+    revert = f"  `tacit imports --revert {done.run}` takes it back"
+    return Answer(
+        document={
+            "done": True,
+            "run": done.run,
+            "total": done.total,
+            "created": done.created,
+            "already": done.already,
+            "refused": done.refused,
+            "skipped": done.skipped,
+            "problems": list(done.problems),
+        },
+        lines=[_counts("imported", done.created, done), *([revert] if done.created else [])],
+        notes=_problems(done),
+        exit=Exit.ABSENT if done.refused or done.skipped else Exit.OK,
+    )
+
+
+def _preview_lines(found: Preview) -> list[str]:
+    sensitive = f"  sensitive: {found.sensitive:,} of the new ones; no group will hear them"
+    return [
+        _counts("preview", found.new, found),
+        *([sensitive] if found.sensitive else []),
+        *(f"  {line}" for line in tables.table([_shown(one) for one in found.shown])),
+        *(["  ..."] if found.new > len(found.shown) else []),
+    ]
+
+
+def _counts(word: str, new: int, found: Preview | Summary) -> str:
+    return (
+        f"{word}  {new:,} new, {found.already:,} already here, "
+        f"{found.refused:,} refused, {found.skipped:,} not readable"
+    )
+
+
+def _problems(found: Preview | Summary) -> tuple[str, ...]:
+    more = found.refused + found.skipped - len(found.problems)
+    return (*found.problems, *([f"and {more:,} more"] if more > 0 else []))
+
+
+def _shown(one: Foreseen) -> tuple[str, ...]:
+    filed = f"{one.category}/{one.key}" if one.key else one.category
+    return filed, one.sensitivity.value, one.content
+
+
+def _row(one: ImportRun) -> tuple[str, ...]:
+    counts = f"{one.created:,} new, {one.already:,} already here, {one.refused:,} refused"
+    return one.run, one.source, tables.when(one.started_at), counts, _standing(one)
+
+
+def _standing(one: ImportRun) -> str:
+    if one.reverted_at is not None:
+        return f"reverted {tables.when(one.reverted_at)}"
+    if one.reverting:
+        return "half reverted: say --revert again"
+    if one.total is not None and one.done < one.total:
+        return f"stopped at {one.done:,} of {one.total:,}"
+    return "complete"
+
+
+def _document(one: ImportRun | Foreseen) -> dict[str, Any]:
+    return {name: documents.plain(value) for name, value in asdict(one).items()}
