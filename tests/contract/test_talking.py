@@ -1,9 +1,7 @@
 """Talking with the language model of a memory: what it hears, what it costs, when there is none."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +26,6 @@ from tests.contract.rows import rows
 from tests.contract.scripted import HEDGEHOGS
 from tests.language.replies import TOKENS
 
-DOCS = Path(__file__).parents[2] / "docs" / "language.md"
 HELLO = UserTurn("What do I drink?")
 LOOK = Offered("look", "Looks something up.", {"type": "object", "properties": {}})
 
@@ -68,25 +65,6 @@ def test_the_model_hears_what_it_is_given_and_nothing_else_of_memory(
     assert (after.instructions, after.said, after.results) == ("Be kind.", HELLO.text, ["Tea."])
     assert after.tools == ["look"]
     assert "milk" not in before.text + after.text
-
-
-def test_the_loop_in_the_documentation_is_an_agent(
-    model: ScriptedModel, database_url: str, opened: Open, capsys: pytest.CaptureFixture[str]
-) -> None:
-    memory = opened(database_url, settings=settings(model))
-    view = private(memory, ALICE)
-    view.remember("I drink green tea in the morning")
-    asked = [Called("memory_query", {"query": "morning drink"}), Called("wipe", {})]
-    model.script = [asked, "Green tea."]
-    code = re.search(r"## Talking.*?```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert code is not None
-    exec(code[1], {"memory": memory, "view": view})  # noqa: S102 (our own page)
-    assert capsys.readouterr().out == "Green tea.\n"
-    first, second = model.prompts
-    assert first.instructions.startswith("Be brief.\n\n")
-    found, refused = second.results
-    assert "green tea in the morning" in found
-    assert "That call could not be read." in refused
 
 
 def test_talking_and_learning_spend_one_budget_in_each_space(
