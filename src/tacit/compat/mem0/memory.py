@@ -15,7 +15,7 @@ from tacit.compat.mem0 import adding, finding, shapes
 from tacit.compat.mem0.config import place_of
 from tacit.compat.mem0.exceptions import ValidationError
 from tacit.compat.mem0.messages import read
-from tacit.compat.mem0.metadata import UNSAID, given
+from tacit.compat.mem0.metadata import UNSAID, given, metadata_with
 from tacit.compat.mem0.scope import NAMES, Scope, meant, scope_of
 from tacit.errors import InvalidInput, NotFound
 from tacit.model.memory import Memory as Record
@@ -147,7 +147,7 @@ class Memory:
         if record.state is State.EXPIRED:
             view.restore(record.id)
             expires = expires or record.expires_at  # other words alone do not bring it back
-        whole = {**(record.data or {}), **more.data} if more.data else None
+        whole = metadata_with(record, more) if more.data else None
         try:
             view.update(record.id, words, data=whole, expires_at=expires)
         except NotFound:

@@ -15,10 +15,11 @@ from tacit.model.memory import Memory
 
 _log = logging.getLogger(__name__)
 ACTOR = "actor_id"
+MADE = "created_at"
 _EXPIRES = "expiration_date"
 UNSAID: Final = object()  # None means never
 # What mem0 tells beside the metadata, wherever it was said.
-_BESIDE = (ACTOR, "attributed_to", "created_at")
+_BESIDE = (ACTOR, "attributed_to", MADE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +50,18 @@ def given(metadata: object, expiration_date: object = UNSAID) -> Given:
     return Given(data=data, expires_at=expires)
 
 
+def metadata_with(memory: Memory, more: Given) -> dict[str, Any]:
+    """What it has, and what is said now. When it was made, is settled."""
+    said = {name: value for name, value in more.data.items() if name != MADE}
+    return {**(memory.data or {}), **said}
+
+
 def told(memory: Memory) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The metadata, and what mem0 tells beside it."""
     data = dict(memory.data or {})
-    beside: dict[str, Any] = {name: data.pop(name) for name in _BESIDE if name in data}
+    beside: dict[str, Any] = {
+        name: data.pop(name) for name in _BESIDE if isinstance(data.get(name), str)
+    }
     if memory.role is not None:
         beside["role"] = memory.role
     if memory.expires_at is not None:

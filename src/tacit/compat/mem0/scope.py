@@ -96,6 +96,16 @@ def scope_of(given: Mapping[str, Any], code: str | None = None) -> Scope:
     return Scope(user=user, agent=agent, run=run)
 
 
+def person(
+    *,
+    user_id: str | int | None = None,
+    agent_id: str | int | None = None,
+    run_id: str | int | None = None,
+) -> str:
+    """The external key of whose memories these are, for views of Tacit's own: `mem0:alice`."""
+    return scope_of({"user_id": user_id, "agent_id": agent_id, "run_id": run_id}).key
+
+
 def meant(memory_id: object) -> tuple[Scope, str] | None:
     """Whose memory an id names, and our id of it; None where it is no id at all."""
     if not isinstance(memory_id, str) or len(memory_id) <= limits.ID_CHARS + 1:

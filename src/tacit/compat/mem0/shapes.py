@@ -30,7 +30,7 @@ _MERGED_AWAY = "into"  # in what history says of a merge: the memory that stays
 def item(scope: Scope, memory: Memory) -> Item:
     """As `get_all` lists it."""
     kept, beside = metadata.told(memory)
-    created = beside.pop("created_at", None) or memory.created_at.isoformat()
+    created = beside.pop(metadata.MADE, None) or memory.created_at.isoformat()
     return {
         "id": scope.id_of(memory.id),
         "memory": memory.content,
@@ -92,7 +92,7 @@ def history(memory_id: str, memory: Memory, entries: Sequence[HistoryEntry]) -> 
                 "old_memory": None if event == "ADD" else before,
                 "new_memory": None if gone else entry.content,
                 "event": event,
-                "created_at": beside.get("created_at") or memory.created_at.isoformat(),
+                "created_at": beside.get(metadata.MADE) or memory.created_at.isoformat(),
                 "updated_at": entry.at.isoformat(),
                 "is_deleted": gone,
                 "actor_id": beside.get(metadata.ACTOR),
