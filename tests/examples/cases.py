@@ -49,6 +49,7 @@ CASES: dict[str, Case] = {
     "02_learning.py": Case(),
     "03_prompt.py": Case(),
     "anthropic_tools.py": Case(model=attentive, sent=by("messages")),
+    "group_bot.py": Case(),
     "mcp_client.py": Case(),
     "mem0_script.py": Case(),
     "openai_responses.py": Case(model=attentive, sent=by("responses")),
