@@ -1,4 +1,5 @@
-"""Blocks that are read and not run: settings, files of clients and apps, notes, statements."""
+"""Blocks that are neither Python nor lines of a shell: settings, files of clients and apps, notes,
+lines of a log, statements."""
 
 import json
 import os
@@ -16,11 +17,13 @@ from tacit.settings import key_names, load, variable
 from tacit.store.tables import metadata
 from tests.docs.blocks import Block
 from tests.docs.checked import check
+from tests.docs.world import World
+from tests.serving.processes import until
 
 SECTIONS = {name.partition(".")[0] for name in key_names()}
 
 
-def read_yaml(block: Block) -> None:
+def read_yaml(block: Block, world: World) -> None:
     found = yaml.safe_load(block.text)
     if "display_information" in found:
         _check_slack_app(found)
@@ -46,15 +49,18 @@ def _check_slack_app(found: dict[str, Any]) -> None:
     assert addresses == {"https://bot.example.org/slack/events"}
 
 
-def read_json(block: Block) -> None:
+def read_json(block: Block, world: World) -> None:
     """One document, or one on each line."""
     try:
         found = json.loads(block.text)
     except json.JSONDecodeError:
         found = [json.loads(line) for line in block.text.splitlines()]
-    if isinstance(found, dict) and "mcpServers" in found:
-        for server in found["mcpServers"].values():
-            _check_mcp_server(server)
+    if not isinstance(found, dict):
+        return
+    for server in found.get("mcpServers", {}).values():
+        _check_mcp_server(server)
+    if "event" in found:
+        until(lambda: any(list(line) == list(found) for line in world.logged(found["event"])))
 
 
 def _check_mcp_server(server: dict[str, Any]) -> None:
@@ -66,11 +72,11 @@ def _check_mcp_server(server: dict[str, Any]) -> None:
         assert server["url"].endswith("/mcp")
 
 
-def read_toml(block: Block) -> None:
+def read_toml(block: Block, world: World) -> None:
     tomllib.loads(block.text)
 
 
-def read_markdown(block: Block) -> None:
+def read_markdown(block: Block, world: World) -> None:
     """A note says in its frontmatter that it is one, and nothing in it is lost on the way."""
     if block.file is None:
         read = document.parse(block.text.encode(), NoteKind.SESSION)
@@ -91,9 +97,9 @@ END $$
 """
 
 
-def run_sql(block: Block, url: str) -> None:
+def run_sql(block: Block, world: World) -> None:
     """On a database of ours, and taken back. With Citus every table of the schema is divided."""
-    engine = create_engine(url)
+    engine = create_engine(world.postgres)
     divided: set[str] = set()
     try:
         with engine.connect() as connection:
@@ -108,9 +114,10 @@ def run_sql(block: Block, url: str) -> None:
     assert divided == {table.name for table in metadata.sorted_tables}
 
 
-READERS: dict[str, Callable[[Block], None]] = {
+READERS: dict[str, Callable[[Block, World], None]] = {
     "yaml": read_yaml,
     "json": read_json,
     "toml": read_toml,
     "markdown": read_markdown,
+    "sql": run_sql,
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.blocks import ROOT, Block
 from tests.docs.checked import check
-from tests.docs.data import READERS, run_sql
+from tests.docs.data import READERS
 from tests.docs.said import Ids, same_answer, same_session, same_text
 from tests.docs.shell import JOINS, Shell, split
 from tests.docs.world import World
@@ -53,10 +53,8 @@ class Reading:
             self._lines(block, told=told)
         elif block.language == "console":
             self._session(block)
-        elif block.language == "sql":
-            run_sql(block, self._world.postgres)
         elif block.language in READERS:
-            READERS[block.language](block)
+            READERS[block.language](block, self._world)
 
     def _write(self, block: Block) -> None:
         file = Path(block.file or "")

@@ -133,7 +133,7 @@ class Shell:
         tacit.open().close()
         if named == "serve":
             self._world.have_a_port()
-        log = self._world.root / f"{named}.log"
+        log = self._world.log_of(named)
         with log.open("wb") as lines:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tacit.surfaces.cli", *words],

@@ -3,6 +3,7 @@
 What is on a page in place of theirs (`http://localhost:8377`, `tct_…`) is what is here.
 """
 
+import json
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -145,6 +147,14 @@ class World:
         api = self.ends.enter_context(slack_api())
         self._patch.setenv("TACIT_SLACK_API_URL", api.api_url)
         self._patch.setenv("TACIT_SLACK_PORT", "0")
+
+    def log_of(self, command: str) -> Path:
+        return self.root / f"{command}.log"
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """By the server that the page started."""
+        lines = map(json.loads, self.log_of("serve").read_text().splitlines())
+        return [line for line in lines if line["event"] == event]
 
     def have_a_port(self) -> None:
         """One that is free, as the port of the settings is for most readers."""
