@@ -1,0 +1,106 @@
+"""The group bot of the examples with a model, and on Telegram: no prompt for a group has a word of
+what was said in private."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.chat.bot_api import TOKEN, BotApi, bot_api
+from tests.chat.bot_updates import group, message, private, user
+from tests.examples.asked import Asked, Called, Spoken
+from tests.examples.cases import Case
+from tests.examples.running import EXAMPLES, Runner, environment, talking
+
+ALICE, BOB = user(1001, "Alice"), user(2002, "Bob")
+TEAM = group(-5)
+JOB, PRESENT = "new job", "telescope"
+PATIENCE_SECONDS = 30
+
+
+def curious(asked: Asked) -> Spoken:
+    """A model that looks for everything with every tool that reads, and uses the bot's own."""
+    if asked.results:
+        return "Here: " + " | ".join(asked.results)
+    looked_for = "job, standup, birthday, present"
+    return [
+        Called("memory_query", {"query": looked_for, "top_k": 20}, "1"),
+        Called("opening_hours", {}, "2"),
+        Called("memory_list", {}, "3"),
+    ]
+
+
+def in_group(asked: Sequence[Asked]) -> list[Asked]:
+    """Where the bot speaks for several, it has no tool that changes anything."""
+    return [one for one in asked if "update_memory" not in one.tools]
+
+
+def test_with_a_model_no_prompt_for_the_group_has_a_private_word(
+    examples: Runner, tmp_path: Path
+) -> None:
+    prompts: list[Asked] = []
+    case = Case(model=curious, sent=prompts.extend)
+    told = examples.run("group_bot.py", case, tmp_path)
+    assert "[group] bot: Here: " in told
+    assert told.count("there is no such tool here | Daily, 10-18.") == told.count("bot: Here: ")
+    assert any("standup is at 9:30" in one.text for one in in_group(prompts))
+    assert any(f"looking for a {JOB}" in one.text for one in prompts)
+    assert not any(JOB in one.text or PRESENT in one.text for one in in_group(prompts))
+    bobs = [one.text for one in prompts if "Bob: What is there for my birthday?" in one.text]
+    assert bobs
+    assert not any(JOB in one or PRESENT in one for one in bobs)
+    assert any(PRESENT in one.text for one in prompts)
+
+
+@contextmanager
+def answering(api: BotApi, told: dict[str, str], folder: Path) -> Iterator[None]:
+    told |= {"TELEGRAM_BOT_TOKEN": TOKEN, "TELEGRAM_API_URL": api.url}
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", str(EXAMPLES / "group_bot.py")],
+        cwd=folder,
+        env=told,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        yield
+        process.send_signal(signal.SIGINT)
+        api.wake()
+        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        assert (said, process.returncode) == ("", 0)
+
+
+def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
+    tmp_path: Path,
+) -> None:
+    told, prompts = environment(tmp_path), list[Asked]()
+    with bot_api() as api, talking(curious, told, prompts), answering(api, told, tmp_path):
+        number = 100
+
+        def says(where: dict[str, object], by: dict[str, object], text: str, **more: object) -> str:
+            """What is said back, all of it."""
+            nonlocal number
+            number += 1
+            before = len(api.sent)
+            update = api.deliver({"message": message(where, by, text, message_id=number, **more)})
+            api.wait_confirmed(update, PATIENCE_SECONDS)
+            assert {one.chat for one in api.sent[before:]} <= {where["id"]}
+            return "\n".join(one.text for one in api.sent[before:])
+
+        alone = private(1001)
+        assert "Should I remember this? Alice is looking for" in says(
+            alone, ALICE, f"I am looking for a {JOB}"
+        )
+        assert says(alone, ALICE, "yes") == "I will."
+        assert says(TEAM, BOB, "Our standup is at 9:30").endswith("9:30 (yes or no)")
+        assert says(TEAM, ALICE, "yes") == "", "it is not hers to say"
+        assert says(TEAM, BOB, "Yes!") == "I will."
+        assert "9:30" in says(TEAM, ALICE, "@tacit_bot when do we meet?")
+        assert JOB not in says(TEAM, ALICE, "@tacit_bot what do you know of me?")
+        assert says(TEAM, ALICE, "I play the oboe", forward_origin={"type": "user"}) == ""
+        assert JOB in says(alone, ALICE, "/memory")
+        assert JOB not in says(TEAM, ALICE, "/memory")
+    assert in_group(prompts)
+    assert not any(JOB in one.text for one in in_group(prompts))
