@@ -166,7 +166,8 @@ class Store(BaseStore):
         before = holding.find(put.namespace, put.key)
         fields: Fields = {**self._fields, "data": put.data}
         if before is not None and _says_the_same(before, put):
-            fields["data"] = {**put.data, "updated_at": before.updated_at.isoformat()}
+            stamp = (before.memory.data or {})["updated_at"]
+            fields["data"] = {**put.data, "updated_at": stamp}
         if put.ttl is not None:
             fields["expires_at"] = self._clock() + timedelta(minutes=put.ttl)
         elif before is not None and before.memory.expires_at is not None:
