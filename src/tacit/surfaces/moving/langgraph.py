@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ _SLASH = "/"  # and where people write one
 _NO_ITEM = "is no item: it needs a namespace, a key and a value that is an object"
 _BROKEN = "cannot be read from here on; `sqlite3 FILE .recover` may mend the database"
 _TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'store'"
-_COLUMNS = ("prefix", "key", "value", "created_at", "expires_at", "ttl_minutes")
+_COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # no later than whatever the memory says
 
 
 def read(path: Path, only: str | None = None) -> Iterator[Read]:
@@ -79,7 +81,7 @@ def _database(path: Path, below: list[str]) -> Iterator[Read]:
     number = 0
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
-            connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+            connection.text_factory = _decoded
             connection.execute("PRAGMA trusted_schema = OFF")
             for row in connection.execute(
                 _select(connection), (moving_limits.MOVED_RECORD_MAX_CHARS,)
@@ -106,13 +108,18 @@ def _row(where: str, row: dict[str, Any], below: list[str]) -> Iterator[Read]:
     if row["value"] is None:
         yield Skipped(where=where, why=TOO_LONG)
         return
+    said = row["value"]  # which their own store writes as bytes
     try:
-        value = parsed(row["value"] if isinstance(row["value"], str) else "")
+        value = parsed(_decoded(said) if isinstance(said, bytes) else str(said))
     except ValueError as error:
         yield Skipped(where=where, why=str(error))
         return
     prefix = row["prefix"] if isinstance(row["prefix"], str) else ""
     yield from _item(where, {**row, "namespace": prefix.split(_DOT), "value": value}, below)
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _labels(only: str | None) -> list[str]:
@@ -126,28 +133,35 @@ def _item(where: str, given: dict[str, Any], below: list[str]) -> Iterator[Read]
     if not labels or not named or not isinstance(value, dict):
         yield Skipped(where=where, why=_NO_ITEM)
     elif labels[: len(below)] == below:
-        yield Found(where=where, item=_kept(labels, str(key), value, given))
+        yield _kept(where, tuple(labels), str(key), value, given)
 
 
-def _kept(labels: list[str], key: str, value: dict[str, Any], given: dict[str, Any]) -> Incoming:
-    name = f"{_SLASH.join(map(_escaped, labels))}//{key}"
+def _kept(
+    where: str, labels: tuple[str, ...], key: str, value: dict[str, Any], given: dict[str, Any]
+) -> Read:
+    from tacit.surfaces.langgraph import items
+
+    created = moment(given.get("created_at"))
     minutes = given.get("ttl_minutes")
-    data = {"value": value, "namespace": labels, "key": key, "ttl_minutes": minutes, "index": None}
-    return Incoming(
-        content="\n".join(_told(value)) or name,
-        category=_CATEGORY,
-        key=name,
-        data=data,
-        created_at=moment(given.get("created_at")),
-        expires_at=moment(given.get("expires_at")),
-        source=name,
-    )
-
-
-def _escaped(label: str) -> str:
-    return label.replace("%", "%25").replace(_SLASH, "%2F")
-
-
-def _told(value: dict[str, Any]) -> Iterator[str]:
-    for name, one in value.items():
-        yield f"{name}: {one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}"
+    try:
+        item = Incoming(
+            content=items.words(labels, key, value, True),
+            category=_CATEGORY,
+            key=items.place(labels, key),
+            data=items.data_of(
+                labels,
+                key,
+                value,
+                index=True,
+                ttl_minutes=float(minutes) if isinstance(minutes, int | float) else None,
+                updated_at=moment(given.get("updated_at")) or created or _LONG_AGO,
+            ),
+            created_at=created,
+            expires_at=moment(given.get("expires_at")),
+            source=json.dumps([labels, key]),
+        )
+    except InvalidInput as error:
+        return Skipped(where=where, why=str(error))
+    except RecursionError:
+        return Skipped(where=where, why="is nested too deep")
+    return Found(where=where, item=item)

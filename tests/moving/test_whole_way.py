@@ -1,0 +1,203 @@
+"""Each kind of foreign memory, from its file to what is recalled, and back to nothing as one."""
+
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit import InvalidInput
+from tacit.memory import DisabledView, Memory, View
+from tacit.model.words import Trust, Visibility
+from tacit.surfaces import moving
+from tests.moving.conftest import SAMPLES, of
+
+# the format and its file; how many there are; a question, and what comes to mind
+WAYS = {
+    "mem0": ("mem0.json", 3, "cello", "Plays the cello in the Tuesday orchestra"),
+    "mcp": ("mcp.json", 6, "Portuguese", "Speaks fluent Portuguese"),
+    "basic-memory": (
+        "basic-memory",
+        9,
+        "fridge",
+        "Sourdough Baking: An overnight rest in the fridge gives a sourer crumb",
+    ),
+    "langgraph": ("langgraph.jsonl", 3, "fish", "text: Eats fish but no meat\nsince: 2019"),
+    "chatgpt": ("chatgpt.txt", 3, "accordions", "Is learning to repair accordions"),
+    "chatgpt, conversations": (
+        "chatgpt-conversations.json",
+        2,
+        "squash",
+        "Grows three kinds of squash.",
+    ),
+    "claude": ("claude.md", 6, "Swedish", "Languages: Swedish with her parents"),
+    "claude, export": ("claude-memories.json", 4, "drawings", "Prefers drawings in A3"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_becomes_memories_that_are_recalled_and_reverted_as_one(
+    memory: Memory, mara: View, way: str
+) -> None:
+    name, count, question, answer = WAYS[way]
+    source = moving.open(SAMPLES / name, way.partition(",")[0])
+    mara.remember("Was here before")
+
+    found = moving.preview(mara, source)
+    assert (found.total, found.new, found.already, found.refused) == (count, count, 0, 0)
+    assert mara.stats().memories == 1  # nothing is written
+
+    done = moving.take_over(mara, source)
+    assert (done.created, done.already, done.refused, done.skipped) == (count, 0, 0, 0)
+    first = mara.recall(question)[0].memory
+    assert first.content == answer
+    assert (first.trust, first.visibility) == (Trust.IMPORTED, Visibility.PRIVATE_ONLY)
+    assert not of(memory, "telegram:2002").recall(question)
+
+    again = moving.take_over(mara, source)
+    assert (again.created, again.already) == (0, count)
+
+    gone = mara.revert_import(source.run)
+    assert (gone.forgotten, gone.changed) == (count, 0)
+    assert not mara.recall(question)
+    assert [one.content for one in mara.list()] == ["Was here before"]
+
+    back = moving.take_over(mara, source)
+    assert back.created == count
+
+
+def test_an_import_that_is_interrupted_goes_on_and_brings_nothing_twice(
+    mara: View, tmp_path: Path
+) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(f'{{"id": "{n}", "memory": "Fact {n}"}}\n' for n in range(450)))
+    source = moving.open(path, "mem0")
+    told: list[tuple[int, int]] = []
+
+    def interrupt(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moving.take_over(mara, source, progress=interrupt)
+    (run,) = mara.imports()
+    assert (run.created, run.done, run.total) == (400, 400, 450)
+
+    again = moving.open(path, "mem0")
+    assert again.run == source.run
+    done = moving.take_over(mara, again, progress=lambda *at: told.append(at))
+    assert (done.created, done.already) == (50, 400)
+    assert told == [(200, 450), (400, 450), (200, 450), (400, 450), (450, 450)]
+    (run,) = mara.imports()
+    assert (run.created, run.already, run.done, run.total) == (450, 0, 450, 450)
+    assert mara.stats().memories == 450
+
+
+def test_the_graph_of_the_reference_server_goes_on_in_its_tools(mara: View) -> None:
+    from tacit.surfaces.tools.reference.graph import Graph
+
+    moving.take_over(mara, moving.open(SAMPLES / "mcp.json", "mcp"))
+    graph = Graph(mara)
+    entities = graph.entities()
+    assert list(entities) == ["Mara Lindqvist", "Harbour Choir"]
+    assert entities["Mara Lindqvist"].kind == "person"
+    assert entities["Mara Lindqvist"].observations == [
+        "Speaks fluent Portuguese",
+        "Works from Porto on Fridays",
+    ]
+    (relation,) = graph.relations()
+    assert (relation.start, relation.kind, relation.end) == (
+        "Mara Lindqvist",
+        "sings_in",
+        "Harbour Choir",
+    )
+    assert {one.content for one in mara.about("Mara Lindqvist")} >= {"Speaks fluent Portuguese"}
+    graph.observe(entities["Mara Lindqvist"], ["Moved to Braga"])
+    assert graph.entities()["Mara Lindqvist"].observations[-1] == "Moved to Braga"
+
+
+def test_items_of_another_langgraph_store_are_in_ours(mara: View, tmp_path: Path) -> None:
+    from langgraph.store.memory import InMemoryStore
+    from langgraph.store.sqlite import SqliteStore
+
+    from tacit.surfaces.langgraph import Store
+
+    theirs = InMemoryStore()
+    theirs.put(("people", "mara"), "diet", {"text": "Eats fish", "strict": True})
+    theirs.put(("people", "mara", "trips"), "lisbon", {"year": 2025})
+    theirs.put(("people", "otto"), "diet", {"text": "Eats everything"})
+    done = moving.take_over(mara, moving.from_store(theirs, only="people/mara"))
+    assert (done.created, done.skipped) == (2, 0)
+    ours = Store(mara)
+    found = ours.get(("people", "mara"), "diet")
+    assert found is not None
+    assert found.value == {"text": "Eats fish", "strict": True}
+    assert ours.get(("people", "otto"), "diet") is None
+    assert ours.list_namespaces() == [("people", "mara"), ("people", "mara", "trips")]
+
+    path = tmp_path / "store.sqlite"
+    with SqliteStore.from_conn_string(str(path)) as on_disk:
+        on_disk.setup()
+        on_disk.put(("notes",), "plan", {"text": "Plant squash"}, ttl=60 * 24)
+        on_disk.put(("people", "mara"), "diet", {"text": "Eats fish", "strict": True})
+    done = moving.take_over(mara, moving.open(path, "langgraph"))
+    assert (done.created, done.already) == (1, 1)
+    plan = ours.get(("notes",), "plan")
+    assert plan is not None
+    assert plan.value == {"text": "Plant squash"}
+    (memory,) = mara.list("item", prefix="notes/")
+    assert memory.expires_at is not None
+
+
+def test_what_cannot_be_told_whom_it_is_about_is_kept_without_that(
+    mara: View, tmp_path: Path
+) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text(
+        '{"type":"entity","name":"telegram:notanumber","entityType":"person",'
+        '"observations":["Keeps bees"]}\n'
+    )
+    source = moving.open(path, "mcp")
+    assert moving.preview(mara, source).new == 2
+    assert moving.take_over(mara, source).created == 2
+    assert mara.recall("bees")[0].memory.content == "Keeps bees"
+
+
+def test_what_a_file_has_twice_is_there_once(mara: View, tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("- Likes tea\n" * 300 + "- Likes rain\n")
+    source = moving.open(path, "chatgpt")
+    found = moving.preview(mara, source)
+    assert (found.total, found.new, found.already) == (301, 2, 299)
+    done = moving.take_over(mara, source)
+    assert (done.created, done.already) == (2, 299)
+
+
+def test_secrets_are_refused_without_being_repeated_and_sensitive_things_are_counted(
+    mara: View, tmp_path: Path
+) -> None:
+    path = tmp_path / "list.txt"
+    secret = "ghp_" + "a1B2" * 9
+    path.write_text(f"- The token is {secret}\n- Has been diagnosed with asthma\n- Likes tea\n")
+    source = moving.open(path, "claude")
+    found = moving.preview(mara, source)
+    assert (found.new, found.refused, found.sensitive) == (2, 1, 1)
+    (problem,) = moving.take_over(mara, source).problems
+    assert problem.startswith("line 1: content: holds a secret (")
+    assert secret not in problem
+    assert secret not in str(found)
+
+
+def test_a_disabled_view_takes_nothing_in(memory: Memory) -> None:
+    nobody = memory.view(None, tacit.Chat.private("telegram:1001"))
+    assert isinstance(nobody, DisabledView)
+    source = moving.open(SAMPLES / "mem0.json", "mem0")
+    assert moving.preview(nobody, source).new == 0
+    assert not moving.take_over(nobody, source)
+
+
+def test_in_a_group_nothing_is_taken_in(memory: Memory) -> None:
+    group = tacit.Chat.group("telegram:-5", [tacit.Requester("telegram:1001")])
+    view = memory.view(tacit.Requester("telegram:1001"), group)
+    with pytest.raises(InvalidInput, match="private chat"):
+        moving.take_over(view, moving.open(SAMPLES / "mem0.json", "mem0"))
