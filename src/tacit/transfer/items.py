@@ -14,7 +14,8 @@ from sqlalchemy import Connection
 
 from tacit import moving_limits
 from tacit.errors import InvalidInput, SecretRefused
-from tacit.learn.reading.tongue import codes, tongue
+from tacit.learn.needed import Pieces, low, may_match, needed
+from tacit.learn.reading.tongue import codes, lexicon
 from tacit.model.draft import Draft
 from tacit.model.imports import ImportRun, RefusedItem, drafted, foreign_id, incoming
 from tacit.model.request import Request
@@ -115,14 +116,16 @@ def refusal(place: int, error: InvalidInput) -> RefusedItem:
 def _sensitivity(asked: Draft) -> Sensitivity:
     """Nobody says how sensitive it is: what the lexicons know, in whichever language it is."""
     said = " ".join((asked.content or "", asked.key or "", *(asked.tags or ())))
-    touched = any(pattern.search(said) for pattern in _sensitive())
+    seen = low(said)
+    touched = any(may_match(needs, seen) and found.search(said) for needs, found in _sensitive())
     return Sensitivity.SENSITIVE if touched else Sensitivity.PERSONAL
 
 
 @cache
-def _sensitive() -> tuple[re.Pattern[str], ...]:
-    every = (entry for code in codes() for entry in tongue(code).lexicon)
-    return tuple(one.match for one in every if one.sensitivity is Sensitivity.SENSITIVE)
+def _sensitive() -> tuple[tuple[Pieces, re.Pattern[str]], ...]:
+    every = (entry for code in codes() for entry in lexicon(code))
+    found = [one.match for one in every if one.sensitivity is Sensitivity.SENSITIVE]
+    return tuple((needed(one.pattern), one) for one in found)
 
 
 def sort(

@@ -96,10 +96,20 @@ def checked(code: str) -> str:
 def tongue(code: str) -> Tongue:
     if code not in codes():
         raise InvalidInput("language", f"no rules for {code!r}; use one of {', '.join(codes())}")
+    return _reader(code).read()
+
+
+@cache
+def lexicon(code: str) -> tuple[Lexicon, ...]:
+    """What is sensitive in a language, for whoever needs nothing else of it: to read all of its
+    rules takes ten times as long."""
+    return _reader(code).lexicon()
+
+
+def _reader(code: str) -> _Reader:
     path = files("tacit.learn.reading").joinpath(_FOLDER).joinpath(f"{code}.yaml")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    return _Reader(code, document).read()
+    return _Reader(code, yaml.load(path.read_text(encoding="utf-8"), Loader=loader))
 
 
 def guess(text: str) -> str:
@@ -139,6 +149,16 @@ class _Reader:
             self.words[name] = frozenset(str(w) for w in document["dates"]["words"][name])
         self.captures = {name: self._capture(entry) for name, entry in document["captures"].items()}
 
+    def lexicon(self) -> tuple[Lexicon, ...]:
+        return tuple(
+            Lexicon(
+                topic=topic,
+                match=self._compile(entry["match"]),
+                sensitivity=Sensitivity(entry["sensitivity"]),
+            )
+            for topic, entry in self.document["lexicon"].items()
+        )
+
     def read(self) -> Tongue:
         document = self.document
         patterns = {n: self._compile(p) for n, p in document["patterns"].items()}
@@ -165,14 +185,7 @@ class _Reader:
             plain_of=self._forms("plain_of"),
             plain=self._forms("plain"),
             holds=tuple(map(self._hold, document["holds"])),
-            lexicon=tuple(
-                Lexicon(
-                    topic=topic,
-                    match=self._compile(entry["match"]),
-                    sensitivity=Sensitivity(entry["sensitivity"]),
-                )
-                for topic, entry in document["lexicon"].items()
-            ),
+            lexicon=self.lexicon(),
             dimensions={
                 word: dimension
                 for dimension, listed in document["dimensions"].items()
