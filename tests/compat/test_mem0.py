@@ -78,14 +78,13 @@ def test_an_id_says_whose_it_is_and_opens_nothing_under_another_name(memory: Mem
     assert words(memory.get_all(filters=ALICE)) == ["I keep bees"]
 
 
-@pytest.mark.parametrize("user", ["auth0|62f", "a:b::c", "Аня", "a/b?c=d&e", "x@y.z", "ü" * 20])
-def test_any_name_without_spaces_is_a_user(user: str, store: tacit.Memory) -> None:
-    memory = Memory(memory=store)
-    id = kept(memory, user_id=user)
-    found = memory.get(id)
-    assert found is not None
-    assert found["user_id"] == user
-    assert words(memory.search("bees", filters={"user_id": user})) == ["I keep bees"]
+def test_any_name_without_spaces_is_a_user(memory: Memory) -> None:
+    for user in ("auth0|62f", "a:b::c", "Аня", "a/b?c=d&e", "x@y.z", "a_b", "ü" * 20):
+        id = kept(memory, user_id=user)
+        found = memory.get(id)
+        assert found is not None
+        assert found["user_id"] == user
+        assert words(memory.search("bees", filters={"user_id": user})) == ["I keep bees"]
 
 
 def test_what_is_deleted_is_forgotten_can_be_restored_and_is_gone_once_erased(
@@ -122,6 +121,8 @@ def test_what_holds_a_secret_is_refused_before_anything_is_kept(memory: Memory) 
     assert "4111" not in str(refused.value)
     with pytest.raises(SecretRefused):
         memory.add(said[:1], **ALICE, infer=False, metadata={"note": secret})
+    with pytest.raises(ValueError, match="role"):
+        memory.add([*said[:1], {"role": "r" * 300, "content": "I swim"}], **ALICE, infer=False)
     assert words(memory.get_all(filters=ALICE)) == []
 
 
@@ -145,10 +146,14 @@ def test_what_has_expired_comes_back_with_a_later_date_and_not_with_other_words(
     clock.forward(days=3)
     if swept:
         store.space("mem0").expire()
-    memory.update(id, "I rent two scooters")
+    secret = "my card is 4111 1111 1111 1111"
+    with pytest.raises(SecretRefused):
+        memory.update(id, secret, expiration_date=None)
+    with pytest.raises(ValueError, match="is past"):
+        memory.update(id, "I rent two scooters")
     assert words(memory.get_all(filters=ALICE)) == []
-    memory.update(id, expiration_date=None)
-    assert words(memory.get_all(filters=ALICE)) == ["I rent two scooters"]
+    memory.update(id, "I rent no scooter", expiration_date=None)
+    assert words(memory.get_all(filters=ALICE)) == ["I rent no scooter"]
     assert (memory.get(id) or {})["expiration_date"] is None
 
 
@@ -166,6 +171,19 @@ def test_metadata_is_what_goes_with_the_memory_everywhere(
         kept(memory, metadata={"at": object()})
 
 
+def test_lists_and_deletions_go_on_beyond_a_page(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        kept(memory, f"I keep {number} bees", expiration_date="2026-04-01" if number % 2 else None)
+    monkeypatch.setattr("tacit.limits.PAGE_MAX_COUNT", 2)
+    for shown in (False, True):
+        assert len(words(memory.get_all(filters=ALICE, top_k=99, show_expired=shown))) == 5
+    assert len(words(memory.search("wasps", filters=ALICE, threshold=0))) == 5
+    memory.delete_all(**ALICE)
+    assert words(memory.get_all(filters=ALICE, show_expired=True)) == []
+
+
 def test_a_how_to_is_found_like_everything_else(memory: Memory) -> None:
     said = [{"role": "user", "content": "Ship it"}, {"role": "assistant", "content": "I ran make"}]
     made = memory.add(said, agent_id="builder", memory_type="procedural_memory")["results"][0]
@@ -173,6 +191,8 @@ def test_a_how_to_is_found_like_everything_else(memory: Memory) -> None:
     assert made["memory"] == "user: Ship it\nassistant: I ran make"
     found = memory.search("who ran make", filters={"agent_id": "builder"})["results"]
     assert [one["metadata"] for one in found] == [{"memory_type": "procedural_memory"}]
+    with pytest.raises(SecretRefused):
+        memory.add("my card is 4111 1111 1111 1111", agent_id="b", memory_type="procedural_memory")
     with pytest.raises(ValidationError) as wrong:
         memory.add(said, agent_id="builder", memory_type="episodic")
     assert wrong.value.error_code == "VALIDATION_002"

@@ -29,7 +29,9 @@ def test_what_tacit_decides_itself_is_named_once_without_its_values() -> None:
         Memory.from_config({**SECTIONS, "tacit": {"url": "sqlite://"}}).close()
     assert len(warned) == 1
     assert "sk-nothing" not in str(warned[0].message)
-    assert warned[0].filename == __file__
+    with pytest.warns(UserWarning, match="llm") as directly, tacit.open("sqlite://") as store:
+        Memory({"llm": {}}, memory=store)
+    assert [one.filename for one in (*warned, *directly)] == [__file__, __file__]
 
 
 def test_a_configuration_of_ours_alone_warns_of_nothing(tmp_path: Path) -> None:

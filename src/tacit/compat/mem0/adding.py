@@ -7,12 +7,13 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit import Chat, Requester
+from tacit import Chat, Message, Requester, limits
 from tacit.compat.mem0.messages import Said
 from tacit.compat.mem0.metadata import Given
 from tacit.compat.mem0.scope import Scope
-from tacit.errors import InvalidInput, NotFound
-from tacit.model import json_value, text
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.model import draft, json_value, text
+from tacit.model.draft import Fields
 from tacit.model.message import Role
 from tacit.model.talk import UserTurn
 from tacit.model.words import Kind
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 
+PROCEDURAL = "procedural_memory"
 _log = logging.getLogger(__name__)
-
 _HOW_IT_WAS_DONE = (
     "Below is what an agent and others said while a task was done. Write down, for the agent that "
     "does it next time, what the task was, which steps were taken in which order, what each of "
@@ -44,21 +45,13 @@ def view_of(
 def add_raw(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) -> list[Item]:
     """Each message is a memory. What cannot be kept is refused before anything is."""
     told = [one for one in said if one.role != Role.SYSTEM]
-    for one in told:
-        text.content(one.content, "messages")
-        json_value.data(given.with_actor(one.name) or {})
+    fields = [_fields(scope, given, one) for one in told]
+    for one, more in zip(told, fields, strict=True):
+        draft.parse({"content": one.content, **more}, ())
     view = view_of(memory, scope)
     made = []
-    for one in told:
-        kept = view.remember(
-            one.content,
-            role=one.role,
-            agent=scope.agent,
-            run=scope.run,
-            data=given.with_actor(one.name),
-            expires_at=given.expires_at,
-        )
-        if kept:
+    for one, more in zip(told, fields, strict=True):
+        if kept := view.remember(one.content, **more):
             made.append(
                 {
                     "id": scope.id_of(kept.id),
@@ -77,10 +70,7 @@ def add_learned(memory: Memory, scope: Scope, said: Sequence[Said], given: Given
     json_value.data(given.data)
     thread = f"mem0-{secrets.token_hex(8)}"
     view = view_of(memory, scope, thread=thread)
-    accepted = view.learn([one.message(scope.user) for one in said])
-    if accepted.refused:
-        _log.warning("messages were left out: they hold secrets (%s)", ", ".join(accepted.refused))
-    if not accepted:
+    if not _handed_over(view, [one.message(scope.user) for one in said]):
         return []
     # A model is asked once a conversation is still; whoever calls `add` has said all of it.
     memory.catch_up() if memory.has_model() else memory.catch_up(thread=thread)
@@ -91,8 +81,8 @@ def add_learned(memory: Memory, scope: Scope, said: Sequence[Said], given: Given
             continue
         try:
             _say_more(view, change.memory_id, scope, given)
-        except NotFound:
-            continue  # gone meanwhile
+        except (Conflict, NotFound):
+            continue  # gone meanwhile, or replaced
         id = scope.id_of(change.memory_id)
         made.append({"id": id, "memory": change.content, "event": event})
     return made
@@ -102,22 +92,41 @@ def add_procedure(
     memory: Memory, scope: Scope, said: Sequence[Said], given: Given, prompt: str | None
 ) -> list[Item]:
     """How something was done, told by a model; without one, as it was said."""
+    for one in said:
+        text.content(one.content, "messages")  # before a model hears of it
     words = "\n".join(f"{one.role}: {one.content}" for one in said)
     if not words:
         raise InvalidInput("messages", "say nothing; give the steps of what was done")
     if memory.has_model():
         reply = memory.talk(prompt or _HOW_IT_WAS_DONE, [UserTurn(words)])
         words = reply.text.strip() or words
-    data = {**given.data, "memory_type": "procedural_memory"}
-    kept = view_of(memory, scope).remember(
-        text.content(words, "messages"),
-        kind=Kind.PROCEDURE,
-        agent=scope.agent,
-        run=scope.run,
-        data=data,
-        expires_at=given.expires_at,
-    )
+    fields = _fields(scope, given)
+    fields["data"] = {**given.data, "memory_type": PROCEDURAL}
+    fields["kind"] = Kind.PROCEDURE
+    kept = view_of(memory, scope).remember(words, **fields)
     return [{"id": scope.id_of(kept.id), "memory": words, "event": "ADD"}] if kept else []
+
+
+def _fields(scope: Scope, given: Given, said: Said | None = None) -> Fields:
+    return {
+        "role": None if said is None else said.role,
+        "agent": scope.agent,
+        "run": scope.run,
+        "data": given.with_actor(None if said is None else said.name),
+        "expires_at": given.expires_at,
+    }
+
+
+def _handed_over(view: View | DisabledView, messages: Sequence[Message]) -> bool:
+    """Whether any of them waits to be learned."""
+    count = 0
+    for start in range(0, len(messages), limits.MESSAGES_MAX_COUNT):
+        accepted = view.learn(messages[start : start + limits.MESSAGES_MAX_COUNT])
+        count += accepted.turns
+        if accepted.refused:
+            kinds = ", ".join(accepted.refused)
+            _log.warning("messages were left out: they hold secrets (%s)", kinds)
+    return count > 0
 
 
 def _say_more(view: View | DisabledView, id: str, scope: Scope, given: Given) -> None:

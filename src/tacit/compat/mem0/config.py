@@ -6,6 +6,7 @@ name of its collection, because people rely on two collections not knowing of ea
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ from tacit.model import text
 SPACE = "mem0"  # also what mem0 calls its collection, where nobody names another
 _OURS = ("url", "space")
 _SETTLED = frozenset({"tacit", "version"})  # every answer has the shape of v1.1
-_CALLS = 4  # from the warning to whoever made the memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,17 @@ def place_of(config: object, space: str | None = None) -> Place:
             f"Tacit's own settings decide about {', '.join(left)}; nothing of it is used"
             f"{' but the name of the collection' if 'vector_store' in left else ''}. "
             "docs/settings.md says what can be set",
-            stacklevel=_CALLS,
+            stacklevel=_calls(),
         )
     return Place(url=url, space=text.space(space or ours.get("space") or _space(sections)))
+
+
+def _calls() -> int:
+    """How far it is from a warning to whoever made the memory, in one way or another."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("tacit.compat"):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _sections(config: object) -> Mapping[str, Any]:

@@ -100,7 +100,7 @@ def searched(
     )
     found = [(one.memory, one.score, one.signals) for one in recalled if asked.takes(one.memory)]
     if asked.show_expired:
-        found += _expired(view, words, asked, least, {one.memory.id for one in recalled})
+        found += _expired(view, words, asked, least)
         found.sort(key=lambda one: -one[1])
     if least == 0 and len(found) < asked.count:  # not even nearness is asked for
         known = {memory.id for memory, *_ in found}
@@ -113,11 +113,11 @@ def searched(
     ]
 
 
-def own(view: View | DisabledView) -> Iterator[Record]:
-    """All of theirs that stands or has expired, a page at a time."""
+def own(view: View | DisabledView, state: str = ANY) -> Iterator[Record]:
+    """What is theirs and stands or has expired, a page at a time."""
     cursor = None
     while True:
-        page = view.browse(Search(state=ANY), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        page = view.browse(Search(state=state), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
         yield from (one for one in page if one.state in STANDING)
         cursor = page.cursor
         if cursor is None:
@@ -135,13 +135,11 @@ def _heard(view: View | DisabledView) -> Iterator[Record]:
 
 
 def _expired(
-    view: View | DisabledView, query: str, asked: Wanted, least: float, known: set[str]
+    view: View | DisabledView, query: str, asked: Wanted, least: float
 ) -> Iterator[tuple[Record, float, Signals]]:
     """Recall has let go of them: they are found by the share of the question's words they have."""
     sought = set(terms(query))
-    for one in own(view):
-        if one.expires_at is None or one.id in known or not asked.takes(one):
-            continue
+    for one in own(view, State.EXPIRED):
         share = len(sought & set(terms(one.content))) / len(sought) if sought else 0.0
-        if share > 0 and share >= least:
+        if share > 0 and share >= least and asked.takes(one):
             yield one, share, Signals(words=share)

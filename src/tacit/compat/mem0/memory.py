@@ -18,6 +18,7 @@ from tacit.compat.mem0.messages import read
 from tacit.compat.mem0.metadata import UNSAID, given, metadata_with
 from tacit.compat.mem0.scope import NAMES, Scope, meant, scope_of
 from tacit.errors import InvalidInput, NotFound
+from tacit.model import draft
 from tacit.model.memory import Memory as Record
 from tacit.model.words import State
 
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 
-PROCEDURAL = "procedural_memory"
 _log = logging.getLogger(__name__)
 # What earlier versions of mem0 take in `search` and `get_all`, beside what it takes now.
 _OLDER = frozenset({*NAMES, "actor_id", "limit"})
+_PAST = "is past: the memory comes back with a later one, or with None, and not with words alone"
 _ELSEWHERE = "is of mem0's hosted platform, and not of its open-source memory; leave it out"
 
 
@@ -76,12 +77,12 @@ class Memory:
         scope = scope_of(
             {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}, "VALIDATION_001"
         )
-        if memory_type not in (None, PROCEDURAL):
+        if memory_type not in (None, adding.PROCEDURAL):
             raise ValidationError(
-                "memory_type", f"takes {PROCEDURAL} alone, or nothing", "VALIDATION_002"
+                "memory_type", f"takes {adding.PROCEDURAL} alone, or nothing", "VALIDATION_002"
             )
         said = read(messages)
-        if memory_type == PROCEDURAL and scope.agent is not None:
+        if memory_type == adding.PROCEDURAL and scope.agent is not None:
             made = adding.add_procedure(self._memory, scope, said, more, prompt)
         else:
             how = adding.add_learned if infer else adding.add_raw
@@ -142,14 +143,15 @@ class Memory:
         if words is None and metadata is None and more.expires_at is None:
             raise InvalidInput("update", "name at least one of text, metadata and expiration_date")
         scope, record = self._named(memory_id)
-        view = adding.view_of(self._memory, scope, acting=False)
-        expires = more.expires_at
-        if record.state is State.EXPIRED:
-            view.restore(record.id)
-            expires = expires or record.expires_at  # other words alone do not bring it back
         whole = metadata_with(record, more) if more.data else None
+        draft.parse({"content": words, "data": whole}, ())  # before anything comes back
+        view = adding.view_of(self._memory, scope, acting=False)
         try:
-            view.update(record.id, words, data=whole, expires_at=expires)
+            if record.state is State.EXPIRED:
+                if more.expires_at is None:
+                    raise InvalidInput("expiration_date", _PAST)
+                view.restore(record.id)
+            view.update(record.id, words, data=whole, expires_at=more.expires_at)
         except NotFound:
             raise _absent() from None
         return {"message": "Memory updated successfully!"}
