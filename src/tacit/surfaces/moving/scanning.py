@@ -20,7 +20,7 @@ _NAME_MAX_CHARS = 200  # of a list, with the blanks around it
 _WHERE_MAX_CHARS = 60
 _OUTSIDE = re.compile(r'["{}\[\],]')
 _INSIDE = re.compile(r'["\\]')
-_NAMED = re.compile(r'\s*+("(?:[^"\\]|\\.)*+")\s*+:\s*+', re.DOTALL)
+_NAMED = re.compile(r'\s*+"((?:[^"\\]|\\.)*+)"\s*+:\s*+', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,10 @@ class _Scan:
                 self._in_string = not self._in_string
             elif mark in "{[":
                 self._depth += 1
-                if self._begins(mark, text[start : at - 1]):
+                if self._depth == 1 or (
+                    self._may_name(mark, at - start) and self._names(text[start : at - 1])
+                ):
+                    self._begin(mark)
                     start = at
             elif self._depth == 0:
                 continue  # between two documents nothing is meant
@@ -88,21 +91,22 @@ class _Scan:
         if self._depth:
             yield Skipped(where=numbered(self._name, self._number + 1), why=_CUT_SHORT)
 
-    def _begins(self, mark: str, before: str) -> bool:
-        """Whether what is opened holds elements, and is none itself."""
+    def _may_name(self, mark: str, near: int) -> bool:
+        """Whether a list may begin here that a field of the document has."""
+        in_field = self._in_object and self._level == 1 and self._depth == 2
+        return mark == "[" and in_field and self._size + near <= _NAME_MAX_CHARS
+
+    def _names(self, before: str) -> bool:
+        found = _NAMED.fullmatch("".join(self._kept) + before)
+        if found is not None:
+            self._name = found[1]
+        return found is not None
+
+    def _begin(self, mark: str) -> None:
         if self._depth == 1:
-            self._level, self._in_object = 1, mark == "{"
-            self._name, self._number = None, 0
-            self._clear()
-            return True
-        near = self._size + len(before) <= _NAME_MAX_CHARS
-        if mark == "[" and near and self._depth == 2 and self._level == 1 and self._in_object:
-            found = _NAMED.fullmatch("".join(self._kept) + before)
-            if found is not None:
-                self._name, self._number, self._level = str(parsed(found[1])), 0, 2
-                self._clear()
-                return True
-        return False
+            self._in_object, self._name = mark == "{", None
+        self._level, self._number = self._depth, 0
+        self._clear()
 
     def _closed(self) -> None:
         self._depth -= 1

@@ -98,12 +98,14 @@ def is_text(value: str) -> bool:
 
 def parsed(text: str) -> Any:
     """JSON. Raises `ValueError` with a reason that says nothing of what stands there."""
+    if not is_text(text):
+        raise ValueError(NOT_TEXT)
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("is nested too deep") from None
     except ValueError:
-        raise ValueError("is not JSON" if is_text(text) else NOT_TEXT) from None
+        raise ValueError("is not JSON") from None
 
 
 def _refuse(_: str) -> NoReturn:
