@@ -51,6 +51,7 @@ CASES: dict[str, Case] = {
     "anthropic_tools.py": Case(model=attentive, sent=by("messages")),
     "group_bot.py": Case(),
     "mcp_client.py": Case(),
+    "langgraph_store.py": Case(),
     "mem0_script.py": Case(),
     "openai_responses.py": Case(model=attentive, sent=by("responses")),
     "openai_tools.py": Case(model=attentive, sent=by("chat completions")),

@@ -1,5 +1,5 @@
-"""The group bot of the examples with a model, and on Telegram: no prompt for a group has a word of
-what was said in private."""
+"""The group bot of the examples on Telegram, with a model: no prompt for a group has a word of what
+was said in private."""
 
 import signal
 import subprocess
@@ -11,8 +11,7 @@ from pathlib import Path
 from tests.chat.bot_api import TOKEN, BotApi, bot_api
 from tests.chat.bot_updates import group, message, private, user
 from tests.examples.asked import Asked, Called, Spoken
-from tests.examples.cases import Case
-from tests.examples.running import EXAMPLES, Runner, environment, talking
+from tests.examples.running import EXAMPLES, environment, talking
 
 ALICE, BOB = user(1001, "Alice"), user(2002, "Bob")
 TEAM = group(-5)
@@ -35,23 +34,6 @@ def curious(asked: Asked) -> Spoken:
 def in_group(asked: Sequence[Asked]) -> list[Asked]:
     """Where the bot speaks for several, it has no tool that changes anything."""
     return [one for one in asked if "update_memory" not in one.tools]
-
-
-def test_with_a_model_no_prompt_for_the_group_has_a_private_word(
-    examples: Runner, tmp_path: Path
-) -> None:
-    prompts: list[Asked] = []
-    case = Case(model=curious, sent=prompts.extend)
-    told = examples.run("group_bot.py", case, tmp_path)
-    assert "[group] bot: Here: " in told
-    assert told.count("there is no such tool here | Daily, 10-18.") == told.count("bot: Here: ")
-    assert any("standup is at 9:30" in one.text for one in in_group(prompts))
-    assert any(f"looking for a {JOB}" in one.text for one in prompts)
-    assert not any(JOB in one.text or PRESENT in one.text for one in in_group(prompts))
-    bobs = [one.text for one in prompts if "Bob: What is there for my birthday?" in one.text]
-    assert bobs
-    assert not any(JOB in one or PRESENT in one for one in bobs)
-    assert any(PRESENT in one.text for one in prompts)
 
 
 @contextmanager
@@ -94,6 +76,10 @@ def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
             alone, ALICE, f"I am looking for a {JOB}"
         )
         assert says(alone, ALICE, "yes") == "I will."
+        says(alone, ALICE, f"Don't tell Bob, but I bought a {PRESENT} for his birthday")
+        assert says(alone, ALICE, "yes") == "I will."
+        assert "there is no such tool here | Daily" in says(alone, ALICE, "What do you know?")
+        assert PRESENT not in says(private(2002), BOB, "What is there for my birthday?")
         assert says(TEAM, BOB, "Our standup is at 9:30").endswith("9:30 (yes or no)")
         assert says(TEAM, ALICE, "yes") == "", "it is not hers to say"
         assert says(TEAM, BOB, "Yes!") == "I will."
@@ -102,5 +88,9 @@ def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
         assert says(TEAM, ALICE, "I play the oboe", forward_origin={"type": "user"}) == ""
         assert JOB in says(alone, ALICE, "/memory")
         assert JOB not in says(TEAM, ALICE, "/memory")
-    assert in_group(prompts)
-    assert not any(JOB in one.text for one in in_group(prompts))
+    assert any("standup is at 9:30" in one.text for one in in_group(prompts))
+    bobs = [one for one in prompts if "Bob: What is there for my birthday?" in one.text]
+    assert len(bobs) == 2
+    for one in (*in_group(prompts), *bobs):
+        assert JOB not in one.text
+        assert PRESENT not in one.text
