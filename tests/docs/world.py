@@ -3,13 +3,15 @@
 What is on a page in place of theirs (`http://localhost:8377`, `tct_…`) is what is here.
 """
 
+import asyncio
+import gc
 import json
 import os
 import re
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -75,7 +77,10 @@ class World:
         """In which its Python runs. Libraries look for the names of a class in its module."""
         made = ModuleType(re.sub(r"\W", "_", self.page))
         self._patch.setitem(sys.modules, made.__name__, made)
-        self.ends.callback(self._close_memories)
+        # Libraries that wait for something asynchronous take the loop that is there, or leave one.
+        first = asyncio.new_event_loop()
+        asyncio.set_event_loop(first)
+        self.ends.callback(self._end_of_process, first)
         return made
 
     def here(self, written: str) -> str:
@@ -161,8 +166,15 @@ class World:
         with socket.create_server(("127.0.0.1", 0)) as found:
             self._patch.setenv("TACIT_SERVER_PORT", str(found.getsockname()[1]))
 
-    def _close_memories(self) -> None:
-        """As the end of a process would."""
+    def _end_of_process(self, first: asyncio.AbstractEventLoop) -> None:
+        """What the page opened and did not close is closed; what else is left shows now, and not
+        in a test to come."""
         for value in self.module.__dict__.values():
             if isinstance(value, Memory):
                 value.close()
+        self.module.__dict__.clear()
+        first.close()
+        with suppress(RuntimeError):  # there is none by now
+            asyncio.get_event_loop().close()
+        asyncio.set_event_loop(None)
+        gc.collect()
