@@ -250,4 +250,4 @@ def tell(w: Writing, changed: Iterable[tuple[str, str]], shown: str) -> None:
                 }
             )
     if changes:
-        w.connection.execute(_INSERT_CHANGE, changes)
+        rendered.insert(w.connection, [(_INSERT_CHANGE, one) for one in changes])

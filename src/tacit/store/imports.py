@@ -175,7 +175,7 @@ def note(w: Writing, made: Iterable[tuple[str, str | None, str]]) -> None:
     """By token: the run that made a memory, or None where it was here before, and its id."""
     fixed = {"space_id": w.space, "person": w.request.subject, "at": to_micros(w.at)}
     steps = [(_ADD, {**fixed, "token": t, "run": run, "memory_id": id}) for t, run, id in made]
-    rendered.run(w.connection, steps)
+    rendered.insert(w.connection, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

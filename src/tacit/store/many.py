@@ -32,8 +32,8 @@ def add(w: Writing, memories: Sequence[Memory]) -> None:
         made += _rows(w, memory, heard[memory.heard_by], stamp)
         happening.did(w, memory, Event.ADD)
     whole = all(w.vectors.of(memory.content) is not None for memory in memories)
-    made.append(steps.incomplete(w.space, w.vectors.model if whole else ""))
-    rendered.run(w.connection, made)
+    rendered.insert(w.connection, made)
+    rendered.run(w.connection, [steps.incomplete(w.space, w.vectors.model if whole else "")])
     ageing.tell(w, [(memory.thread or w.thread, memory.id) for memory in memories], "created")
 
 

@@ -20,7 +20,9 @@ from sqlalchemy.exc import DBAPIError
 
 _NAMED = re.compile(r"%\((\w+)\)s|%%")  # as psycopg spells its parameters
 _NUMBERED = re.compile(r"\$(\d+)")
+_ROW = re.compile(r"(INSERT INTO .*? VALUES )(\(.*?\))((?: ON CONFLICT .*)?)", re.DOTALL)
 _AS_ONE_MAX_COUNT = 16
+_VALUES_MAX_COUNT = 30_000  # of one statement; PostgreSQL takes twice as many
 Lengths = tuple[tuple[str, int], ...]
 Step = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled with
 
@@ -78,6 +80,41 @@ def run(connection: Connection, steps: Sequence[Step]) -> None:
         _failed(connection, driver, error)
 
 
+def insert(connection: Connection, steps: Sequence[Step]) -> None:
+    """Many rows: those of one statement together, in the order in which the first of each comes. To
+    PostgreSQL they travel as one."""
+    driver: Any = connection.connection.driver_connection
+    grammar = connection.dialect
+    together: dict[str, list[Sequence[Any]]] = {}
+    for statement, params in steps:
+        sql, taken = _plain(grammar, statement)
+        together.setdefault(sql, []).append(tuple(taken(params)))
+    try:
+        for sql, found in together.items():
+            if isinstance(driver, sqlite3.Connection):
+                driver.executemany(sql, found)
+                continue
+            most = max(1, _VALUES_MAX_COUNT // max(1, len(found[0])))
+            for start in range(0, len(found), most):
+                some = found[start : start + most]
+                execute(driver, _many(sql, len(some)), [one for row in some for one in row])
+    except grammar.loaded_dbapi.Error as error:
+        _failed(connection, driver, error)
+
+
+@lru_cache(maxsize=256)
+def _many(sql: str, count: int) -> str:
+    """An INSERT of one row, of PostgreSQL's, for so many."""
+    found = _ROW.fullmatch(sql)
+    assert found is not None, "rows are added by INSERT … VALUES"
+    by = max(int(one[1]) for one in _NUMBERED.finditer(found[2]))
+    rows = (
+        _NUMBERED.sub(lambda one, n=number: f"${int(one[1]) + n * by}", found[2])  # type: ignore[misc]
+        for number in range(count)
+    )
+    return f"{found[1]}{', '.join(rows)}{found[3]}"
+
+
 def execute(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = False) -> Any:
     """A rendered statement, on the driver itself. psycopg's usual cursor would translate the whole
     text again each time."""
@@ -86,6 +123,14 @@ def execute(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = Fals
     import psycopg
 
     return psycopg.RawCursor(driver).execute(sql, values, binary=binary)
+
+
+def plain(
+    grammar: Grammar, statement: Executable, params: Mapping[str, Any]
+) -> tuple[str, Sequence[Any]]:
+    """A statement without lists as a driver takes it: its text and its values."""
+    sql, taken = _plain(grammar, statement)
+    return sql, taken(params)
 
 
 def command(connection: Connection, sql: str) -> None:
