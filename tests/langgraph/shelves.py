@@ -2,13 +2,13 @@
 expected."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
 
 import pytest
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, IndexConfig
 from langgraph.store.memory import InMemoryStore
 
 import tacit
@@ -20,7 +20,7 @@ LANGGRAPHS = "langgraph"
 _WORDS = 509
 
 
-def embed(texts: list[str]) -> list[list[float]]:
+def embed(texts: Sequence[str]) -> list[list[float]]:
     """By their words alone, as our stores go here."""
     return [_vector(text) for text in texts]
 
@@ -35,7 +35,7 @@ def _vector(text: str) -> list[float]:
 @contextmanager
 def store_on(request: pytest.FixtureRequest, tmp_path: Path, where: str) -> Iterator[BaseStore]:
     if where == LANGGRAPHS:
-        yield InMemoryStore(index={"dims": _WORDS, "embed": embed})
+        yield InMemoryStore(index=IndexConfig(dims=_WORDS, embed=embed))
         return
     url = f"sqlite:///{tmp_path / 'tacit.db'}"
     if where == "postgres":

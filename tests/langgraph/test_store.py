@@ -13,6 +13,7 @@ from langgraph.store.base import (
     InvalidNamespaceError,
     ListNamespacesOp,
     MatchCondition,
+    Op,
     PutOp,
     SearchOp,
 )
@@ -285,7 +286,7 @@ def test_namespaces_are_listed_by_how_they_begin_and_end(store: BaseStore) -> No
 
 def test_a_batch_answers_in_its_order_and_reads_before_it_writes(store: BaseStore) -> None:
     store.put(("batch",), "a", {"n": 1})
-    ops = [
+    ops: list[Op] = [
         PutOp(("batch",), "a", {"n": 2}),
         GetOp(("batch",), "a"),
         PutOp(("batch",), "b", {"n": 3}),

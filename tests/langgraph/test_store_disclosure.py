@@ -1,0 +1,182 @@
+"""Who reads an item: exactly who hears such a memory."""
+
+import pytest
+from langgraph.store.base import InvalidNamespaceError, PutOp, SearchOp
+
+import tacit
+from tacit import limits
+from tacit.errors import InvalidInput, SecretRefused
+from tacit.memory import Memory
+from tacit.surfaces.langgraph import Store
+from tests.contract.rooms import ALICE, BOB, FAMILY, group, private
+
+PREFS = ("prefs",)
+
+
+def test_what_one_person_puts_is_absent_for_everybody_else(memory: Memory) -> None:
+    alice, bob = Store(private(memory, ALICE)), Store(private(memory, BOB))
+    alice.put(PREFS, "food", {"likes": "pizza"})
+    for store in (bob, Store(group(memory, ALICE)), Store(group(memory, BOB))):
+        assert store.get(PREFS, "food") is None
+        assert store.search(()) == []
+        assert store.search((), query="pizza") == []
+        assert store.list_namespaces() == []
+        store.delete(PREFS, "food")
+    assert alice.get(PREFS, "food") is not None
+    bob.put(PREFS, "food", {"likes": "sushi"})
+    assert [one.value for one in alice.search(())] == [{"likes": "pizza"}]
+    assert [one.value for one in bob.search((), query="food")] == [{"likes": "sushi"}]
+
+
+def test_under_a_key_that_one_never_set_there_is_nobody_elses_value(memory: Memory) -> None:
+    """Bob's item may be said to Alice, and is found by recall; it is not hers."""
+    bob = Store(group(memory, BOB), visibility="room", sensitivity="public")
+    bob.put(PREFS, "food", {"likes": "sushi"})
+    assert (item := bob.get(PREFS, "food")) is not None
+    assert item.value == {"likes": "sushi"}
+    here = group(memory, ALICE)
+    assert [one.content for one in here.list("item")] == ["likes: sushi"]
+    for view in (here, private(memory, ALICE)):
+        store = Store(view)
+        assert store.get(PREFS, "food") is None
+        assert store.search((), query="sushi") == []
+        assert store.list_namespaces() == []
+    mine = Store(here, visibility="room", sensitivity="public")
+    mine.put(PREFS, "food", {"likes": "pizza"})
+    assert [one.value for one in mine.search(())] == [{"likes": "pizza"}]
+    assert [one.value for one in bob.search(())] == [{"likes": "sushi"}]
+
+
+def test_an_item_of_the_room_is_everybodys_there_and_nobodys_elsewhere(memory: Memory) -> None:
+    def room(who: tacit.Requester, chat: str | None = None) -> Store:
+        view = group(memory, who, chat) if chat else group(memory, who)
+        return Store(view, for_room=True, sensitivity="public")
+
+    room(ALICE).put(("team",), "standup", {"at": 9})
+    room(BOB).put(("team",), "standup", {"at": 10})
+    for store in (room(ALICE), room(BOB)):
+        assert (item := store.get(("team",), "standup")) is not None
+        assert item.value == {"at": 10}
+        assert [one.value for one in store.search((), query="standup")] == [{"at": 10}]
+        assert store.list_namespaces() == [("team",)]
+    for store in (room(ALICE, FAMILY), Store(group(memory, ALICE))):
+        assert store.get(("team",), "standup") is None
+        assert store.search(()) == []
+    room(BOB).delete(("team",), "standup")
+    room(BOB).delete(("team",), "standup")
+    assert room(ALICE).search(()) == []
+    with pytest.raises(InvalidInput, match="for_room"):
+        Store(private(memory, ALICE), for_room=True).put(("team",), "standup", {"at": 9})
+
+
+def test_what_is_lent_is_read_in_a_group_and_what_is_withheld_is_not(memory: Memory) -> None:
+    lent = Store(private(memory, ALICE), visibility="public_ok", sensitivity="public")
+    lent.put(PREFS, "zone", {"utc": 0})
+    here = Store(group(memory, ALICE))
+    assert (item := here.get(PREFS, "zone")) is not None
+    assert item.value == {"utc": 0}
+    assert [one.key for one in here.search(())] == ["zone"]
+    view = private(memory, ALICE)
+    view.withhold_from(view.list("item").items[0].id, [BOB.key])
+    assert here.get(PREFS, "zone") is None
+    assert here.search(()) == []
+    assert lent.get(PREFS, "zone") is not None
+
+
+def test_without_anybody_there_is_nothing_and_nothing_is_kept(memory: Memory) -> None:
+    nobody = Store(memory.view(None, tacit.Chat.private("web:1")))
+    nobody.put(PREFS, "food", {"likes": "pizza"})
+    assert nobody.get(PREFS, "food") is None
+    assert nobody.search((), query="pizza") == []
+    assert nobody.list_namespaces() == []
+    nobody.delete(PREFS, "food")
+    assert memory.stats().memories == 0
+
+
+def test_an_item_is_a_memory_that_is_read_forgotten_restored_and_erased(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    store = Store(view)
+    store.put(PREFS, "food", {"likes": "pizza", "never": ["olives", "squid"]})
+    (kept,) = view.list("item")
+    assert kept.content == "likes: pizza\nnever: olives, squid"
+    assert view.recall("pizza")[0].memory.id == kept.id
+    store.delete(PREFS, "food")
+    assert store.get(PREFS, "food") is None
+    view.restore(kept.id)
+    assert (item := store.get(PREFS, "food")) is not None
+    assert item.value == {"likes": "pizza", "never": ["olives", "squid"]}
+    view.erase(kept.id)
+    assert store.get(PREFS, "food") is None
+    assert store.search(()) == []
+    view.put("item", "prefs//food", "somebody else's note under the same key")
+    assert store.get(PREFS, "food") is None
+    store.put(PREFS, "food", {"likes": "soup"})
+    assert [one.value for one in store.search(())] == [{"likes": "soup"}]
+    view.wipe()
+    assert store.list_namespaces() == []
+
+
+def test_an_identity_that_is_linked_later_has_one_store(memory: Memory) -> None:
+    store = Store(private(memory, ALICE))
+    store.put(PREFS, "food", {"likes": "pizza"})
+    memory.link(ALICE.key, "acct:a")
+    account = Store(private(memory, tacit.Requester("acct:a")))
+    assert account.get(PREFS, "food") is not None
+    account.put(PREFS, "food", {"likes": "soup"})
+    for one in (store, account):
+        assert [item.value for item in one.search(())] == [{"likes": "soup"}]
+    store.delete(PREFS, "food")
+    assert account.get(PREFS, "food") is None
+    assert account.search(()) == []
+
+
+def test_what_cannot_be_kept_is_refused_before_anything_is_written(memory: Memory) -> None:
+    store = Store(private(memory, ALICE))
+    good = PutOp(PREFS, "good", {"a": 1})
+    for wrong, error in (
+        (PutOp(PREFS, "k", {"password": "correct-horse-42!"}), SecretRefused),
+        (PutOp(PREFS, "AKIAIOSFODNN7EXAMPLE", {"a": 1}), SecretRefused),
+        (PutOp(PREFS, "k", {"a": {1, 2}}), InvalidInput),
+        (PutOp(PREFS, "k", {1: 2}), InvalidInput),  # type: ignore[dict-item]
+        (PutOp(PREFS, "k", {"a": "x" * 70_000}), InvalidInput),
+        (PutOp(PREFS, "k", ["a"]), InvalidInput),  # type: ignore[arg-type]
+        (PutOp(PREFS, "k" * limits.KEY_MAX_CHARS, {"a": 1}), InvalidInput),
+        (PutOp(PREFS, "k", {"a": 1}, index="a"), InvalidInput),  # type: ignore[arg-type]
+        (PutOp((), "k", {"a": 1}), InvalidInput),
+        (PutOp(("a.b",), "k", {"a": 1}), InvalidNamespaceError),
+        (SearchOp(PREFS, limit=-1), InvalidInput),
+        (SearchOp(PREFS, filter={"a": {"$near": 1}}), InvalidInput),
+        ("put", InvalidInput),
+    ):
+        with pytest.raises(error):
+            store.batch([good, wrong])  # type: ignore[list-item]
+    assert store.search(()) == []
+
+
+def test_a_store_that_cannot_work_says_so_when_it_is_made(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    for options, field in (
+        ({"visibility": "everybody"}, "visibility"),
+        ({"data": {"a": 1}}, "data"),
+        ({"colour": "red"}, "colour"),
+        ({"index": {"dims": 3, "embed": print}}, "index"),
+        ({"category": ""}, "category"),
+    ):
+        with pytest.raises(InvalidInput, match=field):
+            Store(view, **options)
+    with pytest.raises(InvalidInput, match="view"):
+        Store("alice")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="unknown category"):
+        Store(view, category="recipes").put(PREFS, "k", {"a": 1})
+
+
+def test_words_are_made_of_the_fields_that_are_indexed(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    store = Store(view, index=["text", "tags[*]"])
+    store.put(("n",), "1", {"text": "Tea\x1b[0m at five", "tags": ["hot", "dry"], "id": 7})
+    store.put(("n",), "2", {"text": None})
+    store.put(("n",), "3", {"text": "x" * 20_000, "long": "y" * 40_000}, index=["text"])
+    said = {one.key: one.content for one in view.list("item")}
+    assert said["n//1"] == "Tea [0m at five\nhot\ndry"
+    assert said["n//2"] == "2 in n/"
+    assert len(said["n//3"]) == limits.CONTENT_MAX_CHARS
