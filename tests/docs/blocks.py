@@ -51,10 +51,10 @@ def pages() -> list[str]:
 
 
 def blocks(page: str) -> list[Block]:
-    return list(_blocks(page, (ROOT / page).read_text("utf-8")))
+    return list(blocks_of(page, (ROOT / page).read_text("utf-8")))
 
 
-def _blocks(page: str, written: str) -> Iterator[Block]:
+def blocks_of(page: str, written: str) -> Iterator[Block]:
     tokens = MarkdownIt().parse(written)
     for place, token in enumerate(tokens):
         if token.type not in ("fence", "code_block") or token.map is None:

@@ -15,6 +15,7 @@ import httpx2
 
 import tacit
 from tacit.surfaces.cli import main
+from tacit.surfaces.cli.exits import BadUsage
 from tacit.surfaces.cli.parser import parse
 from tests.docs.checked import ASSIGNED, check
 from tests.docs.world import World
@@ -110,7 +111,7 @@ class Shell:
         return Ran()
 
     def _tacit(self, words: list[str], typed: str) -> Ran:
-        named = str(parse(words).command)
+        named = _command_of(words)
         if named in STAYING:
             return self._stay(named, words) if STAYING[named] == self._world.page else Ran()
         out, err = _Printed(), _Printed()
@@ -179,6 +180,13 @@ def split(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
     lexer.whitespace_split = True
     return list(lexer)
+
+
+def _command_of(words: list[str]) -> str:
+    try:
+        return str(parse(words).command)
+    except (BadUsage, SystemExit):  # which is for the program to say
+        return ""
 
 
 class _Printed(io.TextIOWrapper):

@@ -3,43 +3,25 @@
 A page's blocks run in order, in one world: Python, lines of a shell, files, and what comes of them.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-
 import pytest
 
 from tests.docs.blocks import blocks, pages
+from tests.docs.conftest import WorldOf
 from tests.docs.reading import NEEDS, Reading, needed
-from tests.docs.world import World
 
 # Pages whose examples are to say the same where recall goes by meaning too.
 BY_MEANING = ("README.md", "docs/cli.md", "docs/quickstart.md")
 LANGUAGES = {"", "console", "json", "markdown", "python", "sh", "sql", "text", "toml", "yaml"}
 
 
-@pytest.fixture
-def world_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Iterator[Callable[[str], World]]:
-    with ExitStack() as ends:
-        yield lambda page: World(
-            page,
-            tmp_path,
-            monkeypatch,
-            ends,
-            lambda: str(request.getfixturevalue("migrated_postgres_url")),
-        )
-
-
 @pytest.mark.parametrize("page", pages())
-def test_what_a_page_shows_is_what_happens(page: str, world_of: Callable[[str], World]) -> None:
+def test_what_a_page_shows_is_what_happens(page: str, world_of: WorldOf) -> None:
     Reading(world_of(page)).read(blocks(page))
 
 
 @pytest.mark.parametrize("page", BY_MEANING)
 def test_it_happens_with_the_model_that_finds_by_meaning_too(
-    page: str, world_of: Callable[[str], World], monkeypatch: pytest.MonkeyPatch
+    page: str, world_of: WorldOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACIT_EMBEDDING_PROVIDER", "local")
     Reading(world_of(page)).read([one for one in blocks(page) if one.language != "sh"])
