@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tacit import Search, Signals, limits
+from tacit import Recalled, Search, Signals, limits
 from tacit.compat.mem0 import shapes
 from tacit.compat.mem0.adding import view_of
 from tacit.compat.mem0.filters import Test, reading
@@ -89,16 +89,11 @@ def searched(
     if asked.count == 0:
         return []
     view = view_of(memory, asked.scope)
-    most = limits.RECALL_MAX_COUNT
-    recalled = view.recall(
-        words,
-        top_k=most if asked.test is not None else min(asked.count, most),
-        kinds=_KINDS,
-        threshold=least,
-        agent=asked.scope.narrows_agent,
-        run=asked.scope.narrows_run,
-    )
-    found = [(one.memory, one.score, one.signals) for one in recalled if asked.takes(one.memory)]
+    found = [
+        (one.memory, one.score, one.signals)
+        for one in _recalled(view, words, asked, least)
+        if asked.takes(one.memory)
+    ]
     if asked.show_expired:
         found += _expired(view, words, asked, least)
         found.sort(key=lambda one: -one[1])
@@ -122,6 +117,21 @@ def own(view: View | DisabledView, state: str = ANY) -> Iterator[Record]:
         cursor = page.cursor
         if cursor is None:
             return
+
+
+def _recalled(view: View | DisabledView, query: str, asked: Wanted, least: float) -> list[Recalled]:
+    """Where an agent or a run is named, twice: what was moved here from mem0 has them in its data,
+    which recall does not look at."""
+    agent, run = asked.scope.narrows_agent, asked.scope.narrows_run
+    narrow = agent is not None or run is not None
+    most = limits.RECALL_MAX_COUNT
+    count = most if narrow or asked.test is not None else min(asked.count, most)
+    found = view.recall(query, top_k=count, kinds=_KINDS, threshold=least)
+    if not narrow:
+        return found
+    own = view.recall(query, top_k=count, kinds=_KINDS, threshold=least, agent=agent, run=run)
+    both = {one.memory.id: one for one in (*found, *own)}
+    return sorted(both.values(), key=lambda one: -one.score)
 
 
 def _heard(view: View | DisabledView) -> Iterator[Record]:

@@ -59,11 +59,15 @@ def metadata_with(memory: Memory, more: Given) -> dict[str, Any]:
 def told(memory: Memory) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The metadata, and what mem0 tells beside it."""
     data = dict(memory.data or {})
+    for name in NAMES:  # of what was moved here from mem0; `Scope` tells of them
+        data.pop(name, None)
     beside: dict[str, Any] = {
         name: data.pop(name) for name in _BESIDE if isinstance(data.get(name), str)
     }
     if memory.role is not None:
         beside["role"] = memory.role
+    elif isinstance(data.get("role"), str):
+        beside["role"] = data.pop("role")
     if memory.expires_at is not None:
         beside[_EXPIRES] = dates.day_of(memory)
     return data or None, beside

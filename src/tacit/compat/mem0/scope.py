@@ -79,11 +79,11 @@ class Scope:
 
     def _of_agent(self, memory: Memory) -> str | None:
         name, value = self._whose
-        return value if name == "agent_id" else memory.agent
+        return value if name == "agent_id" else memory.agent or _imported(memory, "agent_id")
 
     def _of_run(self, memory: Memory) -> str | None:
         name, value = self._whose
-        return value if name == "run_id" else memory.run
+        return value if name == "run_id" else memory.run or _imported(memory, "run_id")
 
 
 def scope_of(given: Mapping[str, Any], code: str | None = None) -> Scope:
@@ -120,6 +120,12 @@ def meant(memory_id: object) -> tuple[Scope, str] | None:
     except ValueError:
         return None
     return (scope, id) if scope.id_of(id) == memory_id else None  # in its one spelling
+
+
+def _imported(memory: Memory, name: str) -> str | None:
+    """What was moved here from mem0 says it in its data: metadata of a call never does."""
+    found = (memory.data or {}).get(name)
+    return found if isinstance(found, str) else None
 
 
 def _checked(name: str, value: object) -> str | None:
