@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-import
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,6 +139,9 @@ bench-serve: .venv/.test-ready ## requests of a server at 1, 8 and 32 connection
 
 bench-chat: .venv/.test-ready ## 10,000 updates of 200 people in 20 groups, answered by a bot
 	$(WITH_POSTGRES) $(BIN)/python bench/chat_replay.py $(ARGS)
+
+bench-import: .venv/.test-ready ## 10,000 things from another memory: stopped three times, resumed, again, reverted
+	$(WITH_POSTGRES) $(BIN)/python bench/import_many.py $(ARGS)
 
 bench-console: .venv/.test-ready ## the console's pages with 10,000 memories beside 100, and their size
 	$(WITH_POSTGRES) $(BIN)/python bench/console_speed.py $(ARGS)
