@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # before it.
 OUTPUT = re.compile(r"\b(?:prints|answers(?: (?P<status>\d{3}))?):$")
 # "In `tacit.yaml`:": the block after it is that file.
-FILE = re.compile(r"`(?P<name>[\w/-]+\.\w+)`[^`]*:$")
+FILE = re.compile(r"`(?P<name>[\w/.-]+\.\w+)`:$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,8 @@ class Block:
     @property
     def file(self) -> str | None:
         """The name of the file that this is, where the page gives it one."""
-        found = None if self.output else FILE.search(self.before)
+        runs = self.output or self.language in ("sh", "console")
+        found = None if runs else FILE.search(self.before)
         return found["name"] if found else None
 
 
