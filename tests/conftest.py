@@ -92,6 +92,7 @@ ALSO_REMOTE = {
     "test_activity",
     "test_browsing",
     "test_checkpoints",
+    "test_data",
     "test_export",
     "test_fresh",
     "test_graph",

@@ -8,6 +8,8 @@ import tacit
 from tacit import moving_limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.memory import Memory
+from tests.contract.conftest import Open
+from tests.contract.lessons import BY_HAND, told
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private
 
 ALL = (ALICE, BOB, CAROL)
@@ -180,6 +182,22 @@ def test_memories_with_data_are_never_merged(memory: Memory) -> None:
         view.remember("I like green tea", data={"n": n})
     memory.consolidate()
     assert sorted(one.data["n"] for one in view.list() if one.data) == [1, 2]
+
+
+def test_what_somebody_says_does_not_change_what_a_program_keeps(
+    database_url: str, opened: Open
+) -> None:
+    memory = opened(database_url, settings=BY_HAND)
+    view = private(memory, ALICE)
+    view.put("item", "home", "I live in Lisbon", data={"city": "Lisbon"})
+    for city in ("Lisbon", "Porto"):
+        told(memory, view, f"I live in {city}")
+        kept = view.get("item", "home")
+        assert kept is not None
+        assert (kept.content, kept.version) == ("I live in Lisbon", 1)
+        assert [one.data for one in view.list() if city in one.content and one.key is None] == [
+            None
+        ]
 
 
 def test_data_goes_out_and_comes_in_with_its_memory(memory: Memory) -> None:

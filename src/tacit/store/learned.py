@@ -46,6 +46,9 @@ _ROWS = (
         _M.space_id == bindparam("space"),
         _M.state == State.ACTIVE.value,
         _M.is_turn.is_(False),
+        # What a program keeps under a key, with data, is its own to change: words that were changed
+        # by what somebody says would no longer be those of the data.
+        or_(_M.key.is_(None), _M.data.is_(None)),
     )
 )
 _OF_OWNER = _ROWS.where(_M.owner.in_(bindparam("owners", expanding=True)))

@@ -136,6 +136,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                     "category": memory.category,
                     "said_by": memory.speaker,
                     "created_at": memory.created_at.isoformat(),
+                    "data": memory.data,
                 }
 
     def _checkpoints(self) -> Iterator[Plain]:
