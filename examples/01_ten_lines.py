@@ -21,3 +21,4 @@ private.remember("Alice plays the cello")
 for name, view in (("private", private), ("group", group)):
     found = view.recall("which instrument does Alice play?")
     print(f"{name}: {found[0].memory.content if found else 'nothing'}")
+memory.close()

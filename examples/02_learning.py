@@ -59,3 +59,4 @@ view.unlearn("3")  # the third message was deleted
 print("after the third message is taken back:")
 for one in sorted(view.list(), key=lambda memory: memory.content):
     print(f"  {one.content}")
+memory.close()

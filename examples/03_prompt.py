@@ -32,9 +32,10 @@ It prints:
     <tacit-memory …>
     Memory updates since rev …:
     - +created: [Context] Alice has the second week of May off (imp=3)
+    - [context] Alice has the second week of May off
     </tacit-memory>
 
-    When shall we go?
+    Which week of May is free?
 """
 
 import tacit
@@ -48,7 +49,7 @@ view.remember("Alice never flies", category="preference")
 view.remember("Alice wants to see the lighthouse of Nazaré", category="project")
 
 before = ""
-for question in ("Where shall we go?", "When shall we go?"):
+for question in ("Where shall we go?", "Which week of May is free?"):
     system = f"You plan journeys.\n\n{view.block().text}"  # the cached prefix
     user = f"{view.fresh(question).text}\n\n{question}".strip()  # what follows it
     if system == before:
@@ -57,3 +58,4 @@ for question in ("Where shall we go?", "When shall we go?"):
         print("= what every turn begins with", system, "= a turn", user, sep="\n")
     before = system
     view.remember("Alice has the second week of May off", category="context")  # meanwhile
+memory.close()

@@ -45,3 +45,4 @@ async def main() -> None:
 
 
 asyncio.run(main())
+memory.close()
