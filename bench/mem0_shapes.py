@@ -44,7 +44,8 @@ def recorded(python: Path, module: str, script: Path, endpoint: str) -> tuple[li
             "TACIT_JOBS_ON_OPEN": "false",
         }
         record = Path(folder) / "record.json"
-        command: list[str | Path] = [python, ROOT / "bench" / "mem0_child.py", module, script, record]
+        child = ROOT / "bench" / "mem0_child.py"
+        command: list[str | Path] = [python, child, module, script, record]
         done = subprocess.run(
             command, cwd=folder, env=told, capture_output=True, text=True, check=False
         )

@@ -62,6 +62,29 @@ def test_nothing_of_one_user_reaches_another_whatever_the_filters(memory: Memory
     assert words(memory.get_all(filters=ALICE)) == ["I keep bees"]
 
 
+def test_what_others_have_changes_nothing_of_an_answer_not_even_a_score(
+    store: tacit.Memory, clock: SetClock
+) -> None:
+    def answers(space: str, *others: str) -> list[Any]:
+        memory = Memory(memory=store, space=space)
+        for words in others:
+            kept(memory, words, user_id="bob", metadata={"topic": "garden"}, agent_id="bot")
+        for words in ("I keep bees", "I swim in the garden pond", "bees and wasps"):
+            kept(memory, words, metadata={"topic": "garden"}, agent_id="bot", **ALICE)
+            clock.forward(seconds=1)
+        clock.forward(seconds=-3)
+        found = [
+            memory.search("bees in the garden", filters=ALICE, explain=True),
+            memory.search("bees", filters={**ALICE, "agent_id": "bot", "topic": "garden"}),
+            memory.get_all(filters=ALICE),
+        ]
+        return [[{**one, "id": ""} for one in each["results"]] for each in found]
+
+    alone = answers("alone")
+    assert all(alone)
+    assert answers("crowded", "I keep bees too", "bees, bees, bees", "my garden") == alone
+
+
 def test_an_id_says_whose_it_is_and_opens_nothing_under_another_name(memory: Memory) -> None:
     id, other = kept(memory), kept(memory, "I swim", user_id="bob")
     found = memory.get(id)

@@ -1,7 +1,11 @@
 """How mem0's interface is opened: its configuration, the space it keeps to, and its async twin."""
 
 import asyncio
+import contextlib
+import datetime as dt
+import itertools
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +112,41 @@ def test_the_async_twin_has_every_word_and_many_go_on_at_once() -> None:
     with tacit.open("sqlite://", embedder=None) as store:
         assert asyncio.run(told(store)) == [f"I keep {n} bees" for n in range(8)]
     asyncio.run(as_before())
+
+
+_ODD: tuple[Any, ...] = (
+    None, True, -1, 1.5, float("nan"), 10**30, b"x", "", " ", "\0", "a\ud800", "x" * 20_000,
+    [], [1], {}, {1: 2}, {"role": 1, "content": 2}, [{"role": "\0", "content": "hi"}], object(),
+    dt.date.max, {"a": float("nan")}, {"a": object()}, {"a": {}}, {"AND": {}},
+    {"expiration_date": "x"},
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_handed_in_is_used_or_refused_in_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with tacit.open("sqlite://", embedder=None) as store:
+        memory = Memory(memory=store)
+        calls: list[Callable[[Any], Any]] = [
+            lambda odd: memory.add(odd, **ALICE, infer=False),
+            lambda odd: memory.add(odd, **ALICE),
+            lambda odd: memory.add("hello", user_id=odd, infer=False),
+            lambda odd: memory.add("hello", **ALICE, metadata=odd, infer=False),
+            lambda odd: memory.add("hello", **ALICE, expiration_date=odd, infer=False),
+            lambda odd: memory.search(odd, filters=ALICE),
+            lambda odd: memory.search("hello", filters=odd),
+            lambda odd: memory.search("hello", filters={**ALICE, "a": odd}),
+            lambda odd: memory.search("hello", filters=ALICE, threshold=odd),
+            lambda odd: memory.get_all(user_id="alice", limit=odd),
+            lambda odd: memory.delete_all(user_id=odd),
+            lambda odd: memory.update(odd, "hello"),
+            lambda odd: memory.delete(odd),
+        ]
+        for call, odd in itertools.product(calls, _ODD):
+            with contextlib.suppress(ValueError):
+                call(odd)
+    assert "hello" not in caplog.text
 
 
 _NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20)
