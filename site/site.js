@@ -114,10 +114,18 @@ function copying() {
   }
 }
 
+// What is wider than its place is scrolled by keyboard, too.
+function scrolling() {
+  for (const box of document.querySelectorAll("pre, table")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
+}
+
 const chosen = localStorage.getItem("shade");
 if (chosen) root.dataset.shade = chosen;
 shade();
 search();
+scrolling();
 if (navigator.clipboard) copying();
 if (matchMedia("(max-width: 50rem)").matches) document.querySelector(".parts details").open = false;
 else document.querySelector(".parts [aria-current]")?.scrollIntoView({ block: "nearest" });

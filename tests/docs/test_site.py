@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
-from tests.console.chromium import driven, executable
+from tests.console.chromium import Driven, driven, executable
+from tests.console.watching import Watched, faults, is_wider_than_its_window
 from tests.missing import NO_CHROMIUM
 
 ROOT = Path(__file__).parents[2]
@@ -154,25 +155,27 @@ def test_files_outside_of_the_pages_are_shown_where_a_page_links_to_them(site: P
     assert 'href="source/tacit.example.yaml.html"' in (site / "settings.html").read_text()
 
 
-@pytest.fixture
-def browser() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Driven]:
     path = executable()
     if path is None:
         if os.environ.get("CI"):
             pytest.fail(NO_CHROMIUM)
         pytest.skip(NO_CHROMIUM)
-    with driven(path) as chromium:
-        chromium.go_on()
-        yield chromium.browser
-        chromium.rest()
+    with driven(path) as made:
+        yield made
+
+
+@pytest.fixture
+def browser(chromium: Driven) -> Iterator[Any]:
+    chromium.go_on()
+    yield chromium.browser
+    chromium.rest()
 
 
 def test_search_works_in_a_folder_without_a_server_or_a_network(site: Path, browser: Any) -> None:
-    page = browser.new_page(color_scheme="dark")
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("requestfailed", lambda request: wrong.append(request.url))
-    page.on("request", lambda one: None if one.url.startswith("file:") else wrong.append(one.url))
+    page = browser.new_page()
+    seen = Watched(page, host="")
     page.goto((site / "quickstart.html").as_uri())
     page.keyboard.press("/")
     page.locator(".search input").fill("withheld surpr")
@@ -182,10 +185,17 @@ def test_search_works_in_a_folder_without_a_server_or_a_network(site: Path, brow
     page.locator(".search input").fill("busy_timeout_ms")
     page.keyboard.press("Enter")
     page.wait_for_url("**/settings.html*")
-    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    page.locator(".shade").click()
-    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    page.reload()
-    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == light
-    assert light != dark
-    assert not wrong
+    assert not seen.found
+
+
+def test_a_page_is_for_day_and_night_for_phones_and_for_everybody(site: Path, browser: Any) -> None:
+    page = browser.new_page(color_scheme="dark", viewport={"width": 375, "height": 740})
+    shades = []
+    page.goto((site / "comparison.html").as_uri())
+    for _ in range(2):
+        assert not faults(page)
+        assert not is_wider_than_its_window(page)
+        shades.append(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+        page.locator(".shade").click()
+        page.goto((site / "quickstart.html").as_uri())  # where what was chosen still counts
+    assert len(set(shades)) == 2
