@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, insert, or_, select, text, update
 
 from tacit.clock import from_micros, to_micros
 from tacit.disclosure.shape import word
@@ -40,9 +41,7 @@ _OWN_ACTIVE = (
     _M.owner.in_(bindparam("who", expanding=True)),
     _M.state == word(State.ACTIVE),
 )
-_SAID = select(_M.content, _M.id).where(
-    *_OWN_ACTIVE, _M.is_turn.is_(False), _M.content.in_(bindparam("contents", expanding=True))
-)
+_SAID = select(_M.content, _M.id).where(*_OWN_ACTIVE, _M.is_turn.is_(False))
 _KEYED = select(_M.key, _M.id).where(
     *_OWN_ACTIVE,
     _M.category == bindparam("category"),
@@ -89,8 +88,19 @@ def said(
     connection: Connection, space: str, who: Collection[str], contents: Collection[str]
 ) -> dict[str, str]:
     """What somebody has in these very words, by the words."""
-    params = {"space": space, "who": sorted(who), "contents": sorted(contents)}
-    return dict(rendered.rows(connection, _SAID, params)) if contents else {}
+    if not contents:
+        return {}
+    params: dict[str, Any] = {"space": space, "who": sorted(who)}
+    params |= {f"c{number}": content for number, content in enumerate(sorted(contents))}
+    return dict(rendered.rows(connection, _saying(len(contents)), params))
+
+
+@lru_cache(maxsize=256)
+def _saying(count: int) -> Select[Any]:
+    """As a table of its own, for each of somebody's memories to be looked up in: a list, PostgreSQL
+    would go through for each of them."""
+    table = ", ".join(f"(:c{number})" for number in range(count))
+    return _SAID.where(text(f"memories.content IN (VALUES {table})"))
 
 
 def keyed(

@@ -140,8 +140,9 @@ def sort(
     tokens = {one.place: imports.token(secret, batch.source, *one.named) for one in batch.items}
     where = (connection, request.space, request.mine)
     known = imports.known(*where, set(tokens.values()))
-    said = imports.said(*where, {one.content for one in batch.items if one.asked.key is None})
-    keyed = _keyed(connection, request, batch)
+    unknown = [one for one in batch.items if tokens[one.place] not in known]
+    said = imports.said(*where, {one.content for one in unknown if one.asked.key is None})
+    keyed = _keyed(connection, request, unknown)
     done = Sorted(refused=list(batch.refused))
     brought: set[str] = set()  # tokens that are new in this very batch
     for item in batch.items:
@@ -168,9 +169,11 @@ def sort(
     return done
 
 
-def _keyed(connection: Connection, request: Request, batch: Batch) -> dict[tuple[str, str], str]:
+def _keyed(
+    connection: Connection, request: Request, items: Iterable[Item]
+) -> dict[tuple[str, str], str]:
     wanted: dict[str, set[str]] = {}
-    for item in batch.items:
+    for item in items:
         if item.asked.key is not None:
             wanted.setdefault(item.category, set()).add(item.asked.key)
     return {
