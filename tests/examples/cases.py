@@ -50,6 +50,7 @@ CASES: dict[str, Case] = {
     "03_prompt.py": Case(),
     "anthropic_tools.py": Case(model=attentive, sent=by("messages")),
     "group_bot.py": Case(),
+    "import_memories.py": Case(),
     "mcp_client.py": Case(),
     "langgraph_store.py": Case(),
     "mem0_script.py": Case(),

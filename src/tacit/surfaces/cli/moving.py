@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,7 @@ def _take_over(session: Session, view: View | DisabledView, source: Source) -> S
             return moving.take_over(view, source, run=run, progress=tell)
     except BaseException:
         if begun and not quiet and sys.stderr is not None:
-            name = safe(run or source.run)
+            name = safe(shlex.quote(run or source.run))
             sys.stderr.write(
                 "stopped on the way: the same command goes on from there, and\n"
                 f"`tacit imports --revert {name}` takes back what has come\n"
@@ -126,7 +127,7 @@ def _foreseen(found: Preview) -> Answer:
 
 
 def _done(done: Summary) -> Answer:
-    revert = f"  `tacit imports --revert {done.run}` takes it back"
+    revert = f"  `tacit imports --revert {shlex.quote(done.run)}` takes it back"
     return Answer(
         document={
             "done": True,

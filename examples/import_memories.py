@@ -1,0 +1,68 @@
+"""What ChatGPT and mem0 kept, taken over: previewed, imported, recalled, and taken back as one.
+
+Run it:
+
+    python examples/import_memories.py
+
+It prints:
+
+    chatgpt.txt: 3 new, 1 refused
+      line 5: content: holds a secret (…). …
+    imported 3 of 4
+    again: 0 new, 3 already here
+    recalled: I am learning to repair accordions
+    imported 2 from mem0
+    reverted: 3 forgotten
+    left: Plays the cello on Tuesdays, Takes the night train to Porto
+"""
+
+import json
+from pathlib import Path
+
+import tacit
+from tacit.surfaces import moving
+
+Path("chatgpt.txt").write_text(
+    """```
+[2025-01-03] - I am learning to repair accordions
+[2025-02-17] - I want answers in metric units
+[unknown] - My dog is called Biscuit
+[2025-03-01] - My password is hunter2-and-more
+```
+"""
+)
+Path("mem0.json").write_text(
+    json.dumps(
+        {
+            "results": [
+                {"id": "a1", "memory": "Takes the night train to Porto", "user_id": "mara"},
+                {"id": "a2", "memory": "Plays the cello on Tuesdays", "user_id": "mara"},
+            ]
+        }
+    )
+)
+
+with tacit.open("sqlite://") as memory:
+    mara = tacit.Requester("telegram:1001", name="Mara")
+    view = memory.view(mara, tacit.Chat.private("telegram:1001"))
+
+    # What it would come to: nothing is written.
+    source = moving.open("chatgpt.txt", "chatgpt")
+    found = moving.preview(view, source)
+    print(f"chatgpt.txt: {found.new} new, {found.refused} refused")
+    for problem in found.problems:
+        print(f"  {problem}")
+
+    # All of it, in steps. Stopped in the middle, the same call goes on; nothing comes twice.
+    done = moving.take_over(view, source)
+    print(f"imported {done.created} of {done.total}")
+    again = moving.take_over(view, source)
+    print(f"again: {again.created} new, {again.already} already here")
+    print("recalled:", view.recall("accordions")[0].memory.content)
+
+    other = moving.take_over(view, moving.open("mem0.json", "mem0"))
+    print(f"imported {other.created} from mem0")
+
+    # As if it had not been; what came from elsewhere stays.
+    print(f"reverted: {view.revert_import(source.run).forgotten} forgotten")
+    print("left:", ", ".join(sorted(one.content for one in view.list())))

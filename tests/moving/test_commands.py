@@ -1,0 +1,153 @@
+"""`tacit import --from` and `tacit imports`: asked first, told as it goes, and taken back."""
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tacit.surfaces.cli import main
+from tacit.surfaces.cli.exits import Exit
+from tacit.surfaces.cli.options import FORMS
+from tacit.surfaces.moving import Format, taking
+from tests.moving.conftest import SAMPLES
+from tests.surfaces.conftest import Tacit
+
+MARA = ("--as", "telegram:1001")
+MEM0 = ("import", str(SAMPLES / "mem0.json"), "--from", "mem0", *MARA)
+PREVIEWED = "preview  3 new, 0 already here, 0 refused, 0 not readable"
+Say = Callable[[str], None]
+
+
+def test_the_formats_of_the_command_are_the_formats() -> None:
+    assert list(FORMS) == list(Format)
+
+
+def test_off_a_terminal_it_tells_what_would_come_and_stops(on_file: Tacit) -> None:
+    ran = on_file(*MEM0)
+    assert ran.code == Exit.ABSENT
+    assert ran.out.splitlines()[0] == PREVIEWED
+    assert "Plays the cello in the Tuesday orchestra" in ran.out
+    assert ran.err == "nothing was imported; say --yes to import it\n"
+    found = on_file(*MEM0, "--json").json
+    assert (found["done"], found["new"], found["total"]) == (False, 3, 3)
+    assert found["shown"][0]["content"] == "Prefers window seats on long train rides"
+    assert on_file("stats", *MARA, "--json").json["memories"] == 0
+
+
+def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) -> None:
+    ran = on_file(*MEM0, "--yes")
+    assert (ran.code, ran.err) == (0, "3 of 3\n")
+    done, how = ran.out.splitlines()
+    assert done == "imported  3 new, 0 already here, 0 refused, 0 not readable"
+    found = re.fullmatch(r"  `tacit (imports --revert mem0-[0-9a-f]{12})` takes it back", how)
+    assert found is not None
+    listed = on_file("imports", *MARA).out
+    assert re.fullmatch(
+        r"mem0-\w{12}  mem0  .* UTC  3 new, 0 already here, 0 refused  complete\n", listed
+    )
+    again = on_file(*MEM0, "--yes", "--json").json
+    assert (again["done"], again["created"], again["already"]) == (True, 0, 3)
+    nothing_new = on_file(*MEM0)
+    assert (nothing_new.code, nothing_new.err.splitlines()[-1]) == (
+        0,
+        "nothing was imported; there is nothing new in it",
+    )
+    gone = on_file(*found[1].split(), *MARA)
+    assert gone.out.endswith("  3 memories forgotten; restorable for 30 days\n")
+    assert "reverted 2" in on_file("imports", *MARA).out
+    assert on_file("list", *MARA, "--json").json["memories"] == []
+
+
+def test_another_persons_imports_are_neither_listed_nor_reverted(on_file: Tacit) -> None:
+    run = on_file(*MEM0, "--yes", "--json").json["run"]
+    other = ("--as", "telegram:2002")
+    assert on_file("imports", *other, "--json").json["imports"] == []
+    ran = on_file("imports", "--revert", run, *other)
+    absent = on_file("imports", "--revert", "mem0-000000000000", *other)
+    assert (ran.code, ran.err) == (absent.code, absent.err) == (1, "tacit: no such import here\n")
+    assert len(on_file("list", *MARA, "--json").json["memories"]) == 3
+
+
+@pytest.fixture
+def at_terminal(on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
+    class Typed(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def say(answer: str) -> None:
+        monkeypatch.setattr(sys, "stdin", Typed(answer))
+        main(["--db", str(tmp_path / "memory.sqlite"), *MEM0])
+
+    return say
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("y\n", 3), ("\n", 0), ("", 0)])
+def test_at_a_terminal_it_asks(
+    at_terminal: Say,
+    on_file: Tacit,
+    capsys: pytest.CaptureFixture[str],
+    answer: str,
+    kept: int,
+) -> None:
+    at_terminal(answer)
+    told = capsys.readouterr().err
+    assert told.startswith(PREVIEWED)
+    assert "import 3? It can be reverted as one. [y/N] " in told
+    assert len(on_file("list", *MARA, "--json").json["memories"]) == kept
+
+
+def test_an_import_that_is_interrupted_says_how_to_go_on(
+    on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "many.txt"
+    path.write_text("".join(f"- Fact {n}\n" for n in range(450)))
+    argv = ("import", str(path), "--from", "claude", "--run", "moving in", "--yes", *MARA)
+    calls = iter(range(10))
+    tell = taking._tell
+
+    def interrupted(*given: object) -> None:
+        tell(*given)  # type: ignore[arg-type]
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(taking, "_tell", interrupted)
+        ran = on_file(*argv)
+    assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
+    assert ran.err == (
+        "200 of 450\n"
+        "stopped on the way: the same command goes on from there, and\n"
+        "`tacit imports --revert 'moving in'` takes back what has come\n"
+    )
+    assert "stopped at 400 of 450" in on_file("imports", *MARA).out
+    assert on_file(*argv).out.startswith("imported  50 new, 400 already here")
+    assert "450 new, 0 already here, 0 refused  complete" in on_file("imports", *MARA).out
+
+
+def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: Path) -> None:
+    for option in (("--yes",), ("--run", "x"), ("--only", "x")):
+        ran = on_file("import", "file", *option, *MARA)
+        assert (ran.code, ran.err) == (
+            2,
+            "tacit: import: --only, --run and --yes go with --from\n",
+        )
+    assert on_file("import", "no such file", "--from", "mem0", *MARA).code == Exit.SETUP
+    ran = on_file("import", str(tmp_path), "--from", "mem0", *MARA)
+    assert (ran.code, ran.err) == (2, "tacit: path: is a folder; name the file in it\n")
+
+
+def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text(
+        '{"memory": "Likes tea", "user_id": "mara"}\n{"memory": "Likes gin", "user_id": "otto"}\n'
+    )
+    argv = ("import", str(path), "--from", "mem0", "--yes", *MARA)
+    ran = on_file(*argv)
+    assert (ran.code, ran.out) == (2, "")
+    assert "memories of several users; say whose to take" in ran.err
+    assert on_file(*argv, "--only", "mara", "--json").json["created"] == 1
+    (memory,) = on_file("list", *MARA, "--json").json["memories"]
+    assert memory["content"] == "Likes tea"
