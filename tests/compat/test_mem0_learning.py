@@ -52,9 +52,9 @@ def test_what_teaches_nothing_or_holds_a_secret_gives_nothing(memory: Memory) ->
     assert told(memory.add([{"role": "assistant", "content": "I live in Paris."}], **ALICE)) == []
 
 
-def test_a_model_is_asked_at_once_where_there_is_one(database_url: str, clock: SetClock) -> None:
+def test_a_model_is_asked_at_once_where_there_is_one(clock: SetClock) -> None:
     with serving() as endpoint:
         endpoint.always = facts(fact(GARDEN, "the garden has become a home for eleven hedgehogs"))
         settings = by_model(endpoint)
-        with tacit.open(database_url, settings=settings, clock=clock, embedder=None) as store:
+        with tacit.open("sqlite://", settings=settings, clock=clock, embedder=None) as store:
             assert told(Memory(memory=store).add(HEDGEHOGS, **ALICE)) == [("ADD", GARDEN)]
