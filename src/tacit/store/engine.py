@@ -10,7 +10,7 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from tacit import limits
 from tacit.errors import StoreBusy, StoreError, StoreUnavailable
 from tacit.store import postgres, rendered, sqlite
 from tacit.store.dialect import Dialect
+from tacit.store.rendered import Step
 
 T = TypeVar("T")
 _ANALYSED_AFTER_WRITES = frozenset({100, 1_000, 10_000})
@@ -93,18 +94,76 @@ class Database:
 
     def rows(self, sql: str, params: Any) -> list[Any] | None:
         """All rows of one statement that reads long bytes, on the driver itself; None where it
-        fails."""
-        with self._turn_of(reading=True), _translated(self.dialect):
-            connection = self.engine.raw_connection()
+        fails, or where a usual read would do better."""
+        turn = self._turn
+        if turn is None:
+            return self._alone_on_driver(lambda d: _fetched(d, sql, params))
+        if not turn.acquire(blocking=False):
+            return None
+        try:
+            # The writer's own: what was written last is in its cache.
+            kept = self._kept[-1].connection.driver_connection if self._kept else None
+            return None if kept is None else _fetched(kept, sql, params)
+        except self.engine.dialect.loaded_dbapi.Error:
+            return None
+        finally:
+            turn.release()
+
+    def write_if(self, guard: Step, steps: Sequence[Step]) -> bool:
+        """Insert rows if a guard finds its own, in one transaction on the driver itself. False
+        where it does not, and where it fails: `write` tries again, and says why."""
+        turn = self._turn
+        if turn is None:
+            done = len(steps) < rendered.AS_ONE_MAX_COUNT and bool(self._sent_if(guard, steps))
+        elif turn.acquire(timeout=limits.WRITE_WAIT_MAX_SECONDS):
             try:
-                driver: Any = connection.driver_connection
-                found: list[Any] = rendered.execute(driver, sql, params, binary=True).fetchall()
-                driver.commit()
-                return found
-            except self.engine.dialect.loaded_dbapi.Error:
-                return None
+                done = bool(self._kept) and self._run_if(self._kept[-1], guard, steps)
             finally:
-                connection.close()
+                turn.release()
+        else:
+            return False
+        if done:
+            self._grown()
+        return done
+
+    def _run_if(self, connection: Connection, guard: Step, steps: Sequence[Step]) -> bool:
+        driver: Any = connection.connection.driver_connection
+        grammar = self.engine.dialect
+        try:
+            driver.execute(sqlite.BEGIN_WRITE)
+            found = driver.execute(*rendered.plain(grammar, *guard)).fetchone() is not None
+            for one in steps if found else ():
+                driver.execute(*rendered.plain(grammar, *one))
+            driver.commit()
+        except grammar.loaded_dbapi.Error:
+            if driver.in_transaction:
+                driver.rollback()
+            return False
+        return found
+
+    def _sent_if(self, guard: Step, steps: Sequence[Step]) -> int | None:
+        sql, values = rendered.guarded(self.engine.dialect, guard, steps)
+        return self._alone_on_driver(lambda d: rendered.execute(d, sql, values).fetchone()[0])
+
+    def _alone_on_driver(self, work: Callable[[Any], T]) -> T | None:
+        """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
+        try:
+            connection = self.engine.raw_connection()
+        except (DBAPIError, PoolTimeout):
+            return None
+        driver: Any = connection.driver_connection
+        try:
+            driver.autocommit = True
+            try:
+                return work(driver)
+            finally:
+                driver.autocommit = False
+        except self.engine.dialect.loaded_dbapi.Error:
+            if driver.closed:
+                connection.invalidate()
+            return None
+        finally:
+            connection.close()
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in one transaction; again, if another writer collided with it."""
@@ -188,6 +247,11 @@ class Database:
             yield
         finally:
             self._turn.release()
+
+
+def _fetched(driver: Any, sql: str, params: Any) -> list[Any]:
+    found: list[Any] = rendered.execute(driver, sql, params, binary=True).fetchall()
+    return found
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from tacit.store.engine import Database
 from tacit.store.glance import MISS, Miss
 
 Rows = Sequence[tuple[Any, ...]]
+Shape = tuple[int, int, bool, bool]  # identities, places, and whether a gate has the other lists
 Run = Callable[[TextClause, Mapping[str, Any]], Rows]
 _STEP, _VALUE, _WRITE = 0, 1, 2  # which part a row is
 # How a database takes the channels of a step apart.
@@ -32,8 +33,7 @@ _EACH = {
     "sqlite": "json_each(s.versions) AS e",
     "postgresql": "jsonb_each_text(CAST(s.versions AS jsonb)) AS e(key, value)",
 }
-_HERE = "{0}.space_id = :space AND {0}.person IN :mine AND {0}.place IN :places"
-_LISTS = ("mine", "places", "heard", "categories")
+_OWN = "s.id, s.ns, s.type, s.parent, s.metadata, NULL AS path, s.run, s.saved_at, s.data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,23 @@ class Gate:
     heard: list[str] | None = None  # sets of people that everybody here is in
     categories: list[str] | None = None  # lists of them, none of which goes too far
 
+    @property
+    def shape(self) -> Shape:
+        lists = (self.heard is not None, self.categories is not None)
+        return len(self.mine), len(self.places), *lists
+
     def params(self, **named: Any) -> dict[str, Any]:
-        found = {"space": self.space, "mine": self.mine, "places": self.places, **named}
-        lists = {"heard": self.heard, "categories": self.categories}
-        return found | {name: one for name, one in lists.items() if one is not None}
+        """What statements of this shape take."""
+        named["space"] = self.space
+        for n, one in enumerate(self.mine):
+            named[f"mine{n}"] = one
+        for n, one in enumerate(self.places):
+            named[f"place{n}"] = one
+        if self.heard is not None:
+            named["heard"] = self.heard
+        if self.categories is not None:
+            named["categories"] = self.categories
+        return named
 
     @property
     def shut(self) -> bool:
@@ -80,7 +93,7 @@ def gate(
     if request.private and allowed is None:
         return whole
     named = {} if thread is None else {"thread": thread}
-    rows = rendered.rows(connection, _seals(thread is not None), whole.params(**named))
+    rows = rendered.rows(connection, _seals(whole.shape, thread is not None), whole.params(**named))
     heard = None
     if not request.private:
         sets = audiences.people(connection, request.space, {row[0] for row in rows})
@@ -101,7 +114,7 @@ def _all_here(request: Request, heard: Iterable[str]) -> bool:
 def find(run: Run, dialect: str, open_: Gate, thread: str, ns: str, id: str | None) -> Rows:
     """The rows of one step, for `found`: the newest, where no id is given. The step's own says at
     which revision of everybody's identities it was read, also where there is none."""
-    statement = _one(dialect, id is not None, open_.heard is None, open_.categories is None)
+    statement = _one(dialect, open_.shape, id is not None)
     return run(statement, open_.params(thread=thread, ns=ns, **({} if id is None else {"id": id})))
 
 
@@ -122,9 +135,7 @@ def glance(
     )
 
     def run(statement: TextClause, params: Mapping[str, Any]) -> Rows:
-        lengths = rendered.lengths_of(params)
-        sql, order, constants = rendered.render(grammar, statement, tuple(params), lengths)
-        return database.rows(sql, rendered.filled(params, order, constants)) or ()
+        return database.rows(*rendered.plain(grammar, statement, params)) or ()
 
     rows = find(run, database.dialect.name, open_, thread, ns, id)
     own = _own(rows)
@@ -140,7 +151,7 @@ def found(rows: Rows, thread: str) -> FoundStep | None:
     own = _own(rows)
     if own is None or own[2] is None:
         return None
-    _, _, id, ns, kind, parent, metadata, versions, run, saved_at, data = own
+    _, _, id, ns, kind, parent, metadata, _, run, saved_at, data = own
     values: dict[str, StepValue] = {}
     writes = []
     for part, index, name, version, type_, task, path, _, _, _, blob in rows:
@@ -160,7 +171,7 @@ def found(rows: Rows, thread: str) -> FoundStep | None:
         type=kind,
         data=data,
         metadata=json.loads(metadata),
-        versions=json.loads(versions),
+        versions={one.channel: one.version for one in values.values()},
         run=run,
         saved_at=from_micros(saved_at),
     )
@@ -179,27 +190,43 @@ def listed(
     named = {name: one for name, one in wanted.items() if name in ("thread", "ns", "id", "before")}
     if after is not None:
         named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
-    names = tuple(sorted(named))
-    statement = _listing(names, open_.heard is None, open_.categories is None)
+    statement = _listing(open_.shape, tuple(sorted(named)))
     return rendered.rows(connection, statement, open_.params(most=most, **named))
 
 
-def _with_lists(sql: str, *, heard: bool = False, categories: bool = False) -> TextClause:
-    used = [n for n in _LISTS if {"heard": heard, "categories": categories}.get(n, True)]
-    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in used))
+def _here(of: str, shape: Shape) -> str:
+    mine = ", ".join(f":mine{n}" for n in range(shape[0]))
+    places = ", ".join(f":place{n}" for n in range(shape[1]))
+    return (
+        f"{of}.space_id = :space AND {of}.person IN ({mine}) AND {of}.place IN ({places})"
+        f"{_sealed(of, shape)}"
+    )
 
 
-@lru_cache(maxsize=4)
-def _seals(of_thread: bool) -> TextClause:
-    which = " AND s.thread = :thread" if of_thread else ""
-    return _with_lists(
-        f"SELECT DISTINCT s.heard, s.categories FROM graph_steps AS s "  # noqa: S608
-        f"WHERE {_HERE.format('s')}{which}"
+def _sealed(of: str, shape: Shape) -> str:
+    lists = (("heard", shape[2]), ("categories", shape[3]))
+    return "".join(f" AND {of}.{name} IN :{name}" for name, asked in lists if asked)
+
+
+def _made(sql: str, shape: Shape) -> TextClause:
+    lists = (("heard", shape[2]), ("categories", shape[3]))
+    return text(sql).bindparams(
+        *(bindparam(name, expanding=True) for name, asked in lists if asked)
     )
 
 
 @lru_cache(maxsize=64)
-def _listing(named: tuple[str, ...], any_heard: bool, any_categories: bool) -> TextClause:
+def _seals(shape: Shape, of_thread: bool) -> TextClause:
+    which = " AND s.thread = :thread" if of_thread else ""
+    return _made(
+        f"SELECT DISTINCT s.heard, s.categories FROM graph_steps AS s "  # noqa: S608
+        f"WHERE {_here('s', shape)}{which}",
+        shape,
+    )
+
+
+@lru_cache(maxsize=256)
+def _listing(shape: Shape, named: tuple[str, ...]) -> TextClause:
     tests = {
         "thread": "s.thread = :thread",
         "ns": "s.ns = :ns",
@@ -209,39 +236,44 @@ def _listing(named: tuple[str, ...], any_heard: bool, any_categories: bool) -> T
         "OR (s.thread = :a_thread AND s.ns > :a_ns))))",
     }
     which = "".join(f" AND {tests[name]}" for name in named if name in tests)
-    sealed = _sealed("s", any_heard, any_categories)
-    return _with_lists(
+    return _made(
         f"SELECT DISTINCT s.id, s.thread, s.ns, s.metadata FROM graph_steps AS s "  # noqa: S608
-        f"WHERE {_HERE.format('s')}{which}{sealed} ORDER BY s.id DESC, s.thread, s.ns LIMIT :most",
-        heard=not any_heard,
-        categories=not any_categories,
+        f"WHERE {_here('s', shape)}{which} ORDER BY s.id DESC, s.thread, s.ns LIMIT :most",
+        shape,
     )
 
 
-def _sealed(of: str, any_heard: bool, any_categories: bool) -> str:
-    lists = (("heard", any_heard), ("categories", any_categories))
-    return "".join(f" AND {of}.{name} IN :{name}" for name, free in lists if not free)
+def _newest(shape: Shape, which: str) -> str:
+    """A step. Under each name and in each place the newest is the last of an index, of which no
+    more than that is read."""
+    each = [
+        f"SELECT * FROM (SELECT s.* FROM graph_steps AS s "  # noqa: S608
+        f"WHERE s.space_id = :space AND s.person = :mine{n} AND s.place = :place{m} "
+        f"AND s.thread = :thread AND s.ns = :ns{which}{_sealed('s', shape)} "
+        f"ORDER BY s.id DESC LIMIT 1) AS k{n}_{m}"
+        for n in range(shape[0])
+        for m in range(shape[1])
+    ]
+    if len(each) == 1:
+        return each[0]
+    return f"SELECT * FROM ({' UNION ALL '.join(each)}) AS k ORDER BY k.id DESC, k.person LIMIT 1"  # noqa: S608
 
 
-@lru_cache(maxsize=16)
-def _one(dialect: str, by_id: bool, any_heard: bool, any_categories: bool) -> TextClause:
-    """A step, the values of its channels and what was written after it, as rows of one shape."""
-    which = " AND s.id = :id" if by_id else ""
-    seals = {of: _sealed(of, any_heard, any_categories) for of in "svw"}
-    return _with_lists(
-        f"WITH s AS (SELECT * FROM graph_steps AS s WHERE {_HERE.format('s')} "  # noqa: S608
-        f"AND s.thread = :thread AND s.ns = :ns{which}{seals['s']} "
-        "ORDER BY s.id DESC, s.person LIMIT 1) "
-        "SELECT 0 AS part, p.identity_rev, s.id, s.ns, s.type, s.parent, s.metadata, s.versions, "
-        "s.run, s.saved_at, s.data FROM spaces AS p LEFT JOIN s ON 1 = 1 "
+@lru_cache(maxsize=64)
+def _one(dialect: str, shape: Shape, by_id: bool) -> TextClause:
+    """A step, the values of its channels and what was written after it, as rows of one shape. CROSS
+    JOIN is SQLite's word for "in this order"."""
+    newest = _newest(shape, " AND s.id = :id" if by_id else "")
+    return _made(
+        f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
+        f"SELECT 0 AS part, p.identity_rev, {_OWN} FROM spaces AS p LEFT JOIN s ON 1 = 1 "
         "WHERE p.space_id = :space "
         "UNION ALL SELECT 1, 0, v.channel, v.version, v.type, NULL, NULL, NULL, NULL, v.saved_at, "
-        f"v.data FROM s CROSS JOIN {_EACH[dialect]} JOIN graph_values AS v "
-        f"ON {_HERE.format('v')} AND v.thread = s.thread AND v.ns = s.ns "
-        f"AND v.channel = e.key AND v.version = e.value{seals['v']} "
+        f"v.data FROM s CROSS JOIN {_EACH[dialect]} CROSS JOIN graph_values AS v "
+        f"WHERE {_here('v', shape)} AND v.thread = s.thread AND v.ns = s.ns "
+        "AND v.channel = e.key AND v.version = e.value "
         "UNION ALL SELECT 2, w.idx, w.channel, NULL, w.type, w.task, w.path, NULL, NULL, "
-        f"w.saved_at, w.data FROM s JOIN graph_writes AS w ON {_HERE.format('w')} "
-        f"AND w.thread = s.thread AND w.ns = s.ns AND w.step = s.id{seals['w']}",
-        heard=not any_heard,
-        categories=not any_categories,
+        f"w.saved_at, w.data FROM s CROSS JOIN graph_writes AS w WHERE {_here('w', shape)} "
+        "AND w.thread = s.thread AND w.ns = s.ns AND w.step = s.id",
+        shape,
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, select, text
 
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.identity.resolve import Asking
+from tacit.model.step import GraphStep, StepValue, StepWrite, packed
 from tacit.store import audiences as listeners
 from tacit.store import graph_reads, rendered
-from tacit.store.rendered import inserting
+from tacit.store.core import Store
+from tacit.store.rendered import Step, inserting
 from tacit.store.tables import graph_steps, graph_values, graph_writes
 from tacit.store.writes import Writing
 
@@ -42,6 +44,7 @@ _REPLACE_WRITE = text(
     "type = excluded.type, heard = excluded.heard, categories = excluded.categories, "
     "saved_at = excluded.saved_at, data = excluded.data"
 )
+_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
 _S = graph_steps.c
 _SEAL = select(_S.heard).where(
     _S.space_id == bindparam("space"),
@@ -51,86 +54,106 @@ _SEAL = select(_S.heard).where(
     _S.ns == bindparam("ns"),
     _S.id == bindparam("id"),
 )
+Rows = Callable[[Mapping[str, Any]], list[Step]]
 
 
-def save(
-    w: Writing, step: GraphStep, values: Iterable[StepValue], allowed: frozenset[str] | None
-) -> None:
-    """In one go, so that a step is there with its values or not at all."""
-    where = _where(w, step.thread, step.ns)
-    sealed = _sealed(w, step.thread, step.ns, step.parent, allowed)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class To:
+    """Where something is written."""
+
+    thread: str
+    ns: str
+    before: str | None  # the step that it goes on from
+    categories: str | None  # JSON list of those that whoever writes may use; None: all
+
+
+def step_rows(
+    same: Mapping[str, Any], step: GraphStep, metadata: str, values: Iterable[StepValue]
+) -> list[Step]:
+    """In one go, so that a step is there with its values or not at all. `same`: what all of its
+    rows have."""
     row = {
+        **same,
         "id": step.id,
         "parent": step.parent,
         "type": step.type,
         "run": step.run,
-        "metadata": json.dumps(step.metadata, separators=(",", ":")),
-        "versions": json.dumps(step.versions, separators=(",", ":")),
+        "metadata": metadata,
+        "versions": packed(step.versions),
         "data": step.data,
     }
-    rendered.run(
-        w.connection,
-        [
-            (_ADD_STEP, {**where, **sealed, **row}),
-            *(
-                (
-                    _ADD_VALUE,
-                    {
-                        **where,
-                        **sealed,
-                        "channel": one.channel,
-                        "version": one.version,
-                        "type": one.type,
-                        "data": one.data,
-                    },
-                )
-                for one in values
-            ),
-        ],
-    )
+    found: list[Step] = [(_ADD_STEP, row)]
+    for one in values:
+        value = {
+            **same,
+            "channel": one.channel,
+            "version": one.version,
+            "type": one.type,
+            "data": one.data,
+        }
+        found.append((_ADD_VALUE, value))
+    return found
 
 
-def write(
-    w: Writing,
-    at: tuple[str, str, str],
-    writes: Sequence[StepWrite],
-    allowed: frozenset[str] | None,
-    *,
-    replace: bool,
-) -> None:
-    """`at`: the thread, the namespace and the id of a step, which may still be on its way.
-    `replace`: what a task wrote there before under the same numbers; otherwise that stays."""
-    thread, ns, id = at
-    same = {**_where(w, thread, ns), **_sealed(w, thread, ns, id, allowed), "step": id}
+def write_rows(
+    same: Mapping[str, Any], id: str, writes: Sequence[StepWrite], replace: bool
+) -> list[Step]:
+    """`id`: of a step, which may still be on its way. `replace`: what a task wrote there before
+    under the same numbers; otherwise that stays."""
     statement = _REPLACE_WRITE if replace else _KEEP_WRITE
-    rendered.run(
-        w.connection,
-        [
-            (
-                statement,
-                {
-                    **same,
-                    "task": one.task,
-                    "idx": one.index,
-                    "path": one.path,
-                    "channel": one.channel,
-                    "type": one.type,
-                    "data": one.data,
-                },
-            )
-            for one in writes
-        ],
-    )
+    return [
+        (
+            statement,
+            {
+                **same,
+                "step": id,
+                "task": one.task,
+                "idx": one.index,
+                "path": one.path,
+                "channel": one.channel,
+                "type": one.type,
+                "data": one.data,
+            },
+        )
+        for one in writes
+    ]
 
 
-def _where(w: Writing, thread: str, ns: str) -> dict[str, Any]:
-    return {
-        "space_id": w.space,
-        "person": w.request.subject,
-        "place": required_places(w)[0],
-        "thread": thread,
-        "ns": ns,
+def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) -> bool:
+    """In private, and where who is who is at hand: in one go with the test that this still holds.
+    False where it does not, or where it fails: the usual way then does it, or says why."""
+    kept = store.requests.kept(space, asking, union=True)
+    if kept is None or not kept[1].private:
+        return False
+    rev, request = kept
+    if not store.requests.is_registered(space, asking, rev):
+        return False
+    same = {
+        "space_id": space,
+        "person": request.subject,
+        "place": "",
+        "thread": to.thread,
+        "ns": to.ns,
+        "heard": None,
+        "categories": to.categories,
+        "saved_at": to_micros(store.clock()),
     }
+    return store.database.write_if((_UNCHANGED, {"space": space, "rev": rev}), rows(same))
+
+
+def add(w: Writing, to: To, rows: Rows) -> None:
+    request = w.request
+    same = {
+        "space_id": w.space,
+        "person": request.subject,
+        "place": required_places(w)[0],
+        "thread": to.thread,
+        "ns": to.ns,
+        "heard": None if request.private else _heard(w, to),
+        "categories": to.categories,
+        "saved_at": to_micros(w.at),
+    }
+    rendered.run(w.connection, rows(same))
 
 
 def required_places(w: Writing) -> list[str]:
@@ -142,23 +165,14 @@ def required_places(w: Writing) -> list[str]:
     return found
 
 
-def _sealed(
-    w: Writing, thread: str, ns: str, before: str | None, allowed: frozenset[str] | None
-) -> dict[str, Any]:
-    named = None if allowed is None else json.dumps(sorted(allowed))
-    heard = None if w.request.private else _heard(w, thread, ns, before)
-    return {"heard": heard, "categories": named, "saved_at": to_micros(w.at)}
-
-
-def _heard(w: Writing, thread: str, ns: str, before: str | None) -> str | None:
+def _heard(w: Writing, to: To) -> str | None:
     """Who is here, as far as they were there for what this one goes on from: whoever came in
     between has not heard all of it."""
     request, here = w.request, w.request.present
-    if before is not None:
-        params = {"space": w.space, "mine": sorted(request.mine), "places": required_places(w)}
-        rows = rendered.rows(
-            w.connection, _SEAL, {**params, "thread": thread, "ns": ns, "id": before}
-        )
+    if to.before is not None:
+        where = {"space": w.space, "mine": sorted(request.mine), "places": required_places(w)}
+        at = {"thread": to.thread, "ns": to.ns, "id": to.before}
+        rows = rendered.rows(w.connection, _SEAL, {**where, **at})
         sets = w.audiences.people(w.connection, w.space, {row[0] for row in rows})
         for (heard,) in rows:
             were = {request.person(one) for one in sets[heard]} | {request.requester}

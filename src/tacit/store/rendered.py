@@ -19,9 +19,10 @@ from sqlalchemy.engine.interfaces import Dialect as Grammar
 from sqlalchemy.exc import DBAPIError
 
 _NAMED = re.compile(r"%\((\w+)\)s|%%")  # as psycopg spells its parameters
+_GIVEN = re.compile(r"VALUES \(([^()]*)\)")
 _NUMBERED = re.compile(r"\$(\d+)")
 _ROW = re.compile(r"(INSERT INTO .*? VALUES )(\(.*?\))((?: ON CONFLICT .*)?)", re.DOTALL)
-_AS_ONE_MAX_COUNT = 16
+AS_ONE_MAX_COUNT = 16
 _VALUES_MAX_COUNT = 30_000  # of one statement; PostgreSQL takes twice as many
 Lengths = tuple[tuple[str, int], ...]
 Step = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled with
@@ -63,7 +64,7 @@ def run(connection: Connection, steps: Sequence[Step]) -> None:
             for statement, params in steps:
                 sql, taken = _plain(grammar, statement)
                 execute(driver, sql, taken(params))
-        elif len(steps) <= _AS_ONE_MAX_COUNT:
+        elif len(steps) <= AS_ONE_MAX_COUNT:
             sql, takes = _as_one(grammar, tuple([statement for statement, _ in steps]))
             values = [
                 value
@@ -229,6 +230,28 @@ def _as_one(
         count += max(numbers)
     named = ", ".join(f"s{number} AS ({part})" for number, part in enumerate(parts))
     return f"WITH {named} SELECT 1", takes
+
+
+def guarded(grammar: Grammar, guard: Step, steps: Sequence[Step]) -> tuple[str, Sequence[Any]]:
+    """Rows that are inserted if a guard finds its own, as one statement of PostgreSQL's: it counts
+    what the guard found, and holds that still until it is done."""
+    sql, takes = _held(grammar, guard[0], tuple([statement for statement, _ in steps]))
+    all_steps = (guard, *steps)
+    return sql, [
+        value
+        for taken, (_, params) in zip(takes, all_steps, strict=True)
+        for value in taken(params)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _held(
+    grammar: Grammar, guard: Executable, statements: tuple[Executable, ...]
+) -> tuple[str, list[Callable[[Any], Any]]]:
+    sql, takes = _as_one(grammar, (guard, *statements))
+    first, _, rest = sql.removesuffix("SELECT 1").partition("), s1 AS (")
+    rest = _GIVEN.sub(r"SELECT \1 FROM s0", rest)
+    return f"{first} FOR SHARE), s1 AS ({rest}SELECT count(*) FROM s0", takes  # noqa: S608
 
 
 @lru_cache(maxsize=2048)

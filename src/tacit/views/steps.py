@@ -21,6 +21,7 @@ from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
 from tacit.store import graph_pruning, graph_reads, graph_steps, rendered
 from tacit.store.glance import MISS
 from tacit.store.graph_reads import Gate
+from tacit.store.graph_steps import To
 from tacit.store.writes import Writing
 from tacit.telemetry.timing import timed
 from tacit.views.access import Access
@@ -45,9 +46,10 @@ class Steps:
     def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
         """A step with those values that are new in it, in place of one with the same id."""
         changed = tuple(values)
-        steps.check_step(step)
+        metadata = steps.check_step(step)
         steps.check_parts(changed)
-        self._write(lambda w: graph_steps.save(w, step, changed, self._allowed))
+        to = self._to(step.thread, step.ns, step.parent)
+        self._add(to, lambda same: graph_steps.step_rows(same, step, metadata, changed))
 
     def write(
         self,
@@ -61,11 +63,10 @@ class Steps:
         """What a task wrote after a step. Under a number that it wrote before, that stays; or is
         replaced."""
         written = tuple(writes)
-        at = (steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
+        to = self._to(steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
         steps.check_parts(written)
         if written:
-            allowed = self._allowed
-            self._write(lambda w: graph_steps.write(w, at, written, allowed, replace=replace))
+            self._add(to, lambda same: graph_steps.write_rows(same, id, written, replace))
 
     def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
         """A step; without an id, the newest."""
@@ -144,6 +145,19 @@ class Steps:
     @property
     def _allowed(self) -> frozenset[str] | None:
         return self._view._allowed(self._view._agent)
+
+    def _to(self, thread: str, ns: str, before: str | None) -> To:
+        allowed = self._allowed
+        named = None if allowed is None else json.dumps(sorted(allowed))
+        return To(thread=thread, ns=ns, before=before, categories=named)
+
+    def _add(self, to: To, rows: graph_steps.Rows) -> None:
+        view = self._view
+        plain = type(view)._write is Access._write  # not one that counts what it is asked to do
+        with self._timed():
+            if plain and graph_steps.add_at_hand(view._store, view._space, view._asking, to, rows):
+                return
+            view._write(lambda w: graph_steps.add(w, to, rows))
 
     def _timed(self) -> Any:
         meter = self._view._store.meter
