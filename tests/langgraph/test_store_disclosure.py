@@ -142,6 +142,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_written(memory: Memor
         (PutOp(PREFS, "k", ["a"]), InvalidInput),  # type: ignore[arg-type]
         (PutOp(PREFS, "k" * limits.KEY_MAX_CHARS, {"a": 1}), InvalidInput),
         (PutOp(PREFS, "k", {"a": 1}, index="a"), InvalidInput),  # type: ignore[arg-type]
+        (PutOp(PREFS, "k" * limits.KEY_MAX_CHARS, None), InvalidInput),
         (PutOp((), "k", {"a": 1}), InvalidInput),
         (PutOp(("a.b",), "k", {"a": 1}), InvalidNamespaceError),
         (SearchOp(PREFS, limit=-1), InvalidInput),

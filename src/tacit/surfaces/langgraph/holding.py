@@ -41,11 +41,11 @@ class Holding:
             with suppress(NotFound):  # somebody else was quicker
                 self.view.forget(found.memory.id)
 
-    def newest(self, namespace: Namespace) -> Iterator[Stored]:
-        """Those of a namespace and of all within it. Of two rooms' items with one key, the newer:
-        the other is not to be reached by it."""
+    def newest(self, namespace: Namespace, count: int | None = None) -> Iterator[Stored]:
+        """Those of a namespace and of all within it; `count` is how many are likely wanted. Of two
+        rooms' items with one key, the newer: the other is not to be reached by it."""
         seen: set[str | None] = set()
-        for memory in self._pages(below(namespace)):
+        for memory in self._pages(below(namespace), count):
             item = stored(memory) if self._holds(memory) else None
             if item is not None and memory.key not in seen:
                 seen.add(memory.key)
@@ -70,17 +70,13 @@ class Holding:
                 return
             asked = limits.RECALL_MAX_COUNT
 
-    def _pages(self, prefix: str) -> Iterator[Memory]:
-        cursor, count = None, 0
+    def _pages(self, prefix: str, wanted: int | None = None) -> Iterator[Memory]:
+        cursor, count, most = None, 0, moving_limits.ITEMS_PAGE_COUNT
+        size = most if wanted is None else min(most, max(1, wanted))
         while True:
-            page = self.view.list(
-                self.category,
-                prefix=prefix or None,
-                limit=moving_limits.ITEMS_PAGE_COUNT,
-                cursor=cursor,
-            )
+            page = self.view.list(self.category, prefix=prefix or None, limit=size, cursor=cursor)
             yield from page.items
-            cursor, count = page.cursor, count + len(page.items)
+            cursor, count, size = page.cursor, count + len(page.items), most
             if cursor is None:
                 return
             if count >= moving_limits.ITEMS_LOOKED_AT_MAX_COUNT:

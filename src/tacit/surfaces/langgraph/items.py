@@ -7,6 +7,7 @@ Its value goes with the memory as data; the words are made of it, for people and
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ except ImportError:
 Namespace = tuple[str, ...]
 Index = Literal[True, False] | tuple[str, ...]  # all of the value, none of it, or these fields
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # in no key
+_PLAIN = re.compile(r"[\w@:;,+=~()$&!*'-]*", re.ASCII)
 _KEPT = "\n\t"  # of the control characters, in words
 
 
@@ -100,6 +102,8 @@ def below(namespace: Namespace) -> str:
 
 def _escaped(label: str) -> str:
     """As a part of a key, which has visible characters in one spelling and no space at its ends."""
+    if _PLAIN.fullmatch(label):
+        return label
     plain = unicodedata.normalize("NFC", label) == label and not _combines(label)
     inner = label.strip()
     begin = len(label) - len(label.lstrip())

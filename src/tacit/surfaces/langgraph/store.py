@@ -128,7 +128,7 @@ class Store(BaseStore):
         known = {one.memory.id for one, _ in found}
         rest = (
             (one, None)
-            for one in holding.newest(op.namespace_prefix)
+            for one in holding.newest(op.namespace_prefix, skipped + limit)
             if one.memory.id not in known and matching.fits(one.value, wanted)
         )
         # What no question leads to comes after all that one does.
@@ -142,6 +142,7 @@ class Store(BaseStore):
             if isinstance(op, PutOp):
                 if not op.namespace:
                     raise InvalidInput("namespace", "is empty; name at least one label")
+                items.place(op.namespace, str(op.key))
                 last[op.namespace, str(op.key)] = op if op.value is None else self._put(op)
             elif not isinstance(op, GetOp | SearchOp | ListNamespacesOp):
                 raise InvalidInput("ops", f"a {type(op).__name__} is no operation of a store")
