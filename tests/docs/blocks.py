@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -51,6 +52,7 @@ def pages() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found if path.exists()]
 
 
+@cache
 def blocks(page: str) -> list[Block]:
     return list(blocks_of(page, (ROOT / page).read_text("utf-8")))
 

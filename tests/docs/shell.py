@@ -24,13 +24,13 @@ from tests.serving.processes import PATIENCE_SECONDS, until
 
 JOINS = {"&&", ";", "|", "<", ">"}
 PROGRAMS = {"cat", "echo", "git", "ls", "mkdir"}
-# They go on until they are stopped: each is a process of its own, on the page that is about it.
-# Elsewhere it is checked to be one that there is; a served memory is there all the same.
+# They go on until they are stopped: each is a process of its own, where it is told or tested how.
+# On other pages it is checked to be one that there is; a served memory is there all the same.
 STAYING = {
     "serve": "docs/deploy.md",
     "telegram": "docs/telegram.md",
     "slack": "docs/slack.md",
-    "mcp": "README.md",
+    "mcp": "tests/mcp/test_stdio.py",
 }
 
 
@@ -147,8 +147,6 @@ class Shell:
                 env={**os.environ, "TACIT_SERVER_LOG": "json"},
             )
         self._world.ends.callback(_stop, process, log)
-        if named == "mcp":  # nobody writes to it: that is its end
-            return Ran(process.wait(PATIENCE_SECONDS))
         first = _waited(process, log)
         if address := json.loads(first).get("address"):
             httpx2.get(address, trust_env=False, timeout=PATIENCE_SECONDS)  # somebody is there

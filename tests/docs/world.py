@@ -81,6 +81,7 @@ class World:
         first = asyncio.new_event_loop()
         asyncio.set_event_loop(first)
         self.ends.callback(self._end_of_process, first)
+        gc.freeze()  # what is there already need not be looked through in the end
         return made
 
     def here(self, written: str) -> str:
