@@ -53,6 +53,22 @@ def test_nothing_is_noted_about_this_machine(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*")) == []
 
 
+def test_a_process_may_end_while_a_background_thread_embeds() -> None:
+    """As that of a memory which nobody closed. Python would take the process down with it."""
+    asked = (
+        "import threading\n"
+        "from tacit.embedding.local import LocalEmbedder\n"
+        "embedder, begun = LocalEmbedder(), threading.Event()\n"
+        "def work():\n"
+        "    while True:\n"
+        "        embedder.embed(['a long text ' * 100])\n"
+        "        begun.set()\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "begun.wait()\n"
+    )
+    subprocess.run([sys.executable, "-c", asked], check=True)
+
+
 def test_sentences_that_mean_the_same_are_closer_than_others(embedder: LocalEmbedder) -> None:
     allergy, nuts, market, shares = embedder.embed(SENTENCES[:4])
     assert allergy @ nuts > 0.4

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import limits
+from tacit.embedding.leaving import foreign
 from tacit.embedding.vectors import readable, unit
 from tacit.errors import EmbeddingFailed, MissingExtra
 
@@ -95,6 +96,10 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row for each text, in order: of length 1, or all zeros for a text that is mostly
         unknown to the model. At least one text."""
+        with foreign().inside():
+            return self._encode(texts)
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         cut = [readable(text, limits.EMBEDDING_TEXT_MAX_CHARS) for text in texts]
         # One at a time: in a batch the tokenizer would take every core, whatever `threads` says.
         encoded = [self._tokenizer.encode(text) for text in cut]
