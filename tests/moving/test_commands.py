@@ -148,6 +148,8 @@ def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) ->
     ran = on_file(*argv)
     assert (ran.code, ran.out) == (2, "")
     assert "memories of several users; say whose to take" in ran.err
+    nobody = on_file(*argv[:-3], *MARA, "--only", "bob")
+    assert nobody.err.endswith("nothing was found in it: look at the format, and at --only\n")
     assert on_file(*argv, "--only", "mara", "--json").json["created"] == 1
     (memory,) = on_file("list", *MARA, "--json").json["memories"]
     assert memory["content"] == "Likes tea"

@@ -107,6 +107,8 @@ def _asked(found: Preview, *, quiet: bool) -> bool:
 
 def _foreseen(found: Preview) -> Answer:
     how = "say --yes to import it" if found.new else "there is nothing new in it"
+    if not found.total:
+        how = "nothing was found in it: look at the format, and at --only"
     return Answer(
         document={
             "done": False,
