@@ -39,7 +39,8 @@ def ask(view: tacit.View | tacit.DisabledView, text: str) -> str:
             instructions=INSTRUCTIONS,
             input=items,
             tools=kit.responses_tools,
-            store=False,  # the conversation is in `items`, and need not be kept elsewhere
+            store=False,  # the conversation is in `items`, and need not be kept there
+            include=["reasoning.encrypted_content"],  # not for models that do not reason
         )
         answers = kit.answer(response)  # runs what the model called
         if not answers:
