@@ -285,18 +285,24 @@ class Telegram:
             try:
                 asked = {"offset": offset, "timeout": 25, "allowed_updates": kinds}
                 for update in self.call("getUpdates", **asked):
-                    self._done(bot, read(update, me))
+                    self._done(bot, update, me)
                     offset = update["update_id"] + 1
             except (*self.troubles, tacit.StoreBusy, tacit.StoreUnavailable) as error:
                 note(error)
                 time.sleep(5)
 
-    def _done(self, bot: Bot, heard: Heard | None) -> None:
-        if heard is None:
+    def _done(self, bot: Bot, update: dict[str, Any], me: dict[str, Any]) -> None:
+        try:
+            heard = read(update, me)
+            said = bot.hear(heard) if heard is not None else []
+        except (tacit.StoreBusy, tacit.StoreUnavailable):
+            raise  # nothing is wrong with the update
+        except (tacit.TacitError, KeyError) as error:
+            note(error)  # a bad one must not hold up all others for good
             return
-        for text in bot.hear(heard):
+        for text in said:
             with suppress(Refused):  # there is nobody to tell it to any more
-                chat = heard.chat.id.removeprefix("telegram:")
+                chat = heard.chat.id.removeprefix("telegram:") if heard else ""
                 self.call("sendMessage", chat_id=chat, text=text[:4_096])
 
 

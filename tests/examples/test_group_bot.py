@@ -51,7 +51,7 @@ def answering(api: BotApi, told: dict[str, str], folder: Path) -> Iterator[None]
         process.send_signal(signal.SIGINT)
         api.wake()
         said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-        assert (said, process.returncode) == ("", 0)
+        assert (said, process.returncode) == ("KeyError, going on\n", 0)
 
 
 def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
@@ -71,6 +71,8 @@ def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
             assert {one.chat for one in api.sent[before:]} <= {where["id"]}
             return "\n".join(one.text for one in api.sent[before:])
 
+        broken = message(TEAM, None, "Nobody says this")
+        api.wait_confirmed(api.deliver({"message": broken}), PATIENCE_SECONDS)
         alone = private(1001)
         assert "Should I remember this? Alice is looking for" in says(
             alone, ALICE, f"I am looking for a {JOB}"
