@@ -71,10 +71,7 @@ class Thread:
         }
         named = list(values) if first else [self._changed]
         versions = dict(self._checkpoint["channel_versions"])
-        new = {
-            name: self.saver.get_next_version(versions.get(name), None)  # type: ignore[arg-type]
-            for name in named
-        }
+        new = {name: self.saver.get_next_version(versions.get(name), None) for name in named}
         self._checkpoint = {
             **empty_checkpoint(),
             "id": str(uuid6(clock_seq=self._count)),

@@ -8,6 +8,7 @@ from sqlalchemy import Boolean, Table, insert, select
 import tacit
 from tacit import Message
 from tacit.memory import Memory
+from tacit.model.step import GraphStep, StepValue, StepWrite
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
 from tacit.store.tables import metadata
@@ -78,6 +79,12 @@ def lived(memory: Memory) -> str:
     plant(memory, "link_offers", offered_by="ext:telegram:3003", accepted_by=who)
     plant(memory, "link_tries", person=who)
     own.save_checkpoint({"said": [WORD]})
+    steps, said = own.steps(), id.encode()
+    steps.save(
+        GraphStep(thread=WORD, id="1", type="x", data=said, metadata={"said": id}),
+        [StepValue(channel=id, version="1", type="x", data=said)],
+    )
+    steps.write(WORD, "", "1", [StepWrite(task=id, index=0, channel="c", type="x", data=said)])
     own.import_items(WORD, [tacit.Incoming(content=f"{WORD} moved in")], source=WORD)
     plant(memory, "imported", person=who, run=WORD, memory_id=id)
     own.once(WORD).pin(id)
@@ -133,6 +140,7 @@ def test_no_table_mentions_what_was_erased(
     expected = {one.name for one in metadata.sorted_tables} - ABOUT_NOTHING - ONLY_HASHES
     if act == "memory":
         some = {"memories", "history", "change_log", "pair_checks", "events", "done_memories"}
+        some |= {"graph_steps", "graph_values", "graph_writes"}
         some |= {"imported"}
         assert some <= before
     else:

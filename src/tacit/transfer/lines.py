@@ -30,7 +30,9 @@ _FIELDS = (
     "confidence", "pinned", "tags", "agent", "run", "role", "data",
 )  # fmt: skip
 _TIMES = ("observed_at", "expires_at")
-_NOT_TAKEN_IN = ("person", "chat", "about", "proposal", "known", "checkpoint", "import", "turn")
+_NOT_TAKEN_IN = (
+    "person", "chat", "about", "proposal", "known", "checkpoint", "step", "import", "turn",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

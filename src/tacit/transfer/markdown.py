@@ -17,6 +17,7 @@ TITLES = {
     "proposal": "What waits for your yes",
     "known": "People you know",
     "checkpoint": "Where agents had got to",
+    "step": "Steps of graphs",
     "import": "What was taken over from other memories",
     "turn": "What was said, word for word",
 }
@@ -86,6 +87,12 @@ def _checkpoint(part: Plain) -> Iterator[str]:
     yield f"- {written(part['thread'])}, {_day(part['updated_at'])}: {written(data)}"
 
 
+def _step(part: Plain) -> Iterator[str]:
+    where = " ".join(filter(None, (part["thread"], part["namespace"], part["id"])))
+    channels = ", ".join(sorted({one["channel"] for one in (*part["values"], *part["writes"])}))
+    yield f"- {written(where)}, {_day(part['saved_at'])}: {written(channels)}"
+
+
 def _import(part: Plain) -> Iterator[str]:
     kept = "reverted" if part["reverted_at"] else f"{part['created']} kept"
     named = f"{written(part['source'])} ({written(part['run'])})"
@@ -108,6 +115,7 @@ _SHOWN = {
     "proposal": _proposal,
     "known": _known,
     "checkpoint": _checkpoint,
+    "step": _step,
     "import": _import,
     "turn": _turn,
 }

@@ -24,8 +24,10 @@ from tacit.transfer import lines, markdown
 from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.reading import ViewReads
+from tacit.views.steps import Steps, step_told
 
 Plain = dict[str, Any]
+_STEPS_AT_ONCE_COUNT = 5  # each may be long
 
 
 class ViewExport(ViewReads, ViewLearning, ViewImports):
@@ -38,8 +40,8 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
     ) -> Iterator[str]:
         """Your memories as JSON lines, with their versions: `import_lines` takes them in. With
         `everything`, all that you may see about yourself: your names and chats, what others said
-        about you, what waits for your yes, where agents had got to; `turns` adds what was said,
-        word for word. Markdown is everything, to be read. In a private chat only."""
+        about you, what waits for your yes, where agents and graphs had got to; `turns` adds what
+        was said, word for word. Markdown is everything, to be read. In a private chat only."""
         form = text.choice("format", format, Format)
         whole = text.flag("everything", everything)
         also = text.flag("turns", turns)
@@ -75,6 +77,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 if not person.identities & mine:
                     yield {"type": "known", "id": person.id, "names": _names(person)}
             yield from self._checkpoints()
+            yield from self._steps()
             yield from self._runs()
         if turns:
             yield from self._turns()
@@ -159,6 +162,15 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             page = self.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
             for run in page:
                 yield {"type": "import", **lines.run_to_plain(run)}
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _steps(self) -> Iterator[Plain]:
+        cursor = None
+        while True:
+            page = Steps(self).page(limit=_STEPS_AT_ONCE_COUNT, cursor=cursor)
+            yield from map(step_told, page)
             cursor = page.cursor
             if cursor is None:
                 return

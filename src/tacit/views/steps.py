@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -208,6 +209,28 @@ class Steps:
         found = [self._found(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
+
+
+def step_told(found: FoundStep) -> dict[str, Any]:
+    """A step as an export tells it; what a serializer wrote, in base64."""
+    step = found.step
+    return {
+        "type": "step",
+        "thread": step.thread,
+        "namespace": step.ns,
+        "id": step.id,
+        "saved_at": None if step.saved_at is None else step.saved_at.isoformat(),
+        "metadata": dict(step.metadata),
+        **_written(step),
+        "values": [{"channel": one.channel, **_written(one)} for one in found.values],
+        "writes": [
+            {"channel": one.channel, "task": one.task, **_written(one)} for one in found.writes
+        ],
+    }
+
+
+def _written(part: GraphStep | StepValue | StepWrite) -> dict[str, str]:
+    return {"format": part.type, "data": base64.b64encode(part.data).decode()}
 
 
 def _says(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
