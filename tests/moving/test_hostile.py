@@ -6,12 +6,16 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tacit import InvalidInput, limits, moving_limits
 from tacit.surfaces import moving
 from tacit.surfaces.moving import Found, Skipped
+from tests.moving.conftest import SAMPLES
 from tests.surfaces.conftest import Tacit
 
 MANY = ("--as", "telegram:1001")
@@ -255,6 +259,42 @@ def hostile_files(tmp_path: Path) -> Iterator[tuple[Path, str]]:
             path = tmp_path / f"{number}{'.md' if form == 'basic-memory' else '.json'}"
             path.write_bytes(raw)
             yield path, form
+
+
+PARTS = [path.read_bytes() for path in sorted(SAMPLES.rglob("*.*")) if path.is_file()]
+MARKS = [
+    b"{",
+    b"}",
+    b"[",
+    b'"',
+    b"\\",
+    b",",
+    b"\n",
+    b"- ",
+    b"[[",
+    b"```",
+    b"---\n",
+    b"\xff",
+    b"&a ",
+]
+
+
+@given(
+    st.sampled_from(PARTS),
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from(MARKS), st.integers(0, 40)), max_size=8),
+)
+def test_a_file_that_was_damaged_anywhere_is_read_as_far_as_it_goes(
+    whole: bytes, damage: list[tuple[float, bytes, int]]
+) -> None:
+    for share, mark, lost in damage:
+        at = int(share * len(whole))
+        whole = whole[:at] + mark + whole[at + lost :]
+    with TemporaryDirectory() as folder:
+        for form in moving.Format:
+            path = Path(folder) / ("m.md" if form == "basic-memory" else "m.json")
+            path.write_bytes(whole)
+            with suppress(InvalidInput):
+                assert all(isinstance(one, Found | Skipped) for one in moving.open(path, form))
 
 
 def test_whatever_the_file_is_the_command_answers_in_words(on_file: Tacit, tmp_path: Path) -> None:

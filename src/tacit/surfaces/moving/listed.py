@@ -30,6 +30,7 @@ _WRITTEN_DAYS = ("%Y/%m/%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
 _ENDS = (".", "!", "?", ":", ";", "…", '"', "”", ")")
 _WRAPPED_FROM_CHARS = 60  # a shorter line was not broken by the margin
 _PARENT_MAX_CHARS = 120
+_PARENTS_MAX_COUNT = 3  # that are told with what is below them
 _HEADING_MAX_WORDS = 4
 _HEADING_MAX_CHARS = 80
 _OUTSIDE = "stands outside the code block"
@@ -137,7 +138,8 @@ class _Listing:
         now, self.now = self.now, None
         if now is None:
             return
-        said = " ".join([*(parent for _, parent in self.parents), "\n".join(now.parts)])
+        above = [parent for _, parent in self.parents[-_PARENTS_MAX_COUNT:]]
+        said = " ".join([*above, "\n".join(now.parts)])
         for part in pieces(_BOLD.sub(r"\1", said), limits.CONTENT_MAX_CHARS):
             yield Entry(
                 line=now.line,
