@@ -183,12 +183,13 @@ def test_what_called_nothing_needs_no_answer(view: View) -> None:
     assert openai_kit(view).answer({"role": "assistant", "content": "Hello"}) == []
     assert openai_kit(view).answer({"output": []}) == []
     assert anthropic_kit(view).answer({"role": "assistant", "content": "Hello"}) == []
+    assert openai_kit(view).answer({"role": "assistant", "tool_calls": 3}) == []
     custom = {"id": "1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     assert openai_kit(view).answer({"role": "assistant", "tool_calls": [custom]}) == []
 
 
 def test_only_what_a_model_said_can_be_answered(view: View) -> None:
-    for said in ({"role": "user", "content": "Hello"}, {}):
+    for said in ({"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}):
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
             openai_kit(view).answer(said)
         with pytest.raises(tacit.InvalidInput, match="what the model said"):

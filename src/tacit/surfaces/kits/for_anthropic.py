@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
-from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, offering, schema
+from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, listed, offering, schema
 
 if TYPE_CHECKING:
     from anthropic.types import Message, ToolParam, ToolResultBlockParam
@@ -57,10 +57,9 @@ def anthropic_kit(
 
 
 def _calls(said: object) -> Iterator[Call]:
-    content = field(said, "content")
-    if field(said, "role") != "assistant" or not isinstance(content, str | list):
+    if field(said, "role") != "assistant":
         raise InvalidInput("said", "expected what the model said: a message of the assistant's")
-    for block in content if isinstance(content, list) else ():
+    for block in listed(said, "content"):
         if field(block, "type") == "tool_use":
             name, arguments = field(block, "name"), field(block, "input")
             yield Call(id=field(block, "id"), name=name, arguments=arguments)

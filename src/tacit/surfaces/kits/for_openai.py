@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from tacit.errors import InvalidInput
-from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, offering, schema
+from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, listed, offering, schema
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -75,7 +75,7 @@ class OpenAIKit:
         `leave` names tools of your own: their calls are for you to answer. Any other name is
         answered, too, as no tool, because a call without an answer is refused by the API.
         """
-        if field(said, "output") is not None:
+        if isinstance(field(said, "output"), list):
             answers = self._offering.answers(_response_calls(said), leave)
             return [
                 {"type": "function_call_output", "call_id": call.id, "output": answer.text}
@@ -97,7 +97,7 @@ def openai_kit(
 
 
 def _message(said: object) -> object:
-    choices = field(said, "choices")
+    choices = listed(said, "choices")
     if choices:
         return field(choices[0], "message")
     if field(said, "role") == "assistant":
@@ -107,7 +107,7 @@ def _message(said: object) -> object:
 
 def _message_calls(message: object) -> Iterator[Call]:
     """Custom tools are never ours, and so their calls are not, either."""
-    for one in field(message, "tool_calls") or ():
+    for one in listed(message, "tool_calls"):
         function = field(one, "function")
         if function is not None:
             name, arguments = field(function, "name"), field(function, "arguments")
@@ -115,7 +115,7 @@ def _message_calls(message: object) -> Iterator[Call]:
 
 
 def _response_calls(response: object) -> Iterator[Call]:
-    for one in field(response, "output"):
+    for one in listed(response, "output"):
         if field(one, "type") == "function_call":
             name, arguments = field(one, "name"), field(one, "arguments")
             yield Call(id=field(one, "call_id"), name=name, arguments=arguments)

@@ -97,6 +97,12 @@ def field(thing: object, name: str) -> Any:
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
 
 
+def listed(thing: object, name: str) -> list[Any]:
+    """The same, where it is a list: not every server keeps to the form."""
+    found = field(thing, name)
+    return found if isinstance(found, list) else []
+
+
 def _refuse_text(name: str, given: Collection[str]) -> None:
     """A single name is a collection of letters to Python, and its parts would count."""
     if isinstance(given, str):
