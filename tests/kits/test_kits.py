@@ -189,7 +189,9 @@ def test_what_called_nothing_needs_no_answer(view: View) -> None:
 
 
 def test_only_what_a_model_said_can_be_answered(view: View) -> None:
-    for said in ({"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}):
+    wrong: list[dict[str, Any]]
+    wrong = [{"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}]
+    for said in wrong:
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
             openai_kit(view).answer(said)
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
