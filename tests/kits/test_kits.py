@@ -13,6 +13,7 @@ import pytest
 import tacit
 from tacit.memory import Memory, View
 from tacit.settings import Settings
+from tacit.surfaces import kits
 from tacit.surfaces.kits import anthropic_kit, offering, openai_kit, pydantic_ai_tools
 from tacit.surfaces.tools import tools
 from tests.contract.rooms import ALICE, BOB, group, private
@@ -264,3 +265,16 @@ def test_kits_are_there_without_the_sdks() -> None:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 written = ast.unparse(node).split()[1]
                 assert not written.startswith(("openai", "anthropic", "pydantic")), path.name
+
+
+def test_the_page_on_kits_names_them_and_their_bounds() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "kits.md").read_text()
+    for name in kits.__all__:
+        assert name in page or name.endswith("Kit"), name
+    for bound in (
+        offering.ANSWER_MAX_CHARS,
+        offering.ANSWERS_MAX_CHARS,
+        offering.CALLS_MAX_COUNT,
+        offering.ARGUMENTS_MAX_CHARS,
+    ):
+        assert f"{bound:,}" in page
