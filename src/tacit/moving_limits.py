@@ -21,6 +21,7 @@ MOVED_NOTES_MAX_COUNT = 100_000  # in one folder
 MOVED_NOTE_DEPTH_MAX_COUNT = 32  # folders in folders
 MOVED_HEAD_MAX_CHARS = 65_536  # of the frontmatter of a note
 MOVED_HEAD_DEPTH_MAX_COUNT = 8
+MOVED_STEP_MAX_CHARS = 80_000  # at once, so that it fits into a request however it is escaped
 MOVED_PROBLEMS_SHOWN_COUNT = 20  # of what was not taken in
 MOVED_LIVE_AT_ONCE_COUNT = 200  # items that are asked of a store at a time
 

@@ -173,6 +173,16 @@ def test_what_a_file_has_twice_is_there_once(mara: View, tmp_path: Path) -> None
     assert (done.created, done.already) == (2, 299)
 
 
+def test_what_is_long_comes_in_smaller_steps(mara: View, tmp_path: Path) -> None:
+    """A server takes no more than a megabyte at once."""
+    path = tmp_path / "list.txt"
+    path.write_text("".join(f"- {n} {'word ' * 3_000}\n" for n in range(12)))
+    told: list[int] = []
+    source = moving.open(path, "claude")
+    done = moving.take_over(mara, source, progress=lambda so_far, _: told.append(so_far))
+    assert (done.created, told) == (12, [5, 10, 12])
+
+
 def test_secrets_are_refused_without_being_repeated_and_sensitive_things_are_counted(
     mara: View, tmp_path: Path
 ) -> None:

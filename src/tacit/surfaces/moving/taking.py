@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -82,16 +83,24 @@ def take_over(
 def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
     """As many at a time as a call takes. What cannot be read is noted on the way."""
     batch: list[Found] = []
+    size = 0
     for one in source:
         if isinstance(one, Skipped):
             problems.add(str(one), counts=not one.beside)
             continue
-        batch.append(one)
-        if len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT:
+        large = _size(one.item)
+        full = len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT
+        if batch and (full or size + large > moving_limits.MOVED_STEP_MAX_CHARS):
             yield batch
-            batch = []
+            batch, size = [], 0
+        batch.append(one)
+        size += large
     if batch:
         yield batch
+
+
+def _size(item: Incoming) -> int:
+    return len(item.content) + (len(json.dumps(item.data)) if item.data else 0)
 
 
 def _about_known(
