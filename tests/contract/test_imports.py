@@ -246,14 +246,16 @@ def test_a_call_that_is_wrong_as_a_whole_is_refused_as_a_whole(memory: Memory) -
         with pytest.raises(tacit.InvalidInput, match="items"):
             view.import_items("r", items, source="mem0")  # type: ignore[arg-type]
     for field, bad in (("run", {"run": ""}), ("run", {"run": KEY}), ("source", {"source": ""})):
+        asked: dict[str, Any] = {"run": "r", "items": [TEA], "source": "mem0", **bad}
         with pytest.raises(tacit.InvalidInput, match=field) as refused:
-            view.import_items(**{"run": "r", "items": [TEA], "source": "mem0", **bad})
+            view.import_items(**asked)
         assert KEY not in str(refused.value)
     for name in ("total", "after"):
         for number in (-1, True, "1", 2**40):
+            counted: dict[str, Any] = {name: number}
             with pytest.raises(tacit.InvalidInput, match=name):
-                view.import_items("r", [TEA], source="mem0", **{name: number})
+                view.import_items("r", [TEA], source="mem0", **counted)
     assert [*view.list(), *view.imports()] == []
     took(view, "r", TEA)
-    with pytest.raises(tacit.InvalidInput, match="run"):
+    with pytest.raises(tacit.Conflict, match="run"):
         view.import_items("r", [BEES], source="another")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, or_, selec
 
 from tacit.clock import from_micros, to_micros
 from tacit.disclosure.shape import word
-from tacit.errors import Conflict, InvalidInput
+from tacit.errors import Conflict
 from tacit.model.imports import ImportRun
 from tacit.model.words import State
 from tacit.store import rendered
@@ -138,7 +138,7 @@ def begin(w: Writing, run: str, source: str, total: int | None) -> Kept:
     if any(one.run.reverting for one in found):
         raise Conflict("this import is being reverted: revert it to the end, then begin again")
     if kept.run.source != source:
-        raise InvalidInput("run", "is the name of an import from elsewhere; take another one")
+        raise Conflict("this run is the name of an import from elsewhere: take another one")
     if kept.run.reverted_at is None:
         return kept
     zero = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)

@@ -29,6 +29,7 @@ from tacit.surfaces.rest.shapes import (
     IMPORTANCE,
     Given,
     Label,
+    Shape,
     one_of,
     or_null,
     part,
@@ -52,7 +53,8 @@ _ITEM = part(
     importance=or_null(IMPORTANCE),
     source=or_null(words(moving_limits.IMPORT_ID_MAX_CHARS)),
 )
-_ITEMS = several(_ITEM, most=moving_limits.IMPORT_ITEMS_MAX_COUNT)
+_OTHER: Shape = {"description": "What is of another form is refused by its place, alone."}
+_ITEMS = several({"anyOf": [_ITEM, _OTHER]}, most=moving_limits.IMPORT_ITEMS_MAX_COUNT)
 Items = Annotated[Any, WithJsonSchema(_ITEMS)]
 _COUNT = or_null(whole(0, moving_limits.IMPORT_TOTAL_MAX_COUNT))
 CountOrNone = Annotated[Any, WithJsonSchema(_COUNT)]
