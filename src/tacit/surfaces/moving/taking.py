@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from tacit import moving_limits
-from tacit.memory import DisabledView, View
-from tacit.model.imports import Foreseen, Incoming, RefusedItem
+from tacit.model.imports import Foreseen, ImportPreview, ImportStep, Incoming, RefusedItem
 from tacit.surfaces.moving.records import Found, Preview, Problems, Skipped, Summary
 from tacit.surfaces.moving.sources import Source
 
@@ -18,7 +18,26 @@ Told = Callable[[int, int], object]  # how many are dealt with, and of how many
 _WHOM = "about:"  # how a refusal begins that is for whom something is about
 
 
-def preview(view: View | DisabledView, source: Source, *, run: str | None = None) -> Preview:
+class Into(Protocol):
+    """A view, of the library or of a client."""
+
+    @property
+    def enabled(self) -> bool: ...
+
+    def preview_items(self, items: Sequence[Incoming], *, source: str) -> ImportPreview: ...
+
+    def import_items(
+        self,
+        run: str,
+        items: Sequence[Incoming],
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep: ...
+
+
+def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
     """What it would come to. Everything is read, and nothing is written."""
     problems = Problems()
     new = already = sensitive = refused = total = 0
@@ -46,7 +65,7 @@ def preview(view: View | DisabledView, source: Source, *, run: str | None = None
 
 
 def take_over(
-    view: View | DisabledView,
+    view: Into,
     source: Source,
     *,
     run: str | None = None,
@@ -103,9 +122,7 @@ def _size(item: Incoming) -> int:
     return len(item.content) + (len(json.dumps(item.data)) if item.data else 0)
 
 
-def _about_known(
-    view: View | DisabledView, source: Source, batch: Sequence[Found]
-) -> list[Incoming]:
+def _about_known(view: Into, source: Source, batch: Sequence[Found]) -> list[Incoming]:
     """Where it cannot be told whom something is about, it is kept without that: what it says is
     worth more than a name that several people have."""
     items = [one.item for one in batch]
