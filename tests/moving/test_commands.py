@@ -3,12 +3,14 @@
 import io
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tacit.surfaces.cli import main
+from tacit.surfaces.cli.console import Portion
 from tacit.surfaces.cli.exits import Exit
 from tacit.surfaces.cli.options import FORMS
 from tacit.surfaces.moving import Format, taking
@@ -71,12 +73,24 @@ def test_another_persons_imports_are_neither_listed_nor_reverted(on_file: Tacit)
     assert len(on_file("list", *MARA, "--json").json["memories"]) == 3
 
 
+class Typed(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_how_far_it_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Typed()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    with Portion(quiet=False) as portion:
+        portion(200, 1_200)
+        portion(400, 1_200)  # within the same moment
+        portion(1_200, 1_200)
+    assert shown.getvalue() == "\r200 of 1,200\r1,200 of 1,200\n"
+
+
 @pytest.fixture
 def at_terminal(on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
-    class Typed(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     def say(answer: str) -> None:
         monkeypatch.setattr(sys, "stdin", Typed(answer))
         main(["--db", str(tmp_path / "memory.sqlite"), *MEM0])

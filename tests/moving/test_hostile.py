@@ -96,6 +96,7 @@ def test_a_document_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None
         ("mem0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no text"),
         ("chatgpt", b"PK\x03\x04\x14\0\0\0", "is an archive; unpack it"),
         ("claude", "Tee".encode("utf-16-le"), "is no text"),
+        ("chatgpt", b"\n<!DOCTYPE html><html><body>Likes tea", "is a web page; name the file"),
         ("mem0", b"Dear diary, I like tea", "is no JSON"),
         ("langgraph", b"SQLite format 3\0" + b"x" * 200, "is a database that cannot be read"),
     ],

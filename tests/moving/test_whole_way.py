@@ -1,5 +1,6 @@
 """Each kind of foreign memory, from its file to what is recalled, and back to nothing as one."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,24 @@ def test_secrets_are_refused_without_being_repeated_and_sensitive_things_are_cou
     assert problem.startswith("line 1: content: holds a secret (")
     assert secret not in problem
     assert secret not in str(found)
+
+
+def test_what_a_database_or_a_memory_cannot_hold_is_refused_by_itself(
+    mara: View, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.jsonl"
+    records: list[dict[str, object]] = [
+        {"memory": "a\0b"}, {"memory": "half of a pair \ud800"}, {"memory": "x" * 16_001},
+        {"memory": "one", "metadata": {"a": "\ud800"}}, {"memory": "two", "metadata": {"a\0": 1}},
+        {"memory": "three", "metadata": {"a": "x" * 70_000}}, {"memory": "four", "id": "i" * 1_001},
+        {"memory": "five", "expiration_date": "2001-01-01"}, {"memory": "kept", "id": 7},
+        {"memory": "kept too", "created_at": "9999-12-31T23:59:59-23:59", "categories": [1, "\0"]},
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    source = moving.open(path, "mem0")
+    found, done = moving.preview(mara, source), moving.take_over(mara, source)
+    assert (found.new, found.refused) == (done.created, done.refused) == (2, 8)
+    assert sorted(one.content for one in mara.list()) == ["kept", "kept too"]
 
 
 def test_a_disabled_view_takes_nothing_in(memory: Memory) -> None:

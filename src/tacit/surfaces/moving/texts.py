@@ -28,6 +28,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _ZIPPED = (b"PK\x03\x04", b"\x1f\x8b")
+_PAGES = (b"<!doctype", b"<html")
 _JSON = re.compile(r'\{\s*(?:["}]|\Z)|\[\s*(?:["{\[\]]|\Z)')
 NOT_TEXT = "is not UTF-8 text; save the file as UTF-8"
 
@@ -67,6 +68,8 @@ def _as_text(raw: BinaryIO) -> TextIO:
     head = raw.read(_SNIFFED_BYTES)
     if head.startswith(_ZIPPED):
         raise InvalidInput(FIELD, "is an archive; unpack it, and name the file in it")
+    if head.lstrip().lower().startswith(_PAGES):
+        raise InvalidInput(FIELD, "is a web page; name the file of JSON or text beside it")
     encoding = next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
     if b"\0" in head and not encoding.startswith(("utf-16", "utf-32")):
         raise InvalidInput(FIELD, "is no text; name a file that another memory wrote as text")
