@@ -52,6 +52,7 @@ def world(memory: Memory) -> dict[str, str]:
         memory.joined(FAMILY, who.key)
     memory.link("telegram:1001", "acct:alice")
     alice, bob = private(memory, ALICE), private(memory, BOB)
+    alice.import_items("moved", [{"content": "apple that moved in"}], source="mem0")
     return {
         "mine": kept(alice, "apple of mine"),
         "account": kept(private(memory, ACCOUNT), "apple of the account"),
@@ -99,6 +100,10 @@ ACTS: dict[str, Act] = {
     "operator forgets": lambda m, ids: m.operator("x").forget(ids["said"]),
     "operator erases": lambda m, ids: m.operator("x").erase(ids["about"]),
     "import": lambda m, _: private(m, BOB).import_lines(['{"content": "apple imported"}']),
+    "import items": lambda m, _: private(m, BOB).import_items(
+        "moving", [{"content": f"apple {n} moved in"} for n in range(3)], source="mem0"
+    ),
+    "revert an import": lambda m, _: private(m, ALICE).revert_import("moved"),
     "put": lambda m, _: private(m, ALICE).put("goal", "fruit", "apple goal"),
     "forget_subject": lambda m, _: m.forget_subject("telegram:2002"),
     "wipe": lambda m, _: private(m, ALICE).wipe(),
