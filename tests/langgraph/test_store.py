@@ -225,6 +225,14 @@ def test_a_question_brings_what_is_nearest_first(store: BaseStore) -> None:
     assert [one.key for one in later] == ["sport"]
 
 
+def test_a_question_may_be_in_any_script(store: BaseStore) -> None:
+    said = ["这是中文", "これは日本語です", "이건 한국어야", "Это русский", "यह हिंदी है"]
+    for n, text in enumerate(said):
+        store.put(("memories",), str(n), {"text": text})
+    for n, text in enumerate(said):
+        assert store.search(("memories",), query=text)[0].key == str(n), text
+
+
 def test_what_is_not_indexed_is_found_by_no_question(store: BaseStore) -> None:
     store.put(("docs",), "hidden", {"text": "a zebra in the zoo"}, index=False)
     store.put(("docs",), "shown", {"text": "a lion in the zoo"})

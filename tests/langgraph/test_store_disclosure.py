@@ -171,6 +171,15 @@ def test_a_store_that_cannot_work_says_so_when_it_is_made(memory: Memory) -> Non
         Store(view, category="recipes").put(PREFS, "k", {"a": 1})
 
 
+def test_a_filter_may_name_a_path_and_a_namespace_may_be_a_list(memory: Memory) -> None:
+    store = Store(private(memory, ALICE))
+    store.put(["people"], "anna", {"work": {"role": "dev"}, "a.b": 1})  # type: ignore[arg-type]
+    for wanted in ({"work.role": "dev"}, {"a.b": 1}, {"work.level": None}, {"a.b.c": None}):
+        assert len(store.search(["people"], filter=wanted)) == 1, wanted  # type: ignore[arg-type]
+    assert store.search((), filter={"work.role.x": "dev"}) == []
+    assert store.list_namespaces(prefix=["*"]) == [("people",)]  # type: ignore[arg-type]
+
+
 def test_words_are_made_of_the_fields_that_are_indexed(memory: Memory) -> None:
     view = private(memory, ALICE)
     store = Store(view, index=["text", "tags[*]"])

@@ -121,6 +121,8 @@ def test_what_is_no_time_is_refused(memory: Memory, clock: SetClock) -> None:
             store.put(HERE, "k", {"a": 1}, ttl=ttl)  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match="ttl"):
             lasting(memory, clock, ttl=TTLConfig(default_ttl=ttl))  # type: ignore[typeddict-item]
+    with pytest.raises(InvalidInput, match="omit_expired"):
+        lasting(memory, clock, ttl={"omit_expired": False})
     with pytest.raises(InvalidInput, match="default_ttl"):
         lasting(memory, clock, ttl={"minutes": 5})
     assert store.search(()) == []

@@ -44,7 +44,17 @@ def _check(wanted: Mapping[Any, Any]) -> None:
 
 
 def fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(_is(value.get(name), one) for name, one in wanted.items())
+    return all(_is(_at(value, name), one) for name, one in wanted.items())
+
+
+def _at(value: Any, name: str) -> Any:
+    """By its name, or by a path of names: `user.city` as well as {"user": {"city": …}}."""
+    if not isinstance(value, Mapping):
+        return None
+    first, dot, rest = name.partition(".")
+    if name in value or not dot:
+        return value.get(name)
+    return _at(value.get(first), rest)
 
 
 def _is(value: Any, wanted: Any) -> bool:

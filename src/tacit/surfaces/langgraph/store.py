@@ -143,7 +143,7 @@ class Store(BaseStore):
                 if not op.namespace:
                     raise InvalidInput("namespace", "is empty; name at least one label")
                 items.place(op.namespace, str(op.key))
-                last[op.namespace, str(op.key)] = op if op.value is None else self._put(op)
+                last[tuple(op.namespace), str(op.key)] = op if op.value is None else self._put(op)
             elif not isinstance(op, GetOp | SearchOp | ListNamespacesOp):
                 raise InvalidInput("ops", f"a {type(op).__name__} is no operation of a store")
         return list(last.values())
@@ -238,6 +238,8 @@ def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
     given: object = ttl
     if not isinstance(given, Mapping) or not known >= set(given):
         raise InvalidInput("ttl", f"takes an object with {', '.join(sorted(known))}")
+    if ttl.get("omit_expired") is False:
+        raise InvalidInput("ttl", "omit_expired cannot be false: what is past its time is not told")
     _minutes(ttl.get("default_ttl"))
     return ttl
 
