@@ -12,6 +12,7 @@ from tacit.disclosure.decide import decide
 from tacit.identity.keys import channel_of
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Source
+from tacit.model.request import Request
 from tacit.model.words import (
     CATEGORY_OF_KIND,
     ChatKind,
@@ -31,8 +32,8 @@ Ttls = dict[str, int]  # days, by kind
 def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     """A memory as this chat's provenance makes it; what is not said is taken over from `old`."""
     request, subject = w.request, w.request.subject
-    if old is not None and not request.private and old.learned_in not in request.rooms:
-        old = old if decide(request, old).allowed else _told_elsewhere(old)
+    if old is not None and not request.private:
+        old = _as_heard_here(request, old)
     subjects = _about(w, draft, old)
     withheld = _withheld(w, draft, old)
     kind = draft.kind or (old.kind if old else Kind.KNOWLEDGE)
@@ -47,7 +48,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         subjects=subjects,
         learned_in=request.chat if learned else None,
         learned_kind=learned,
-        heard_by=heard(w),
+        heard_by=heard_with(w, draft, old),
         confidential=in_group and request.confidential,
         kind=kind,
         category=draft.category or (old.category if old else CATEGORY_OF_KIND[kind]),
@@ -114,6 +115,14 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     )
 
 
+def _as_heard_here(request: Request, old: Memory) -> Memory:
+    """Words are said anew. Data is not, and stays where it was said and might be heard."""
+    allowed = decide(request, old).allowed
+    if old.learned_in in request.rooms:
+        return old if allowed else replace(old, data=None)
+    return replace(old, data=None) if allowed else _told_elsewhere(old)
+
+
 def _told_elsewhere(old: Memory) -> Memory:
     """Of a memory that this room may not hear, a new one takes over what makes it stricter."""
     room = old.visibility is Visibility.ROOM
@@ -143,6 +152,14 @@ def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
 def heard(w: Writing) -> frozenset[str]:
     """By the identities they have here: a link may end, and whoever was there was there."""
     return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
+
+
+def heard_with(w: Writing, draft: Draft, old: Memory | None) -> frozenset[str]:
+    """Words and data that are taken over were heard by nobody but those who heard them before."""
+    if old is None:
+        return heard(w)
+    data_is_old = old.data is not None and draft.data is None
+    return heard(w) & old.heard_by if data_is_old or draft.content is None else heard(w)
 
 
 def data_of(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:

@@ -15,7 +15,7 @@ from tacit.learn.compose import (
     Ttls,
     compose,
     data_of,
-    heard,
+    heard_with,
     refiled,
     source,
     stricter,
@@ -156,19 +156,18 @@ def _says_the_same(memory: Memory, draft: Draft) -> bool:
 
 
 def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
-    # Data that is taken over was not heard by those who came since.
-    kept = memory.data is not None and draft.data is None
     changed = replace(
         refiled(w, memory, draft, ttls),
         content=draft.content or memory.content,
         version=memory.version + 1,
         speaker=w.request.subject,
-        heard_by=heard(w) & memory.heard_by if kept else heard(w),
+        heard_by=heard_with(w, draft, memory),
         source=source(w, draft),
         updated_at=w.at,
     )
     same_words = changed.content == memory.content
-    told = {"fields": "data"} if changed.data != memory.data else None
+    # Fields are what changed where the words did not.
+    told = {"fields" if same_words else "also": "data"} if changed.data != memory.data else None
     writes.reword(w, changed, told, same_words=same_words)
     _settle(w, changed)
     return _answer(w, changed)

@@ -8,6 +8,7 @@ An operator reverts any source. Whoever takes back a message of their own unlear
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
@@ -31,12 +32,12 @@ from tacit.store.learned import Fact
 from tacit.store.rows import to_sensitivity, to_visibility
 from tacit.store.rows import unpacked as people
 from tacit.store.settle import settle_key
-from tacit.store.tables import jobs, learned, memories, memory_versions
+from tacit.store.tables import history, jobs, learned, memories, memory_versions
 from tacit.store.writes import Writing
 
 _AT_ONCE_COUNT = 100
 _TURNS_AT_ONCE_COUNT = 500
-_M, _L, _J, _V = memories.c, learned.c, jobs.c, memory_versions.c
+_M, _L, _J, _V, _H = memories.c, learned.c, jobs.c, memory_versions.c, history.c
 _STANDING = (State.ACTIVE, State.PENDING, State.QUARANTINED, State.SUPERSEDED, State.EXPIRED)
 # No word of where it came from: whoever hears a memory may read its history.
 _GONE = "what was learned from its source was reverted"
@@ -259,7 +260,7 @@ def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
     back = replace(
         memory,
         content=then.content,
-        data=None,  # what went with that wording is not kept
+        data=memory.data if _has_its_data(w, memory, version) else None,
         version=memory.version + 1,
         speaker=then.speaker,
         subjects=people(then.subjects),
@@ -278,6 +279,15 @@ def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
     _compare_by(w, back)
     _settle(w, back)
     done.reworded.add(memory.id)
+
+
+def _has_its_data(w: Writing, memory: Memory, version: int) -> bool:
+    """Whether its data has been the same since that version: other data than now's is not kept."""
+    since = select(_H.detail).where(
+        _H.space_id == w.space, _H.memory_id == memory.id, _H.version > version
+    )
+    details = map(json.loads, w.connection.execute(since).scalars())
+    return not any("data" in (one.get("fields"), one.get("also")) for one in details)
 
 
 def _compare_by(w: Writing, memory: Memory) -> None:

@@ -132,6 +132,8 @@ def wordings(w: Writing, memory: Memory) -> list[Wording]:
             continue
         by_learning = "why" in detail and not row.actor.startswith("operator:")
         if AS_VERSION in detail:  # what was put back is as good as it was
-            by_learning = found[int(detail[AS_VERSION])].learned
+            # A version that has other data, and no other words, is in the wording before it.
+            before = max(one for one in found if one <= int(detail[AS_VERSION]))
+            by_learning = found[before].learned
         found[row.version] = Wording(version=row.version, at=row.at, learned=by_learning)
     return list(found.values())
