@@ -47,9 +47,9 @@ def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
 
     bare = rendered.execute
 
-    def noted(driver: Any, sql: str, values: Any) -> Any:
+    def noted(driver: Any, sql: str, values: Any, **how: Any) -> Any:
         found.append(Statement(sql, values))
-        return bare(driver, sql, values)
+        return bare(driver, sql, values, **how)
 
     event.listen(database.engine, "before_cursor_execute", note)
     rendered.execute = noted  # what it answers is unchanged

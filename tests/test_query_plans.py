@@ -24,7 +24,9 @@ from bench.plans import Statement, plans_of, recorded, traced
 from bench.sinks import open_sink
 from tacit.memory import Memory
 from tacit.model.search import Search
+from tacit.model.step import GraphStep, StepValue, StepWrite
 from tacit.model.words import ChatKind
+from tacit.store.tables import metadata
 from tacit.views.exporting import ViewExport
 from tacit.views.hearing import ViewHearing
 from tacit.views.reading import ViewReads
@@ -93,6 +95,13 @@ READS: dict[str, Read] = {
         v.imports(limit=1, cursor=v.imports(limit=1).cursor),
     ],
     "preview_items": lambda v, _: _in_private(lambda: v.preview_items(INCOMING, source="mem0")),
+    "steps": lambda v, _: [
+        v.steps().find("t"),
+        v.steps().find("t", "", "1"),
+        v.steps().page("t", before="9"),
+        v.steps().page("t", "", metadata={"step": 1}, limit=1),
+        v.steps().page(limit=1, cursor='["9", "t", ""]'),
+    ],
     "link_waiting": lambda v, _: v.link_waiting(),
     "identities": lambda v, _: v.identities(),
     "files": lambda v, _: v.files(),
@@ -226,6 +235,27 @@ def _relate(connection: Connection) -> None:
     connection.execute(insert, pairs)
 
 
+def _step(view: View, thread: str) -> None:
+    for id in ("1", "2"):
+        step = GraphStep(thread=thread, id=id, type="x", data=b"-", versions={"a": id, "b": id})
+        values = [StepValue(channel=name, version=id, type="x", data=b"-") for name in "ab"]
+        view.steps().save(step, values)
+        write = StepWrite(task="k", index=0, channel="a", type="x", data=b"-")
+        view.steps().write(thread, "", id, [write])
+
+
+def _steps_of_others(connection: Connection) -> None:
+    """As many as there are, once for each of many people, in private and in the same group."""
+    for table in ("graph_steps", "graph_values", "graph_writes"):
+        columns = [column.name for column in metadata.tables[table].columns]
+        copied = ", ".join("person || '-' || n" if c == "person" else c for c in columns)
+        numbers = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
+        connection.exec_driver_sql(
+            f"INSERT INTO {table} ({', '.join(columns)}) {numbers} WHERE n < 60) "
+            f"SELECT {copied} FROM {table}, numbers"
+        )
+
+
 def _fill(url: str, memos: Iterator[Memo]) -> Filled:
     with tacit.open(url) as memory:
         _view(memory, 5, _private(5)).put("profile", "timezone", "UTC")  # makes the space
@@ -250,8 +280,12 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
             view.end_session(draft=tacit.SessionDraft(summary="Talked.", facts=("It rains",)))
             for run in ("one", "two"):
                 view.import_items(run, INCOMING, source="mem0")
+            _step(view, "t")
+            if person in GROUP.members:
+                _step(_view(memory, person, _group(complete=True)), "t")
             ids[person] = done.id
         notes_of_others(memory, list(ids.values()))
+        memory._store.database.write(_steps_of_others)
         memory.maintain()
     return Filled(url, ids)
 
@@ -372,7 +406,7 @@ def test_every_way_to_read_is_among_the_reads() -> None:
     public = {name for name in words if not name.startswith("_")}
     public |= {"begin_session", "checkpoint", "files", "file_sizes", "read_file"}
     public |= {"link_waiting", "identities", "graph", "activity", "activity_days"}
-    public |= {"browse", "browse_count", "looks", "imports", "preview_items"}
+    public |= {"browse", "browse_count", "looks", "imports", "preview_items", "steps"}
     assert public == {name.split(" ")[0] for name in READS}
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import Engine, create_engine, event, make_url, text
 import tacit
 from tacit.bootstrap import open_memory
 from tacit.memory import Memory
+from tacit.model.step import GraphStep, StepValue, StepWrite
 from tacit.settings import (
     JobsSettings,
     LearnSettings,
@@ -161,6 +162,17 @@ def busy_day(memory: Memory) -> None:
     memory.revoke_key(key.key.id)
     alice.save_checkpoint({"step": 1}, thread="t1")
     assert alice.checkpoint("t1")
+    steps = alice.steps()
+    for id, parent in (("1", None), ("2", "1")):
+        step = GraphStep(thread="t", id=id, parent=parent, type="x", data=b"", run="r")
+        steps.save(step, [StepValue(channel="a", version=id, type="x", data=b"")])
+        steps.write("t", "", id, [StepWrite(task="k", index=0, channel="a", type="x", data=b"")])
+    assert steps.find("t")
+    assert len(steps.page()) == 2
+    steps.copy_thread("t", "u")
+    steps.prune(["t"])
+    steps.forget_runs(["r"])
+    steps.forget_thread("u")
     alice.once("k1").remember("I like blue skies")
     moved = [tacit.Incoming(content="I sail", source="1", key="hobby", about=["Zoe"])]
     alice.preview_items(moved, source="mem0")

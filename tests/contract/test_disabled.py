@@ -7,6 +7,7 @@ import pytest
 import tacit
 from tacit import SessionDraft
 from tacit.memory import Memory
+from tacit.model.step import GraphStep
 from tacit.settings import MemorySettings, Settings
 from tacit.views.disabled import DisabledView
 from tacit.views.view import View
@@ -51,6 +52,14 @@ def check(view: View | DisabledView, id: str) -> None:
     assert not view.save_checkpoint({"step": 1})
     assert view.checkpoint() is None
     view.forget_checkpoint()
+    steps = view.steps()
+    steps.save(GraphStep(thread="t", id="1", type="x", data=b"-"))
+    steps.write("t", "", "1", [])
+    steps.copy_thread("t", "u")
+    steps.prune(["t"])
+    steps.forget_runs(["r"])
+    steps.forget_thread("t")
+    assert (steps.find("t"), len(steps.page())) == (None, 0)
     view.refuse_link()
     assert (view.link_waiting(), view.identities()) == (None, [])
     for link in (view.offer_link, view.confirm_link, view.unlink_me):

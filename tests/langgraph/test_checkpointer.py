@@ -32,7 +32,7 @@ def asking(checkpointer: Any, **options: Any) -> Any:
     def ask(_: State) -> State:
         return {"said": [f"you said {interrupt('When?')}"]}
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("ask", ask)
     builder.add_edge(START, "ask")
     builder.add_edge("ask", END)
@@ -40,7 +40,7 @@ def asking(checkpointer: Any, **options: Any) -> Any:
 
 
 def counting(checkpointer: Any) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("one", lambda _: {"said": ["one"]})
     builder.add_node("two", lambda _: {"said": ["two"]})
     builder.add_edge(START, "one")
@@ -112,7 +112,7 @@ def test_what_some_tasks_did_is_not_done_again_when_another_one_failed(memory: M
             raise RuntimeError("once")
         return {"said": [state["what"]]}
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("work", work)
     sent = [Send("work", {"what": what}) for what in ("a", "bad", "c")]
     builder.add_conditional_edges(START, lambda _: sent, ["work"])
@@ -126,7 +126,7 @@ def test_what_some_tasks_did_is_not_done_again_when_another_one_failed(memory: M
 
 
 def test_a_graph_within_a_graph_has_a_namespace_of_its_own(memory: Memory) -> None:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("inner", asking(None))
     builder.add_edge(START, "inner")
     graph: Any = builder.compile(checkpointer=saver(memory))

@@ -217,10 +217,10 @@ def _made(sql: str, shape: Shape) -> TextClause:
 
 @lru_cache(maxsize=64)
 def _seals(shape: Shape, of_thread: bool) -> TextClause:
-    which = " AND s.thread = :thread" if of_thread else ""
+    which = " AND thread = :thread" if of_thread else ""
     return _made(
-        f"SELECT DISTINCT s.heard, s.categories FROM graph_steps AS s "  # noqa: S608
-        f"WHERE {_here('s', shape)}{which}",
+        "SELECT DISTINCT heard, categories FROM graph_steps "  # noqa: S608
+        f"WHERE {_here('graph_steps', shape)}{which}",
         shape,
     )
 
@@ -228,17 +228,17 @@ def _seals(shape: Shape, of_thread: bool) -> TextClause:
 @lru_cache(maxsize=256)
 def _listing(shape: Shape, named: tuple[str, ...]) -> TextClause:
     tests = {
-        "thread": "s.thread = :thread",
-        "ns": "s.ns = :ns",
-        "id": "s.id = :id",
-        "before": "s.id < :before",
-        "a_id": "(s.id < :a_id OR (s.id = :a_id AND (s.thread > :a_thread "
-        "OR (s.thread = :a_thread AND s.ns > :a_ns))))",
+        "thread": "thread = :thread",
+        "ns": "ns = :ns",
+        "id": "id = :id",
+        "before": "id < :before",
+        "a_id": "(id < :a_id OR (id = :a_id AND (thread > :a_thread "
+        "OR (thread = :a_thread AND ns > :a_ns))))",
     }
     which = "".join(f" AND {tests[name]}" for name in named if name in tests)
     return _made(
-        f"SELECT DISTINCT s.id, s.thread, s.ns, s.metadata FROM graph_steps AS s "  # noqa: S608
-        f"WHERE {_here('s', shape)}{which} ORDER BY s.id DESC, s.thread, s.ns LIMIT :most",
+        "SELECT DISTINCT id, thread, ns, metadata FROM graph_steps "  # noqa: S608
+        f"WHERE {_here('graph_steps', shape)}{which} ORDER BY id DESC, thread, ns LIMIT :most",
         shape,
     )
 
@@ -247,10 +247,10 @@ def _newest(shape: Shape, which: str) -> str:
     """A step. Under each name and in each place the newest is the last of an index, of which no
     more than that is read."""
     each = [
-        f"SELECT * FROM (SELECT s.* FROM graph_steps AS s "  # noqa: S608
-        f"WHERE s.space_id = :space AND s.person = :mine{n} AND s.place = :place{m} "
-        f"AND s.thread = :thread AND s.ns = :ns{which}{_sealed('s', shape)} "
-        f"ORDER BY s.id DESC LIMIT 1) AS k{n}_{m}"
+        "SELECT * FROM (SELECT * FROM graph_steps "  # noqa: S608
+        f"WHERE space_id = :space AND person = :mine{n} AND place = :place{m} "
+        f"AND thread = :thread AND ns = :ns{which}{_sealed('graph_steps', shape)} "
+        f"ORDER BY id DESC LIMIT 1) AS k{n}_{m}"
         for n in range(shape[0])
         for m in range(shape[1])
     ]
@@ -263,17 +263,18 @@ def _newest(shape: Shape, which: str) -> str:
 def _one(dialect: str, shape: Shape, by_id: bool) -> TextClause:
     """A step, the values of its channels and what was written after it, as rows of one shape. CROSS
     JOIN is SQLite's word for "in this order"."""
-    newest = _newest(shape, " AND s.id = :id" if by_id else "")
+    newest = _newest(shape, " AND id = :id" if by_id else "")
+    v, w = "graph_values", "graph_writes"  # by their names, which plans are checked for
     return _made(
         f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
-        f"SELECT 0 AS part, p.identity_rev, {_OWN} FROM spaces AS p LEFT JOIN s ON 1 = 1 "
-        "WHERE p.space_id = :space "
-        "UNION ALL SELECT 1, 0, v.channel, v.version, v.type, NULL, NULL, NULL, NULL, v.saved_at, "
-        f"v.data FROM s CROSS JOIN {_EACH[dialect]} CROSS JOIN graph_values AS v "
-        f"WHERE {_here('v', shape)} AND v.thread = s.thread AND v.ns = s.ns "
-        "AND v.channel = e.key AND v.version = e.value "
-        "UNION ALL SELECT 2, w.idx, w.channel, NULL, w.type, w.task, w.path, NULL, NULL, "
-        f"w.saved_at, w.data FROM s CROSS JOIN graph_writes AS w WHERE {_here('w', shape)} "
-        "AND w.thread = s.thread AND w.ns = s.ns AND w.step = s.id",
+        f"SELECT 0 AS part, spaces.identity_rev, {_OWN} FROM spaces LEFT JOIN s ON 1 = 1 "
+        "WHERE spaces.space_id = :space "
+        f"UNION ALL SELECT 1, 0, {v}.channel, {v}.version, {v}.type, NULL, NULL, NULL, NULL, "
+        f"{v}.saved_at, {v}.data FROM s CROSS JOIN {_EACH[dialect]} CROSS JOIN {v} "
+        f"WHERE {_here(v, shape)} AND {v}.thread = s.thread AND {v}.ns = s.ns "
+        f"AND {v}.channel = e.key AND {v}.version = e.value "
+        f"UNION ALL SELECT 2, {w}.idx, {w}.channel, NULL, {w}.type, {w}.task, {w}.path, NULL, "
+        f"NULL, {w}.saved_at, {w}.data FROM s CROSS JOIN {w} "
+        f"WHERE {_here(w, shape)} AND {w}.thread = s.thread AND {w}.ns = s.ns AND {w}.step = s.id",
         shape,
     )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.model.results import Page
 from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+from tacit.views.steps import Steps
 
 
-class DisabledSteps:
+@dataclass(frozen=True)
+class NoSteps(Steps):
+    _view: Any = None
+
     def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
         return None
 
@@ -56,5 +61,5 @@ class DisabledSteps:
 
 
 class DisabledStepping:
-    def steps(self) -> DisabledSteps:
-        return DisabledSteps()
+    def steps(self) -> Steps:
+        return NoSteps()
