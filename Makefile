@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-import
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -145,6 +145,9 @@ bench-import: .venv/.test-ready ## 10,000 things from another memory: stopped th
 
 bench-console: .venv/.test-ready ## the console's pages with 10,000 memories beside 100, and their size
 	$(WITH_POSTGRES) $(BIN)/python bench/console_speed.py $(ARGS)
+
+bench-checkpoints: .venv/.test-ready ## saving and loading a graph's state beside LangGraph's own savers
+	$(WITH_POSTGRES) $(BIN)/python bench/checkpoint_speed.py $(ARGS)
 
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py

@@ -52,6 +52,7 @@ CASES: dict[str, Case] = {
     "group_bot.py": Case(),
     "import_memories.py": Case(),
     "mcp_client.py": Case(),
+    "langgraph_agent.py": Case(),
     "langgraph_store.py": Case(),
     "mem0_script.py": Case(),
     "openai_responses.py": Case(model=attentive, sent=by("responses")),
