@@ -33,8 +33,8 @@ class Trip(TypedDict, total=False):
     plan: str
 
 
-def ask_where(_: Trip) -> Trip:
-    return {"answers": [interrupt("Where to?")]}
+def ask_where(state: Trip) -> Trip:
+    return {"answers": [*state.get("answers", []), interrupt("Where to?")]}
 
 
 def ask_when(state: Trip) -> Trip:
