@@ -97,12 +97,42 @@ def test_secrets_are_refused_in_data_and_not_repeated(memory: Memory) -> None:
     for data in (
         {"password": "correct-horse-42!"},
         {"in": [{"key": "AKIAIOSFODNN7EXAMPLE"}]},
+        {"AKIAIOSFODNN7EXAMPLE": True},
+        {"password": ["correct-horse-42!"]},
+        {"password": {"of": {"mine": "correct-horse-42!"}}},
+        {"userPassword": "correct-horse-42!"},
+        {"fields": [{"name": "password", "value": "correct-horse-42!"}]},
+        {"in": ["password", "correct-horse-42!"]},
+        {"pin": 482942},
+        {"card": {"number": 4242424242424242}},
     ):
         with pytest.raises(SecretRefused) as refused:
             view.update(id, data=data)
         assert "42" not in str(refused.value)
         assert "AKIA" not in str(refused.value)
     assert view.show(id).data is None
+
+
+def test_what_programs_keep_is_not_taken_for_a_secret(memory: Memory) -> None:
+    data = {
+        "usage": {"prompt_tokens": 12345, "tokens": [1200, 340]},
+        "password": {"type": "string", "required": True, "length": 12},
+        "code": 404,
+        "user_id": 7123456789,
+        "at": [52.5200066, 1700000000123],
+        "keys": ["name", "city"],
+        "login": {"count": 1234, "last": "2026-03-01T12:00:00+00:00"},
+    }
+    view = private(memory, ALICE)
+    assert view.show(view.remember("with it", data=data).id).data == data
+
+
+def test_what_is_there_twice_counts_twice(memory: Memory) -> None:
+    many: list[object] = [1]
+    for _ in range(30):
+        many = [many, many]
+    with pytest.raises(InvalidInput, match="more than fits into 65,536 bytes"):
+        private(memory, ALICE).remember("with it", data={"many": many})
 
 
 def test_data_reaches_whom_the_memory_reaches_and_nobody_else(memory: Memory) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tacit import moving_limits
 from tacit.errors import InvalidInput
 from tacit.model import text
+from tacit.screening.secrets import may_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,12 @@ _DATA = Bounds(
 )
 
 
+_NAMES_COUNT = 4  # of those above a value, the nearest
+_SAYS_ITS_NAME = ("name", "key", "label", "field")
+_CODE_MIN, _CARD_MIN, _CARD_MAX = 100, 10**11, 10**20  # as numbers
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # userPassword
+
+
 def data(value: object) -> dict[str, Any]:
     """What goes with a memory: a copy, so that the caller's own may change."""
     if not isinstance(value, Mapping):
@@ -39,7 +47,7 @@ def data(value: object) -> dict[str, Any]:
 def packed(value: object, bounds: Bounds) -> str:
     """As JSON, without secrets and within its limit. What would not come back the same is
     refused."""
-    _check(value, bounds, bounds.depth)
+    _Checking(bounds).check(value, (), bounds.depth)
     try:
         whole = written(value)
     except ValueError:  # a number of thousands of digits
@@ -57,36 +65,64 @@ def written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _check(value: object, bounds: Bounds, depth: int) -> None:
-    if value is None or isinstance(value, bool | int):
-        return
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InvalidInput(bounds.field, "holds a number that JSON has no word for")
-    elif isinstance(value, str):
-        _check_words(value, bounds)
-    elif depth == 0:
-        raise InvalidInput(bounds.field, f"is nested deeper than {bounds.depth} levels")
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _check(one, bounds, depth - 1)
-    elif isinstance(value, dict):
-        _check_names(value, bounds, depth)
-    else:
-        raise InvalidInput(bounds.field, f"holds a {type(value).__name__}; use what JSON has")
+class _Checking:
+    """One value, and how much of it has been looked at: what is in two places is there twice."""
 
+    def __init__(self, bounds: Bounds) -> None:
+        # The shortest are a digit and a comma.
+        self._bounds, self._left = bounds, bounds.bytes // 2 + 1
 
-def _check_names(value: dict[object, object], bounds: Bounds, depth: int) -> None:
-    for name, one in value.items():
-        if not isinstance(name, str):
-            raise InvalidInput(bounds.field, f"holds a {type(name).__name__} as a name; use text")
-        _check_words(name, bounds)
-        if isinstance(one, str):  # by its name a value may be known as a secret
-            text.storable(bounds.field, one, bounds.bytes)
-            text.without_secrets(bounds.field, f"{name}: {one}")
+    def check(self, value: object, names: tuple[str, ...], depth: int) -> None:
+        """`names` are those that it stands under, of which one may say that it is secret."""
+        self._left -= 1
+        if self._left < 0:
+            self._refuse(f"holds more than fits into {self._bounds.bytes:,} bytes: save less of it")
+        if value is None or isinstance(value, bool):
+            return
+        if isinstance(value, int):
+            if _CODE_MIN <= abs(value) < _CARD_MAX and (names or abs(value) >= _CARD_MIN):
+                self._screen(str(value), names)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                self._refuse("holds a number that JSON has no word for")
+        elif isinstance(value, str):
+            self._storable(value)
+            self._screen(value, names)
+        elif depth == 0:
+            self._refuse(f"is nested deeper than {self._bounds.depth} levels")
+        elif isinstance(value, list | tuple):
+            for one in value:
+                self.check(one, names, depth - 1)
+            self._screen(" ".join(one for one in value if isinstance(one, str)), names)
+        elif isinstance(value, dict):
+            self._check_object(value, names, depth)
         else:
-            _check(one, bounds, depth - 1)
+            self._refuse(f"holds a {type(value).__name__}; use what JSON has")
 
+    def _check_object(
+        self, value: dict[object, object], names: tuple[str, ...], depth: int
+    ) -> None:
+        for name, one in value.items():
+            if not isinstance(name, str):
+                self._refuse(f"holds a {type(name).__name__} as a name; use text")
+            self._screen(self._storable(name), ())
+            inner = (*names, _HUMP.sub("_", name)) if may_name(name) else names
+            self.check(one, inner[-_NAMES_COUNT:], depth - 1)
+            if isinstance(one, str):
+                self._screen(f"{name}: {one}", ())
+        if isinstance(said := value.get("value"), str | int):
+            # A record that says its own name, such as {"name": "pin", "value": 1234}.
+            named = (one for one in map(value.get, _SAYS_ITS_NAME) if isinstance(one, str))
+            self.check(said, tuple(filter(may_name, named)), 0)
 
-def _check_words(value: str, bounds: Bounds) -> None:
-    text.without_secrets(bounds.field, text.storable(bounds.field, value, bounds.bytes))
+    def _screen(self, words: str, names: tuple[str, ...]) -> None:
+        """By its name, too, a value may be known as a secret."""
+        text.without_secrets(self._bounds.field, words)
+        for name in names:
+            text.without_secrets(self._bounds.field, f"{name}: {words}")
+
+    def _storable(self, value: str) -> str:
+        return text.storable(self._bounds.field, value, self._bounds.bytes)
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise InvalidInput(self._bounds.field, problem)

@@ -46,3 +46,8 @@ def screen(text: str) -> Secret | None:
             if not present.isdisjoint(kind.hints) and kind.found(reading):
                 return Secret(kind=kind.name, says=kind.says)
     return None
+
+
+def may_name(words: str) -> bool:
+    """Whether what stands under this name may be a secret for that alone: a password, a code."""
+    return any(hint in one.lower() for one in readings(words) for hint in _HINTS[STATED])
