@@ -5,6 +5,7 @@ Other tests hold the pages to commands and options (tests/surfaces/test_cli_docs
 (tests/test_docs.py), chat commands (tests/chat), checks of the doctor and kinds of secrets.
 """
 
+import importlib
 import inspect
 import re
 import tomllib
@@ -16,6 +17,7 @@ import pytest
 
 import tacit
 from tacit import console_limits, errors, limits, moving_limits
+from tacit.compat import mem0 as compat
 from tacit.memory import Memory, Operator, View
 from tacit.model import happening, words
 from tacit.model.draft import FiledFields
@@ -23,6 +25,7 @@ from tacit.model.memory import HistoryEntry
 from tacit.model.memory import Memory as Record
 from tacit.model.people import Person
 from tacit.model.question import Narrowing
+from tacit.surfaces import moving
 from tacit.surfaces.console.pages.topics import TOPICS
 from tacit.surfaces.mcp.profiles import PROFILES
 from tacit.telemetry.measures import MEASURES
@@ -203,6 +206,41 @@ def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
     told = named((DOCS / "mcp.md").read_text())
     assert {str(name) for name in PROFILES} <= told
     assert {one.uri for profile in PROFILES.values() for one in profile.documents} <= told
+
+
+@pytest.mark.parametrize(
+    ("module", "page"),
+    [
+        ("tacit.surfaces.kits", "kits.md"),
+        ("tacit.surfaces.langgraph", "langgraph.md"),
+        ("tacit.surfaces.moving", "importing.md"),
+        ("tacit.compat.mem0", "mem0.md"),
+    ],
+)
+def test_what_works_with_other_systems_is_told_by_name(module: str, page: str) -> None:
+    written = (DOCS / page).read_text()
+    offered = importlib.import_module(module).__all__
+    assert [name for name in offered if not re.search(rf"\b{name}\b", written)] == []
+    assert module in written
+
+
+def test_every_word_of_mem0_is_told() -> None:
+    told = set(re.findall(r"\w+", (DOCS / "mem0.md").read_text()))
+    assert {name for name in dir(compat.Memory) if not name.startswith("_")} <= told
+
+
+def test_every_format_that_is_taken_in_is_told() -> None:
+    told = named((DOCS / "importing.md").read_text())
+    assert {str(one.value) for one in moving.Format} <= told
+
+
+def test_every_target_of_the_makefile_is_named_somewhere() -> None:
+    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    pages = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
+    written = " ".join(page.read_text() for page in pages)
+    plain = {"help", "lint", "types", "clean"}  # say themselves what they do
+    unnamed = {one for one in targets if not re.search(rf"make {one}(?![\w-])", written)}
+    assert unnamed <= plain
 
 
 def test_every_extra_is_named_where_people_install() -> None:
