@@ -1,5 +1,7 @@
 """Who reads an item: exactly who hears such a memory."""
 
+from datetime import UTC, datetime
+
 import pytest
 from langgraph.store.base import InvalidNamespaceError, PutOp, SearchOp
 
@@ -190,3 +192,43 @@ def test_words_are_made_of_the_fields_that_are_indexed(memory: Memory) -> None:
     assert said["n//1"] == "Tea [0m at five\nhot\ndry"
     assert said["n//2"] == "2 in n/"
     assert len(said["n//3"]) == limits.CONTENT_MAX_CHARS
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"ttl_minutes": "soon"},
+        {"ttl_minutes": -5},
+        {"ttl_minutes": 1e300},
+        {"namespace": ["team" * limits.KEY_MAX_CHARS]},
+    ],
+    ids=str.split("text past never long"),
+)
+def test_what_somebody_forged_as_an_item_of_the_room_spoils_nobodys_items(
+    memory: Memory, forged: dict[str, object]
+) -> None:
+    good = {"namespace": ["team"], "key": "standup", "value": {"at": 9}, "index": True}
+    data = good | {"ttl_minutes": None, "updated_at": "2026-01-01T00:00:00+00:00"} | forged
+    tomorrow = datetime(2026, 3, 2, tzinfo=UTC)
+    group(memory, BOB).put(
+        "item", "team//standup", "at: 9", data=data, for_room=True, expires_at=tomorrow
+    )
+    store = Store(group(memory, ALICE), for_room=True, sensitivity="public")
+    store.put(("team",), "desk", {"floor": 4})
+    assert store.get(("team",), "standup") is None
+    assert [one.key for one in store.search(("team",), query="standup at 9")] == ["desk"]
+    assert store.list_namespaces() == [("team",)]
+    store.put(("team",), "standup", {"at": 10})
+    assert len(store.search(())) == 2
+
+
+def test_a_filter_that_cannot_be_answered_is_refused_in_words(memory: Memory) -> None:
+    store = Store(private(memory, ALICE))
+    store.put(PREFS, "food", {"likes": ["pizza"]})
+    deep: dict[str, object] = {}
+    for _ in range(5_000):
+        deep = {"in": deep}
+    for wanted in ({"likes": [{"$regex": "(a+)+"}]}, {"likes": [deep]}, deep, {7: "x"}):
+        with pytest.raises(InvalidInput, match="filter"):
+            store.search((), filter=wanted)  # type: ignore[arg-type]
+    assert store.search((), filter={"likes": {"$eq": deep}}) == []

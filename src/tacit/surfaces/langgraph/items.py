@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote
 
-from tacit import limits
+from tacit import limits, moving_limits
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.model.memory import Memory
 
@@ -56,12 +56,12 @@ def stored(memory: Memory) -> Stored | None:
             key=str(data["key"]),
             value=dict(data["value"]),
             index=index_of(data["index"]),
-            ttl_minutes=data["ttl_minutes"],
+            ttl_minutes=minutes(data["ttl_minutes"]),
             updated_at=max(memory.created_at, datetime.fromisoformat(data["updated_at"])),
         )
+        return found if memory.key == place(found.namespace, found.key) else None
     except (LookupError, TypeError, ValueError):
         return None
-    return found if memory.key == place(found.namespace, found.key) else None
 
 
 def data_of(
@@ -136,6 +136,15 @@ def index_of(given: object) -> Index:
         'takes True, False or a list of fields such as ["text"]; how words are embedded is a '
         "setting of the memory",
     )
+
+
+def minutes(ttl: object) -> float | None:
+    if ttl is None:
+        return None
+    plain = isinstance(ttl, int | float) and not isinstance(ttl, bool)
+    if not plain or not 0 < ttl <= moving_limits.ITEM_TTL_MAX_MINUTES:  # type: ignore[operator]
+        raise InvalidInput("ttl", "must be minutes, more than 0 and at most a hundred years")
+    return float(ttl)  # type: ignore[arg-type]
 
 
 def words(namespace: Namespace, key: str, value: Mapping[str, Any], index: Index) -> str:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tacit import moving_limits
 from tacit.errors import InvalidInput
 from tacit.surfaces.langgraph.items import Namespace
 
@@ -27,20 +28,26 @@ def checked(wanted: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(wanted, Mapping):
         raise InvalidInput("filter", 'expected an object, such as {"status": "open"}')
-    _check(wanted)
+    _check(wanted, moving_limits.DATA_DEPTH_MAX_COUNT)
     return wanted
 
 
-def _check(wanted: Mapping[Any, Any]) -> None:
-    for one in wanted.values():
-        if not isinstance(one, Mapping):
-            continue
-        if _has_operators(one):
-            unknown = [name for name in one if name not in _KNOWN]
-            if unknown:
+def _check(wanted: object, depth: int) -> None:
+    """No value is nested deeper, and so nothing deeper is ever found."""
+    if not isinstance(wanted, Mapping | list | tuple):
+        return
+    if depth == 0:
+        most = moving_limits.DATA_DEPTH_MAX_COUNT
+        raise InvalidInput("filter", f"is nested deeper than {most} levels")
+    if isinstance(wanted, Mapping):
+        if not all(isinstance(name, str) for name in wanted):
+            raise InvalidInput("filter", "is named by text")
+        if _has_operators(wanted):
+            if not wanted.keys() <= set(_KNOWN):
                 raise InvalidInput("filter", f"unknown operator; use one of {', '.join(_KNOWN)}")
-        else:
-            _check(one)
+            return  # what it compares with is taken as it is
+    for one in wanted.values() if isinstance(wanted, Mapping) else wanted:
+        _check(one, depth - 1)
 
 
 def fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -71,8 +78,8 @@ def _is(value: Any, wanted: Any) -> bool:
     return bool(value == wanted)
 
 
-def _has_operators(wanted: Mapping[Any, Any]) -> bool:
-    return any(isinstance(name, str) and name.startswith("$") for name in wanted)
+def _has_operators(wanted: Mapping[str, Any]) -> bool:
+    return any(name.startswith("$") for name in wanted)
 
 
 def _compares(value: Any, how: str, other: Any) -> bool:

@@ -151,7 +151,7 @@ class Store(BaseStore):
     def _put(self, op: PutOp) -> _Put:
         if not isinstance(op.value, Mapping):
             raise InvalidInput("value", 'expected an object, such as {"text": "…"}')
-        namespace, key, ttl = tuple(op.namespace), str(op.key), _minutes(op.ttl)
+        namespace, key, ttl = tuple(op.namespace), str(op.key), items.minutes(op.ttl)
         index = self._index if op.index is None else items.index_of(op.index)
         place = text.said_identifier("key", items.place(namespace, key), limits.KEY_MAX_CHARS)
         at = self._clock()
@@ -240,14 +240,5 @@ def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
         raise InvalidInput("ttl", f"takes an object with {', '.join(sorted(known))}")
     if ttl.get("omit_expired") is False:
         raise InvalidInput("ttl", "omit_expired cannot be false: what is past its time is not told")
-    _minutes(ttl.get("default_ttl"))
+    items.minutes(ttl.get("default_ttl"))
     return ttl
-
-
-def _minutes(ttl: object) -> float | None:
-    if ttl is None:
-        return None
-    plain = isinstance(ttl, int | float) and not isinstance(ttl, bool)
-    if not plain or not 0 < ttl <= moving_limits.ITEM_TTL_MAX_MINUTES:  # type: ignore[operator]
-        raise InvalidInput("ttl", "must be minutes, more than 0 and at most a hundred years")
-    return float(ttl)  # type: ignore[arg-type]
