@@ -31,10 +31,11 @@ from tacit.operators.operator import Operator
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
 from tacit.views.measured import MeasuredView
+from tacit.views.steps import Steps
 from tacit.views.view import View
 
 # PLAIN_WORDS: what each disclosure rule says, by its name.
-__all__ = ["PLAIN_WORDS", "DisabledView", "Link", "Memory", "Operator", "View"]
+__all__ = ["PLAIN_WORDS", "DisabledView", "Link", "Memory", "Operator", "Steps", "View"]
 
 NO_IDENTITY = (
     "nobody is known to be asking, so nothing is remembered or recalled: "

@@ -129,21 +129,21 @@ def glance(
     rev, request = kept
     if not request.private:
         return MISS
-    grammar, open_ = (
-        database.engine.dialect,
-        Gate(space=request.space, mine=sorted(request.mine), places=[""]),
-    )
-
-    def run(statement: TextClause, params: Mapping[str, Any]) -> Rows:
-        return database.rows(*rendered.plain(grammar, statement, params)) or ()
-
-    rows = find(run, database.dialect.name, open_, thread, ns, id)
-    own = _own(rows)
-    return found(rows, thread) if own is not None and own[1] == rev else MISS
+    open_ = Gate(space=request.space, mine=sorted(request.mine), places=[""])
+    params = open_.params(thread=thread, ns=ns)
+    if id is not None:
+        params["id"] = id
+    statement = _one(database.dialect.name, open_.shape, id is not None)
+    rows = database.rows(*rendered.plain(database.engine.dialect, statement, params))
+    own = _own(rows) if rows else None
+    return found(rows or (), thread) if own is not None and own[1] == rev else MISS
 
 
 def _own(rows: Rows) -> tuple[Any, ...] | None:
-    return next((row for row in rows if row[0] == _STEP), None)
+    for row in rows:
+        if row[0] == _STEP:
+            return row
+    return None
 
 
 def found(rows: Rows, thread: str) -> FoundStep | None:
@@ -162,7 +162,8 @@ def found(rows: Rows, thread: str) -> FoundStep | None:
             writes.append(
                 StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path)
             )
-    writes.sort(key=lambda one: (one.path, one.task, one.index))
+    if len(writes) > 1:
+        writes.sort(key=lambda one: (one.path, one.task, one.index))
     step = GraphStep(
         thread=thread,
         ns=ns,

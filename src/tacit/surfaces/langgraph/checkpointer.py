@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.memory import DisabledView, View
 from tacit.model.step import StepWrite
-from tacit.surfaces.langgraph.whose import Whose, required, view_of
+from tacit.surfaces.langgraph.whose import VIEWS, Whose, required, view_of
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -35,6 +34,9 @@ try:
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpointer") from None
 
+if TYPE_CHECKING:
+    from tacit.memory import Steps
+
 _PAGE_COUNT = 20
 # Of a run's config, what a checkpoint's own says instead.
 _OWN = {"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"}
@@ -48,10 +50,11 @@ class Checkpointer(BaseCheckpointSaver[str]):
         required(view)
         super().__init__(serde=serde)
         self._whose = view
+        self._fixed = view.steps() if isinstance(view, VIEWS) else None
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns, id = asked(config)
-        found = self._view(config).steps().find(thread, ns or "", id)
+        found = self._steps(config).find(thread, ns or "", id)
         return None if found is None else unpacked(self.serde, found, self._carried(config))
 
     def list(
@@ -74,7 +77,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
     ) -> RunnableConfig:
         kept = get_serializable_checkpoint_metadata(config, metadata)
         step, values = packed(self.serde, asked(config), checkpoint, kept, new_versions)
-        self._view(config).steps().save(step, values)
+        self._steps(config).save(step, values)
         return config_of(step.thread, step.ns, step.id, self._carried(config))
 
     def put_writes(
@@ -101,22 +104,22 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 )
             )
         replace = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        self._view(config).steps().write(thread, ns or "", id, written, replace=replace)
+        self._steps(config).write(thread, ns or "", id, written, replace=replace)
 
     def delete_thread(self, thread_id: str) -> None:
-        self._view().steps().forget_thread(str(thread_id))
+        self._steps().forget_thread(str(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self._view().steps().forget_runs(_texts("run_ids", run_ids))
+        self._steps().forget_runs(_texts("run_ids", run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self._view().steps().copy_thread(str(source_thread_id), str(target_thread_id))
+        self._steps().copy_thread(str(source_thread_id), str(target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """`keep_latest`: of each namespace the newest, with what its channels are rebuilt from;
         `delete`: nothing."""
         named = _texts("thread_ids", thread_ids)
-        self._view().steps().prune(named, cast("Any", strategy))
+        self._steps().prune(named, cast("Any", strategy))
 
     def take_in(self, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None = None) -> int:
         """Everything that another checkpointer holds, or some threads of it; how many checkpoints
@@ -184,7 +187,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """Each read by itself: whoever stops looking holds nothing up."""
         thread, ns, id = (None, None, None) if config is None else asked(config)
         earlier = None if before is None else get_checkpoint_id(before)
-        steps, carried = self._view(config).steps(), self._carried(config)
+        steps, carried = self._steps(config), self._carried(config)
         left, cursor = limit, None
         while left is None or left > 0:
             page = steps.page(
@@ -202,13 +205,13 @@ class Checkpointer(BaseCheckpointSaver[str]):
             if cursor is None:
                 return
 
-    def _view(self, config: RunnableConfig | None = None) -> View | DisabledView:
-        return view_of(self._whose, config)
+    def _steps(self, config: RunnableConfig | None = None) -> Steps:
+        return self._fixed or view_of(self._whose, config).steps()
 
     def _carried(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What of a config tells whose it is, for those that are given back: so that a graph can
         be run again from one of them."""
-        if config is None or isinstance(self._whose, View | DisabledView):
+        if config is None or self._fixed is not None:
             return {}
         named = config.get("configurable") or {}
         return {n: v for n, v in named.items() if n not in _OWN and not n.startswith("__")}

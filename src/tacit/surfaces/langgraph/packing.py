@@ -4,7 +4,7 @@ not written again; what is shorter than its own key goes with the step."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -20,7 +20,8 @@ from tacit.errors import InvalidInput
 from tacit.model.step import FoundStep, GraphStep, StepValue
 
 _SHORT_MAX_CHARS = 200
-_VALUES, _VERSIONS = "channel_values", "channel_versions"
+_SHORT_MAX_COUNT = 8  # of what a short list or object holds
+_NUMBERS = (bool, float)
 Where = tuple[str, str | None, str | None]
 
 
@@ -49,11 +50,11 @@ def packed(
     short: dict[str, Any] = {}
     leading: dict[str, str] = {}
     values: list[StepValue] = []
-    for channel, value in checkpoint[_VALUES].items():
+    for channel, value in checkpoint["channel_values"].items():
         if _is_short(value):
             short[channel] = value
             continue
-        version = checkpoint[_VERSIONS].get(channel)
+        version = checkpoint["channel_versions"].get(channel)
         if isinstance(version, str) and channel not in new_versions:
             leading[channel] = version  # as some step before has written it
             continue
@@ -63,7 +64,7 @@ def packed(
         key = version if isinstance(version, str) else f"{version}~{_digest(data)}"
         leading[channel] = key
         values.append(StepValue(channel=channel, version=key, type=type_, data=data))
-    type_, data = serde.dumps_typed({**checkpoint, _VALUES: short})
+    type_, data = serde.dumps_typed({**checkpoint, "channel_values": short})
     run = metadata.get("run_id")
     step = GraphStep(
         thread=thread,
@@ -80,7 +81,19 @@ def packed(
 
 
 def _is_short(value: object) -> bool:
-    if value is None or isinstance(value, bool | float):
+    """By the value alone: while it stays the same, it stays where it is kept."""
+    kind = type(value)
+    if kind in (list, tuple, dict):
+        held = cast("Collection[object]", value)
+        if len(held) > _SHORT_MAX_COUNT:
+            return False
+        inner = cast("dict[object, object]", value).values() if kind is dict else held
+        return all(map(_is_plain, held)) and all(map(_is_plain, inner))
+    return _is_plain(value)
+
+
+def _is_plain(value: object) -> bool:
+    if value is None or isinstance(value, _NUMBERS):
         return True
     if isinstance(value, int):
         return value.bit_length() < 64
@@ -97,7 +110,7 @@ def unpacked(
     step = found.step
     checkpoint = serde.loads_typed((step.type, step.data))
     whole = {one.channel: serde.loads_typed((one.type, one.data)) for one in found.values}
-    checkpoint[_VALUES] = {**checkpoint[_VALUES], **whole}
+    checkpoint["channel_values"].update(whole)
     return CheckpointTuple(
         config=config_of(step.thread, step.ns, step.id, carried),
         checkpoint=checkpoint,

@@ -14,13 +14,14 @@ try:
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
 
+VIEWS = (View, DisabledView)
 # A view, or a function that finds one by the config of the run: one graph for many people.
 Whose: TypeAlias = View | DisabledView | Callable[[RunnableConfig], View | DisabledView]
 
 
 def required(whose: object) -> None:
     """Said where it is handed in, not in the middle of a run."""
-    if not isinstance(whose, View | DisabledView) and not callable(whose):
+    if not isinstance(whose, VIEWS) and not callable(whose):
         raise InvalidInput(
             "view",
             "takes memory.view(…), or a function that makes one of a config: "
@@ -30,7 +31,7 @@ def required(whose: object) -> None:
 
 def view_of(whose: Whose, config: RunnableConfig | None = None) -> View | DisabledView:
     """`config` is that of the call; without one, that of the node which is running."""
-    if isinstance(whose, View | DisabledView):
+    if isinstance(whose, VIEWS):
         return whose
     running = ensure_config(config) if config is None else config
     if not running.get("configurable"):
@@ -40,6 +41,6 @@ def view_of(whose: Whose, config: RunnableConfig | None = None) -> View | Disabl
             "or hand a view instead of a function",
         )
     view = whose(running)
-    if not isinstance(view, View | DisabledView):
+    if not isinstance(view, VIEWS):
         raise InvalidInput("view", "the function must give a view: return memory.view(…)")
     return view
