@@ -1,5 +1,6 @@
 """`add` as mem0 has it by default: what is worth keeping is learned, and told at once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import tacit
@@ -58,3 +59,21 @@ def test_a_model_is_asked_at_once_where_there_is_one(clock: SetClock) -> None:
         settings = by_model(endpoint)
         with tacit.open("sqlite://", settings=settings, clock=clock, embedder=None) as store:
             assert told(Memory(memory=store).add(HEDGEHOGS, **ALICE)) == [("ADD", GARDEN)]
+
+
+def test_metadata_that_is_said_at_once_is_all_kept(memory: Memory) -> None:
+    (made,) = memory.add("a fact", user_id="alice", infer=False)["results"]
+    with ThreadPoolExecutor(4) as pool:
+        for n in range(8):
+            pool.submit(memory.update, made["id"], metadata={f"n{n}": n})
+    found = memory.get(made["id"])
+    assert found is not None
+    assert found["metadata"] == {f"n{n}": n for n in range(8)}
+
+
+def test_metadata_that_does_not_fit_with_what_was_there_takes_its_place(memory: Memory) -> None:
+    for name in ("first", "second"):
+        memory.add("I live in Lisbon", user_id="alice", metadata={name: "x" * 40_000})
+        memory.add("I live in Porto", user_id="alice", metadata={name: "x" * 40_000})
+    found = memory.get_all(user_id="alice")["results"]
+    assert [list(one["metadata"]) for one in found] == [["second"]]

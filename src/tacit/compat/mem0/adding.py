@@ -131,6 +131,14 @@ def _handed_over(view: View | DisabledView, messages: Sequence[Message]) -> bool
 
 def _say_more(view: View | DisabledView, id: str, scope: Scope, given: Given) -> None:
     """Learning knows of an agent, and not of runs, metadata and dates."""
-    data = {**(view.show(id).data or {}), **given.data}
-    if scope.run is not None or given.data or given.expires_at is not None:
-        view.update(id, run=scope.run, data=data or None, expires_at=given.expires_at)
+    if scope.run is None and not given.data and given.expires_at is None:
+        return
+    said: Fields = {"run": scope.run, "expires_at": given.expires_at}
+    before = view.show(id).data or {}
+    if whole := {**before, **given.data}:
+        said["data"] = whole
+    try:
+        view.update(id, **said)
+    except InvalidInput:  # too much together: what is said now counts
+        said["data"] = given.data
+        view.update(id, **said)

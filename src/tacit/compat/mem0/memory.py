@@ -15,9 +15,9 @@ from tacit.compat.mem0 import adding, finding, shapes
 from tacit.compat.mem0.config import place_of
 from tacit.compat.mem0.exceptions import ValidationError
 from tacit.compat.mem0.messages import read
-from tacit.compat.mem0.metadata import UNSAID, given, metadata_with
+from tacit.compat.mem0.metadata import UNSAID, Given, given, metadata_with
 from tacit.compat.mem0.scope import NAMES, Scope, meant, scope_of
-from tacit.errors import InvalidInput, NotFound
+from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.model import draft
 from tacit.model.memory import Memory as Record
 from tacit.model.words import State
@@ -30,6 +30,7 @@ Item = dict[str, Any]
 _log = logging.getLogger(__name__)
 # What earlier versions of mem0 take in `search` and `get_all`, beside what it takes now.
 _OLDER = frozenset({*NAMES, "actor_id", "limit"})
+_TRIES_COUNT = 10
 _PAST = "is past: the memory comes back with a later one, or with None, and not with words alone"
 _ELSEWHERE = "is of mem0's hosted platform, and not of its open-source memory; leave it out"
 
@@ -142,18 +143,13 @@ class Memory:
         more = given(metadata, expiration_date)
         if words is None and metadata is None and more.expires_at is None:
             raise InvalidInput("update", "name at least one of text, metadata and expiration_date")
-        scope, record = self._named(memory_id)
-        whole = metadata_with(record, more) if more.data else None
-        draft.parse({"content": words, "data": whole}, ())  # before anything comes back
-        view = adding.view_of(self._memory, scope, acting=False)
-        try:
-            if record.state is State.EXPIRED:
-                if more.expires_at is None:
-                    raise InvalidInput("expiration_date", _PAST)
-                view.restore(record.id)
-            view.update(record.id, words, data=whole, expires_at=more.expires_at)
-        except NotFound:
-            raise _absent() from None
+        for left in reversed(range(_TRIES_COUNT)):
+            try:
+                self._update(memory_id, words, more)
+                break
+            except Conflict:  # somebody was quicker, and what they said counts, too
+                if left == 0:
+                    raise
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
@@ -208,6 +204,22 @@ class Memory:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _update(self, memory_id: object, words: str | None, more: Given) -> None:
+        """Where it is still as it was read: what is said now is added to the metadata it had."""
+        scope, record = self._named(memory_id)
+        whole = metadata_with(record, more) if more.data else None
+        draft.parse({"content": words, "data": whole}, ())  # before anything comes back
+        view = adding.view_of(self._memory, scope, acting=False)
+        try:
+            if record.state is State.EXPIRED:
+                if more.expires_at is None:
+                    raise InvalidInput("expiration_date", _PAST)
+                view.restore(record.id)
+            seen = None if whole is None else record.version
+            view.update(record.id, words, data=whole, expires_at=more.expires_at, if_version=seen)
+        except NotFound:
+            raise _absent() from None
 
     def _standing(self, memory_id: object) -> tuple[Scope, Record] | None:
         """A memory that is there for mem0: kept, or expired. What was replaced, waits for a yes or
