@@ -141,6 +141,26 @@ def test_dont_tell_bob_keeps_it_from_bob(learning: Memory) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "Don't tell Bob, but we plan a surprise party for Bob",
+        "We plan a surprise party for Bob in the old mill",
+    ],
+)
+def test_a_surprise_is_kept_whole_and_never_told_to_whom_it_is_for(
+    learning: Memory, words: str
+) -> None:
+    group(learning, BOB).remember("Bob was here")
+    team = group(learning, ALICE, here=(ALICE, BOB, CAROL), complete=True)
+    told(learning, team, words)
+    kept = only(private(learning, ALICE), "party")
+    assert "plans a surprise party for Bob" in kept.content
+    assert kept.withheld_from
+    for view in (team, group(learning, BOB), private(learning, BOB)):
+        assert [one for one in contents(view) if "party" in one] == []
+
+
+@pytest.mark.parametrize(
     ("words", "visibility"),
     [
         ("Between us, I'm allergic to cats", Visibility.PRIVATE_ONLY),

@@ -51,6 +51,10 @@ def learned(text: str, code: str = "en") -> Statement:
         ("my phone number is 0171 5551234", "sensitive"),
         ("my address is 12 Hill Street", "sensitive"),
         ("my email is a@example.com", "sensitive"),
+        ("I take iron", "sensitive"),
+        ("I take iron tablets", "sensitive"),
+        ("I bake bread in a cast iron pot", "public"),
+        ("I own an iron skillet", "public"),
     ],
 )
 def test_the_lexicon_sets_the_floor(text: str, sensitivity: str) -> None:

@@ -51,6 +51,18 @@ def test_words_about_sharing_set_the_hold(text: str, hold: Hold | None) -> None:
         ("I'm vegan, keep it secret from Bob", ["Bob"]),
         ("About Bob: I'm vegan, but don't tell him", ["Bob"]),
         ("I'm vegan. He must not find out!", [None]),
+        ("Don't tell Bob that I'm vegan", ["Bob"]),
+        ("don't tell bob smith that i'm vegan", ["Bob Smith"]),
+        ("Don't tell Bob, Anna or Carl that I'm vegan", ["Bob", "Anna", "Carl"]),
+        ("Don't tell Bob when he calls: I'm vegan", ["Bob"]),
+        ("Keep it from Bob that I'm vegan", ["Bob"]),
+        ("Keep it from Bob and Anna that I'm vegan", ["Bob", "Anna"]),
+        ("It will be a surprise for Anna and Bob: I'm vegan", ["Anna", "Bob"]),
+        ("I'm vegan, not a word to Bob", ["Bob"]),
+        ("Don't let Bob find out that I'm vegan", ["Bob"]),
+        ("I don't want Bob to know that I'm vegan", ["Bob"]),
+        ("I'm vegan, but Bob isn't to know", ["Bob"]),
+        ("Bob has no idea that I'm vegan", ["Bob"]),
     ],
 )
 def test_whom_it_is_kept_from_is_named(text: str, names: list[str | None]) -> None:
@@ -79,6 +91,11 @@ def test_a_relation_can_be_kept_in_the_dark() -> None:
     assert (someone.text, someone.name, someone.relation) == ("my wife", None, "wife")
 
 
+def test_a_relation_needs_no_my() -> None:
+    (found,) = extract("Don't tell mum I'm vegan", "Alice", NOW, tongue("en"))
+    assert [someone.text for someone in found.withheld_from] == ["mum"]
+
+
 def test_a_username_can_be_kept_in_the_dark() -> None:
     (found,) = extract("Don't tell @bob, but I'm vegan", "Alice", NOW, tongue("en"))
     assert [someone.username for someone in found.withheld_from] == ["bob"]
@@ -88,6 +105,98 @@ def test_him_is_whom_it_is_kept_from() -> None:
     text = "Don't tell Bob, but I'm planning a surprise party for him on Saturday"
     (found,) = extract(text, "Alice", NOW, tongue("en"))
     assert found.content == "Alice is planning a surprise party for Bob on 21 November 2026"
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "names"),
+    [
+        (
+            "Don't tell Bob, but we plan a surprise party for Bob",
+            "Alice plans a surprise party for Bob",
+            ["Bob"],
+        ),
+        (
+            "we're planning a surprise party for Bob, don't tell him",
+            "Alice is planning a surprise party for Bob",
+            ["Bob"],
+        ),
+        (
+            "We are planning a surprise party for Bob on Saturday",
+            "Alice is planning a surprise party for Bob on 21 November 2026",
+            ["Bob"],
+        ),
+        (
+            "I bought a cake for the surprise party for Bob",
+            "Alice bought a cake for the surprise party for Bob",
+            ["Bob"],
+        ),
+        (
+            "The surprise party for Bob is on Saturday",
+            "The surprise party for Bob is on 21 November 2026",
+            ["Bob"],
+        ),
+        (
+            "I'm planning a surprise party for Bob and Anna",
+            "Alice is planning a surprise party for Bob and Anna",
+            ["Bob", "Anna"],
+        ),
+        (
+            "I'm planning a surprise party for my best friend Anna",
+            "Alice is planning a surprise party for Alice's best friend Anna",
+            ["Anna"],
+        ),
+        (
+            "Bob's surprise party is on Saturday",
+            "Bob's surprise party is on 21 November 2026",
+            ["Bob"],
+        ),
+        (
+            "We're throwing Bob a surprise party on Saturday",
+            "Alice is throwing Bob a surprise party on 21 November 2026",
+            ["Bob"],
+        ),
+        ("I'm planning a surprise for Bob", "Alice is planning a surprise for Bob", ["Bob"]),
+        (
+            "I want to surprise Bob with a watch",
+            "Alice wants to surprise Bob with a watch",
+            ["Bob"],
+        ),
+        (
+            "I threw a surprise party for Bob last year",
+            "Alice threw a surprise party for Bob in 2025",
+            ["Bob"],
+        ),
+        ("It's a surprise for Bob: I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
+        ("Don't tell Bob: I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
+        ("Keep it from Bob that I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
+        ("I bought a car without telling Bob", "Alice bought a car", ["Bob"]),
+    ],
+)
+def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
+    text: str, content: str, names: list[str]
+) -> None:
+    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    assert found.content == content
+    assert [someone.name for someone in found.withheld_from] == names
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "I live in a house that nobody knows about"),
+        ("en", "I promised to keep it from Bob"),
+        ("en", "I want to hide it from Bob"),
+        ("en", "I'm going to keep it private"),
+        ("en", "I asked Anna to keep this to yourself"),
+        ("en", "I work for a company that is off the record"),
+        ("en", "I want to stay in the team"),
+        ("en", "The trip to Rome is a surprise for Bob"),
+        ("de", "Die Party am Samstag ist eine Überraschung für Bob"),
+        ("de", "Bob darf nicht Auto fahren"),
+    ],
+)
+def test_what_a_hold_leaves_of_a_sentence_is_no_fact(code: str, text: str) -> None:
+    assert extract(text, "Alice", NOW, tongue(code)) == []
 
 
 def test_it_holds_for_every_statement_of_the_message() -> None:
@@ -125,3 +234,35 @@ def test_german_words_about_sharing(text: str, hold: Hold | None, names: list[st
     assert found.content == "Alice ist schwanger"
     assert found.hold is hold
     assert [someone.name for someone in found.withheld_from] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "name"),
+    [
+        (
+            "Sag Anna nichts, aber wir planen eine Überraschungsparty für Anna",
+            "Alice plant eine Überraschungsparty für Anna",
+            "Anna",
+        ),
+        (
+            "Ich plane eine Überraschungsparty für Bob",
+            "Alice plant eine Überraschungsparty für Bob",
+            "Bob",
+        ),
+        (
+            "Annas Überraschungsparty ist am Samstag",
+            "Annas Überraschungsparty ist am 21. November 2026",
+            "Anna",
+        ),
+        (
+            "Das ist eine Überraschung für Bob: ich habe eine Uhr gekauft",
+            "Alice hat eine Uhr gekauft",
+            "Bob",
+        ),
+        ("Ich bin schwanger, das darf Bob nicht erfahren", "Alice ist schwanger", "Bob"),
+    ],
+)
+def test_a_german_surprise_is_kept_whole(text: str, content: str, name: str) -> None:
+    (found,) = extract(text, "Alice", NOW, tongue("de"))
+    assert found.content == content
+    assert [someone.name for someone in found.withheld_from] == [name]

@@ -93,6 +93,42 @@ def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
     assert support(statement(content), TEXT, "Alice", english) is None
 
 
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("en", "Alice plans a"),
+        ("en", "Alice bought a cake for the"),
+        ("en", "Alice wants to"),
+        ("en", "Alice works for."),
+        ("en", "Alice lives in a house that"),
+        ("en", "Alice works for a company that is"),
+        ("en", "Alice likes tea and"),
+        ("de", "Alice plant eine"),
+        ("de", "Alice arbeitet für"),
+        ("de", "Alice sagt, dass"),
+    ],
+)
+def test_what_breaks_off_is_refused(code: str, content: str) -> None:
+    assert form(content, "Alice", tongue(code)) == "the content breaks off before its end"
+
+
+@pytest.mark.parametrize(
+    ("code", "content"),
+    [
+        ("en", "Alice takes vitamin A"),
+        ("en", "Alice has nobody to talk to"),
+        ("en", "Oxfam is who Alice works for"),
+        ("en", "Alice's cat is well cared for"),
+        ("en", "Alice moved in"),
+        ("de", "Alice kauft samstags ein"),
+        ("de", "Alice bringt den Hund mit"),
+        ("de", "Die Bar ist zu"),
+    ],
+)
+def test_a_small_word_may_end_a_whole_sentence(code: str, content: str) -> None:
+    assert form(content, "Alice", tongue(code)) is None
+
+
 @pytest.mark.parametrize("content", ["Alice works at Globex", "Alice is allergic to shellfish"])
 def test_what_has_the_right_form_may_not_be_what_the_message_says(content: str) -> None:
     english = tongue("en")

@@ -91,6 +91,7 @@ class HoldForm:
     match: re.Pattern[str]
     needs: Pieces
     hold: Hold | None
+    stated: bool  # part of what is said: "a surprise party for Bob"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

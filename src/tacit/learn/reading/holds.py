@@ -47,8 +47,10 @@ def is_guarded(text: str) -> bool:
 
 
 def silenced(text: str, tongue: Tongue) -> str:
-    """The text without those words, which are no facts; its length stays."""
+    """The text without those words, but for those that a fact is made of; its length stays."""
     for form in _likely(text, tongue):
+        if form.stated:
+            continue
         text = form.match.sub(lambda match: "." + " " * (len(match[0]) - 1), text)
     return text
 
@@ -78,6 +80,8 @@ def _named(text: str, tongue: Tongue) -> list[Mention]:
             known = tongue.kin[kin["kin"].casefold()]
             name = kin["name"] if kin["name"] and is_name(kin["name"], tongue) else None
             found.append(mention(one, known, name))
-        elif is_name(one, tongue):
+        elif one.casefold() in tongue.kin:  # "don't tell mum"
+            found.append(mention(one, tongue.kin[one.casefold()]))
+        elif is_name(one, tongue) or is_name(one.partition(" ")[0], tongue):  # "bob smith"
             found.append(mention(one, None, one))
     return found

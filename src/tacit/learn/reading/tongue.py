@@ -265,7 +265,8 @@ class _Reader:
     def _hold(self, entry: dict[str, Any]) -> HoldForm:
         match = self._compile(entry["match"])
         hold = Hold(entry["hold"]) if "hold" in entry else None
-        return HoldForm(match=match, needs=needed(match.pattern), hold=hold)
+        stated = entry.get("stated", False)
+        return HoldForm(match=match, needs=needed(match.pattern), hold=hold, stated=stated)
 
     def _kin(self) -> dict[str, Kin]:
         found = {}
