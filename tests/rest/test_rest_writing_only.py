@@ -51,6 +51,20 @@ def test_names_that_are_added_to_are_not_told(world: World) -> None:
     assert {one["text"] for one in bob["names"]} == {"Bobby", "Robert"}
 
 
+def test_an_import_tells_what_is_here_and_so_takes_a_key_that_reads(world: World) -> None:
+    alice = world.caller()
+    asked = {"run": "moving", "items": [{"content": "Sarah is my wife"}], "source": "mem0"}
+    writer = world.keyed(Scope.WRITE, requester=ALICE)
+    refused(writer.post("/api/imports", **asked), 403)
+    refused(writer.post("/api/imports/revert", run="moving"), 403)
+    refused(world.keyed(Scope.READ, requester=ALICE).post("/api/imports", **asked), 403)
+    assert alice.told("/api/imports")["items"] == []
+    both = world.keyed(Scope.WRITE, Scope.READ, requester=ALICE)
+    step = both.did("/api/imports", **asked)
+    assert (step["created"], step["run"]["run"], step["refused"]) == (1, "moving", [])
+    assert both.did("/api/imports/revert", run="moving")["forgotten"] == 1
+
+
 def test_the_document_says_that_it_may_not_be_told(world: World) -> None:
     paths = good(world.client.get("/openapi.json"))["paths"]
     for path, method in (

@@ -92,12 +92,14 @@ def preview_items(asked: Asking, body: PreviewBody) -> Response:
 @routes.post("/api/imports", scope=Scope.WRITE, gives=ImportStep, once=True)
 def import_items(asked: Asking, body: ImportBody) -> Response:
     """Keep what another memory kept, some of it at a time. Bad items are refused one by one; sent
-    again, an item is already here. In a private chat only."""
+    again, an item is already here. The key has to be one that may read. In a private chat only."""
+    asked.admitted.need(Scope.READ)  # what is already here is told
     return answer(asked.writing.import_items(**body.named()))
 
 
 @routes.post("/api/imports/revert", scope=Scope.WRITE, gives=RevertedImport, once=True)
 def revert_import(asked: Asking, body: RevertBody) -> Response:
-    """Forget everything that an import created, but for what was changed since. In a private chat
-    only."""
+    """Forget everything that an import created, but for what was changed since. The key has to be
+    one that may read. In a private chat only."""
+    asked.admitted.need(Scope.READ)  # whether there is such an import, and what became of it
     return answer(asked.writing.revert_import(**body.named()))
