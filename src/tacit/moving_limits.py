@@ -35,6 +35,8 @@ STEP_PART_MAX_BYTES = 67_108_864  # of a value, a write, or a step without them
 STEP_PARTS_MAX_COUNT = 10_000  # of one step: channels, or writes of one task
 STEP_METADATA_MAX_CHARS = 1_000_000
 STEPS_PAGE_MAX_COUNT = 100
+STEP_AT_HAND_MAX_BYTES = 1_048_576  # of one that a process does not fetch again
+STEPS_AT_HAND_MAX_COUNT = 32
 STEP_NAMES_MAX_COUNT = 10_000  # threads or runs that are forgotten at once
 
 # Items of a LangGraph store.

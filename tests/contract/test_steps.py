@@ -257,3 +257,43 @@ def test_an_export_of_everything_tells_them(memory: Memory) -> None:
     assert elsewhere.import_lines(lines).refused == ()
     assert isinstance(elsewhere, View)
     assert told(elsewhere) is None
+
+
+def test_what_is_at_hand_is_never_older_than_what_is_stored(
+    shared_url: str, opened: Open, clock: SetClock
+) -> None:
+    here, there = (private(opened(shared_url), ALICE) for _ in range(2))
+    saved(there, "zero", "0")
+    for number, view in enumerate((here, here, there, here), start=1):
+        saved(view, f"word {number}", f"{number}")
+        clock.forward(seconds=1)
+        assert told(here) == told(there) == f"word {number}"
+    bare = GraphStep(thread="t", id="5", type="x", data=b"-", metadata={"a": [1]})
+    here.steps().save(bare)
+    first = here.steps().find("t")
+    assert first is not None
+    first.step.metadata["a"].append(2)  # whoever gets it may change it
+    again = here.steps().find("t")
+    assert again is not None
+    assert (again.step.metadata, again.writes) == ({"a": [1]}, ())
+    write = StepWrite(task="k", index=0, channel="c", type="x", data=b"-")
+    there.steps().write("t", "", "5", [write])
+    found = here.steps().find("t")
+    assert found is not None
+    assert found.writes == (write,)
+    there.steps().forget_thread("t")
+    assert here.steps().find("t") is None
+
+
+def test_a_value_that_did_not_change_is_there_with_each_step(memory: Memory) -> None:
+    steps = private(memory, ALICE).steps()
+    kept_value = StepValue(channel="a", version="1", type="x", data=b"kept")
+    for number in range(1, 5):
+        new = StepValue(channel="b", version=f"{number}", type="x", data=f"{number}".encode())
+        versions = {"a": "1", "b": f"{number}"}
+        step = GraphStep(thread="t", id=f"{number}", type="x", data=b"-", versions=versions)
+        steps.save(step, [new] if number > 1 else [kept_value, new])
+        for id in (None, f"{number}"):
+            found = steps.find("t", "", id)
+            assert found is not None
+            assert sorted(found.values, key=lambda one: one.channel) == [kept_value, new]

@@ -22,6 +22,7 @@ from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.events import Events
 from tacit.store.glance import MISS, Miss, glance
+from tacit.store.graph_recent import Recent
 from tacit.store.happening import Happened
 from tacit.store.keys import Keyring
 from tacit.store.requests import Requests
@@ -44,6 +45,7 @@ class Store:
     journal: Path | None = None  # of erasures; no backup of the database takes it with it
     # What is done once something was erased, in files beside the database; whether it could be.
     after_erasing: list[Callable[[], bool]] = field(default_factory=list)
+    recent: Recent = field(default_factory=Recent)
     accesses: Accesses = field(init=False)
     events: Events = field(init=False)
     _unwatch: Stop = field(init=False)
@@ -51,6 +53,7 @@ class Store:
     def __post_init__(self) -> None:
         object.__setattr__(self, "accesses", Accesses(self.database))
         object.__setattr__(self, "events", Events(self.database, self.keep_events_days))
+        self.after_erasing.append(self.recent.forget_all)
         stop = gauges.watch(self.meter, self.database, self.clock)
         object.__setattr__(self, "_unwatch", stop)
 

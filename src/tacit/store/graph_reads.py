@@ -23,6 +23,7 @@ from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.glance import MISS, Miss
+from tacit.store.graph_recent import NEWEST, Key, Recent
 
 Rows = Sequence[tuple[Any, ...]]
 Shape = tuple[int, int, bool, bool]  # identities, places, and whether a gate has the other lists
@@ -120,6 +121,7 @@ def find(run: Run, dialect: str, open_: Gate, thread: str, ns: str, id: str | No
 
 def glance(
     database: Database,
+    recent: Recent,
     kept: tuple[int, Request],
     thread: str,
     ns: str,
@@ -129,7 +131,13 @@ def glance(
     rev, request = kept
     if not request.private:
         return MISS
-    open_ = Gate(space=request.space, mine=sorted(request.mine), places=[""])
+    mine = sorted(request.mine)
+    key = (request.space, mine[0], thread, ns)
+    if id is None and len(mine) == 1 and recent.has(key):
+        at_hand = _recent(database, recent, key, rev)
+        if at_hand is not None:
+            return at_hand
+    open_ = Gate(space=request.space, mine=mine, places=[""])
     params = open_.params(thread=thread, ns=ns)
     if id is not None:
         params["id"] = id
@@ -137,6 +145,12 @@ def glance(
     rows = database.rows(*rendered.plain(database.engine.dialect, statement, params))
     own = _own(rows) if rows else None
     return found(rows or (), thread) if own is not None and own[1] == rev else MISS
+
+
+def _recent(database: Database, recent: Recent, key: Key, rev: int) -> FoundStep | None:
+    params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
+    rows = database.rows(*rendered.plain(database.engine.dialect, NEWEST, params))
+    return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
 
 
 def _own(rows: Rows) -> tuple[Any, ...] | None:

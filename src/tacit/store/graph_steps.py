@@ -119,15 +119,17 @@ def write_rows(
     ]
 
 
-def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) -> bool:
+def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) -> int | None:
     """In private, and where who is who is at hand: in one go with the test that this still holds.
-    False where it does not, or where it fails: the usual way then does it, or says why."""
+    Gives the time it was written at; None where it does not, or where it fails: the usual way then
+    does it, or says why."""
     kept = store.requests.kept(space, asking, union=True)
     if kept is None or not kept[1].private:
-        return False
+        return None
     rev, request = kept
     if not store.requests.is_registered(space, asking, rev):
-        return False
+        return None
+    at = to_micros(store.clock())
     same = {
         "space_id": space,
         "person": request.subject,
@@ -136,9 +138,10 @@ def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) ->
         "ns": to.ns,
         "heard": None,
         "categories": to.categories,
-        "saved_at": to_micros(store.clock()),
+        "saved_at": at,
     }
-    return store.database.write_if((_UNCHANGED, {"space": space, "rev": rev}), rows(same))
+    done = store.database.write_if((_UNCHANGED, {"space": space, "rev": rev}), rows(same))
+    return at if done else None
 
 
 def add(w: Writing, to: To, rows: Rows) -> None:

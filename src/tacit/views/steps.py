@@ -50,7 +50,11 @@ class Steps:
         metadata = steps.check_step(step)
         steps.check_parts(changed)
         to = self._to(step.thread, step.ns, step.parent)
-        self._add(to, lambda same: graph_steps.step_rows(same, step, metadata, changed))
+        at = self._add(to, lambda same: graph_steps.step_rows(same, step, metadata, changed))
+        view = self._view
+        if at is not None and self._allowed is None and view._asking.subject is not None:
+            key = (view._space, view._asking.subject, step.thread, step.ns)
+            view._store.recent.saved(key, step, metadata, changed, at)
 
     def write(
         self,
@@ -80,7 +84,7 @@ class Steps:
             view = self._view
             kept = view._store.requests.kept(view._space, view._asking, union=view._policy.union)
             if kept is not None and self._allowed is None:
-                found = graph_reads.glance(view._store.database, kept, *where)
+                found = graph_reads.glance(view._store.database, view._store.recent, kept, *where)
                 if found is not MISS:
                     return found
             return view._read(lambda c, r: self._found(c, self._gate(c, r, where[0]), *where))
@@ -152,13 +156,16 @@ class Steps:
         named = None if allowed is None else json.dumps(sorted(allowed))
         return To(thread=thread, ns=ns, before=before, categories=named)
 
-    def _add(self, to: To, rows: graph_steps.Rows) -> None:
+    def _add(self, to: To, rows: graph_steps.Rows) -> int | None:
+        """When, if that was done in the short way."""
         view = self._view
         plain = type(view)._write is Access._write  # not one that counts what it is asked to do
         with self._timed():
-            if plain and graph_steps.add_at_hand(view._store, view._space, view._asking, to, rows):
-                return
-            view._write(lambda w: graph_steps.add(w, to, rows))
+            where = (view._store, view._space, view._asking)
+            at = graph_steps.add_at_hand(*where, to, rows) if plain else None
+            if at is None:
+                view._write(lambda w: graph_steps.add(w, to, rows))
+            return at
 
     def _timed(self) -> Any:
         meter = self._view._store.meter
