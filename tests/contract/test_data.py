@@ -50,6 +50,15 @@ def test_what_is_not_named_is_kept_and_an_empty_object_clears_it(memory: Memory)
     assert told == [{}, {}, {"fields": "data"}, {"fields": "data"}]
 
 
+def test_true_is_not_one_and_the_order_of_names_is_nothing(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    id = view.put("profile", "door", "is open", data={"open": 1, "by": {"a": 1, "b": 2}}).id
+    assert view.put("profile", "door", "is open", data={"by": {"b": 2, "a": 1}, "open": 1}).id == id
+    assert view.show(id).version == 1
+    view.update(id, data={"open": True, "by": {"a": 1, "b": 2}})
+    assert json.dumps(view.show(id).data) == '{"open": true, "by": {"a": 1, "b": 2}}'
+
+
 def test_a_version_that_moved_on_is_a_conflict_for_data_too(memory: Memory) -> None:
     view = private(memory, ALICE)
     done = view.put("profile", "weight", "61 kg", data={"kg": 61})

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tacit.errors import Conflict
 from tacit.learn import keep
+from tacit.model import json_value
 from tacit.model.memory import Memory
 from tacit.model.words import Event, State, Visibility
 from tacit.store import keyed, learned, proposals, writes
@@ -72,7 +73,7 @@ def decline(w: Writing, waiting: Waiting, copy: Memory) -> None:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    return one.content == other.content and one.data == other.data
+    return one.content == other.content and json_value.same(one.data, other.data)
 
 
 def _question(memory: Memory) -> str:

@@ -21,6 +21,7 @@ from tacit.learn.compose import (
     stricter,
     withholding,
 )
+from tacit.model import json_value
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.results import Remembered
@@ -152,7 +153,9 @@ def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
 
 def _says_the_same(memory: Memory, draft: Draft) -> bool:
     """Data is part of what is said: other data is another version, heard by whoever is there."""
-    return draft.content in (None, memory.content) and data_of(draft, memory) == memory.data
+    return draft.content in (None, memory.content) and json_value.same(
+        data_of(draft, memory), memory.data
+    )
 
 
 def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
@@ -167,7 +170,11 @@ def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     )
     same_words = changed.content == memory.content
     # Fields are what changed where the words did not.
-    told = {"fields" if same_words else "also": "data"} if changed.data != memory.data else None
+    told = (
+        {"fields" if same_words else "also": "data"}
+        if not json_value.same(changed.data, memory.data)
+        else None
+    )
     writes.reword(w, changed, told, same_words=same_words)
     _settle(w, changed)
     return _answer(w, changed)

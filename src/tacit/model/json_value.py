@@ -65,6 +65,15 @@ def written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def same(one: object, other: object) -> bool:
+    """As JSON, which tells True from 1, and does not care which name comes first."""
+    return _sorted(one) == _sorted(other)
+
+
+def _sorted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
 class _Checking:
     """One value, and how much of it has been looked at: what is in two places is there twice."""
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from tacit.disclosure.shape import word
+from tacit.model import json_value
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory
 from tacit.model.words import State
@@ -77,4 +78,6 @@ def has_already(w: Writing, asked: Draft) -> bool:
         _M.state == word(State.ACTIVE),
     )
     kept = w.connection.execute(same).scalars()
-    return any((unpacked_object(one) if one else None) == (asked.data or None) for one in kept)
+    return any(
+        json_value.same(unpacked_object(one) if one else None, asked.data or None) for one in kept
+    )

@@ -192,7 +192,7 @@ class Store(BaseStore):
 def _says_the_same(before: Stored, put: _Put) -> bool:
     """Then nothing of it changes, and it is as old as it was."""
     index = items.index_of(put.data["index"])
-    return (before.value, before.index) == (put.data["value"], index)
+    return before.index == index and json_value.same(before.value, put.data["value"])
 
 
 def _namespaces(holding: Holding, op: ListNamespacesOp) -> list[Namespace]:
