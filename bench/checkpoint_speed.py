@@ -5,7 +5,9 @@
 Everybody saves and loads the same states of 100 KB, in one thread each, and takes turns in small
 rounds, in another order each time, so that a busy machine slows all alike. A ratio is the median of
 the rounds' own. LangGraph's SQLite saver waits for the disk with each step, as SQLite does
-by itself, and ours does not (`db.synchronous`), so it is also measured with the same setting.
+by itself, and ours does not (`db.synchronous`), so it is also measured with the same setting. A
+process has at hand what it saved last, and asks whether that is still the newest; what a load takes
+in another process is printed too, and promises nothing.
 PostgreSQL is the server in TACIT_TEST_POSTGRES; it runs without fsync, for ours and theirs.
 """
 
@@ -22,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,7 @@ from tests.databases import PostgresDatabases
 AT_MOST = 1.2
 STATE_BYTES = 100_000
 ACTS_PER_ROUND = 5
+WARM_ROUNDS = 30
 ALICE = tacit.Requester("telegram:1001")
 MESSAGE_CHARS = 1_000
 
@@ -106,22 +110,39 @@ def messages(number: int) -> list[dict[str, Any]]:
     ]
 
 
-async def measured(thread: Thread, saves: list[float], loads: list[float], *, waits: bool) -> None:
+@dataclass(slots=True)
+class Times:
+    """Seconds, the median of each round."""
+
+    save: list[float] = field(default_factory=list)
+    load: list[float] = field(default_factory=list)
+    afresh: list[float] = field(default_factory=list)  # what was not saved by this process
+
+
+async def loaded(thread: Thread, *, waits: bool, afresh: bool) -> float:
+    saver, times = thread.saver, []
+    for _ in range(ACTS_PER_ROUND):
+        if afresh and isinstance(saver, Checkpointer):
+            saver._steps()._view._store.recent.forget_all()
+        start = time.perf_counter()
+        found = saver.get_tuple(thread.asked) if waits else await saver.aget_tuple(thread.asked)
+        times.append(time.perf_counter() - start)
+        thread.check(found)
+    return statistics.median(times)
+
+
+async def measured(thread: Thread, times: Times, *, waits: bool) -> None:
     """One round: `waits` for callers that are synchronous."""
-    saver, save, load = thread.saver, [], []
+    saver, save = thread.saver, []
     for _ in range(ACTS_PER_ROUND):
         step = thread.step()
         start = time.perf_counter()
         at = saver.put(*step) if waits else await saver.aput(*step)
         save.append(time.perf_counter() - start)
         thread.saved(at)
-    for _ in range(ACTS_PER_ROUND):
-        start = time.perf_counter()
-        found = saver.get_tuple(thread.asked) if waits else await saver.aget_tuple(thread.asked)
-        load.append(time.perf_counter() - start)
-        thread.check(found)
-    saves.append(statistics.median(save))
-    loads.append(statistics.median(load))
+    times.save.append(statistics.median(save))
+    times.load.append(await loaded(thread, waits=waits, afresh=False))
+    times.afresh.append(await loaded(thread, waits=waits, afresh=True))
 
 
 async def compared(
@@ -134,23 +155,30 @@ async def compared(
     growing: bool = True,
 ) -> list[Figure]:
     threads = {name: Thread(one, growing=growing) for name, one in {"": ours, **others}.items()}
-    saves: dict[str, list[float]] = {name: [] for name in threads}
-    loads: dict[str, list[float]] = {name: [] for name in threads}
-    for thread in threads.values():
-        await measured(thread, [], [], waits=waits)
+    times = {name: Times() for name in threads}
+    for _ in range(WARM_ROUNDS):  # the log of a new file grows at first
+        for thread in threads.values():
+            await measured(thread, Times(), waits=waits)
     gc.collect()
     for turn in range(rounds):
         order = list(threads)
         first = turn % len(order)
         for name in order[first:] + order[:first]:
-            await measured(threads[name], saves[name], loads[name], waits=waits)
-    return [
-        Figure(
-            what=f"{what}: {act}, beside {name}", ours=mine[""], theirs=mine[name], at_most=AT_MOST
-        )
-        for name in others
-        for act, mine in (("save", saves), ("load", loads))
-    ]
+            await measured(threads[name], times[name], waits=waits)
+    figures = []
+    for name in others:
+        for act, at_most in (("save", AT_MOST), ("load", AT_MOST), ("afresh", None)):
+            said = "load in another process" if act == "afresh" else act
+            ours_took, theirs_took = getattr(times[""], act), getattr(times[name], act)
+            figures.append(
+                Figure(
+                    what=f"{what}: {said}, beside {name}",
+                    ours=ours_took,
+                    theirs=theirs_took,
+                    at_most=at_most,
+                )
+            )
+    return figures
 
 
 def opened(url: str) -> tacit.Memory:

@@ -23,7 +23,7 @@ from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.glance import MISS, Miss
-from tacit.store.graph_recent import NEWEST, Key, Recent
+from tacit.store.graph_recent import NEWEST, Key, Mark, Recent
 
 Rows = Sequence[tuple[Any, ...]]
 Shape = tuple[int, int, bool, bool]  # identities, places, and whether a gate has the other lists
@@ -34,7 +34,7 @@ _EACH = {
     "sqlite": "json_each(s.versions) AS e",
     "postgresql": "jsonb_each_text(CAST(s.versions AS jsonb)) AS e(key, value)",
 }
-_OWN = "s.id, s.ns, s.type, s.parent, s.metadata, NULL AS path, s.run, s.saved_at, s.data"
+_OWN = "s.id, s.ns, s.type, s.parent, s.metadata, s.versions, s.run, s.saved_at, s.data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,13 +144,25 @@ def glance(
     statement = _one(database.dialect.name, open_.shape, id is not None)
     rows = database.rows(*rendered.plain(database.engine.dialect, statement, params))
     own = _own(rows) if rows else None
-    return found(rows or (), thread) if own is not None and own[1] == rev else MISS
+    if rows is None or own is None or own[1] != rev:
+        return MISS
+    whole = found(rows, thread)
+    if whole is not None and id is None and len(mine) == 1:
+        recent.seen(key, _mark(rows, own), whole)
+    return whole
 
 
 def _recent(database: Database, recent: Recent, key: Key, rev: int) -> FoundStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
     rows = database.rows(*rendered.plain(database.engine.dialect, NEWEST, params))
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
+
+
+def _mark(rows: Rows, own: tuple[Any, ...]) -> Mark:
+    """As the newest step is told by, of all of its rows."""
+    at = [row[9] for row in rows if row[0] == _WRITE]
+    _, _, id, _, _, parent, metadata, versions, _, saved_at, _ = own
+    return id, saved_at, parent, metadata, versions, f"{len(at)} {max(at, default=0)}"
 
 
 def _own(rows: Rows) -> tuple[Any, ...] | None:

@@ -1,4 +1,4 @@
-"""The steps that were saved last, at hand: whether one is still the newest is asked of the
+"""The steps that were saved or read last, at hand: whether one is still the newest is asked of the
 database each time, and that costs less than to fetch it again. Private ones alone."""
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from sqlalchemy import text
 
 from tacit import moving_limits as limits
 from tacit.clock import from_micros
-from tacit.model.step import FoundStep, GraphStep, StepValue, packed
+from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite, packed
 
 _OWN = "space_id = :space AND person = :person AND place = '' AND thread = :thread AND ns = :ns"
 # What the newest step is told by: two that agree in all of it are the same.
 NEWEST = text(
     "SELECT spaces.identity_rev, s.id, s.saved_at, s.parent, s.metadata, s.versions, "  # noqa: S608
-    f"(SELECT count(*) FROM graph_writes WHERE {_OWN} AND step = s.id), "
-    f"(SELECT max(saved_at) FROM graph_writes WHERE {_OWN} AND step = s.id) "
+    "(SELECT count(*) || ' ' || coalesce(max(saved_at), 0) FROM graph_writes "
+    f"WHERE {_OWN} AND step = s.id) "
     "FROM spaces LEFT JOIN (SELECT id, saved_at, parent, metadata, versions FROM graph_steps "
     f"WHERE {_OWN} ORDER BY id DESC LIMIT 1) AS s ON 1 = 1 WHERE spaces.space_id = :space"
 )
+NO_WRITES = "0 0"
 Key = tuple[str, str, str, str]  # space, person, thread and namespace
-Mark = tuple[str, int, str | None, str, str, int, int | None]  # as NEWEST tells it
+Mark = tuple[str, int, str | None, str, str, str]  # as NEWEST tells it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class _Kept:
     mark: Mark
     step: GraphStep  # as it was handed in
     values: tuple[StepValue, ...]
+    writes: tuple[StepWrite, ...] = ()
 
 
 class Recent:
@@ -67,6 +69,7 @@ class Recent:
                 saved_at=from_micros(mark[1]),
             ),
             values=kept.values,
+            writes=kept.writes,
         )
 
     def saved(
@@ -79,10 +82,15 @@ class Recent:
         pairs = list(step.versions.items())
         if all(pair in known for pair in pairs):
             whole = tuple(known[pair] for pair in pairs)
-            mark = (step.id, at, step.parent, metadata, packed(step.versions), 0, None)
+            mark = (step.id, at, step.parent, metadata, packed(step.versions), NO_WRITES)
             self._keep(key, _Kept(mark=mark, step=step, values=whole))
         else:
             self.forget(key)
+
+    def seen(self, key: Key, mark: Mark, found: FoundStep) -> None:
+        """A step that was just read whole."""
+        kept = _Kept(mark=mark, step=found.step, values=found.values, writes=found.writes)
+        self._keep(key, kept)
 
     def forget(self, key: Key) -> None:
         with self._lock:
@@ -96,6 +104,7 @@ class Recent:
 
     def _keep(self, key: Key, kept: _Kept) -> None:
         size = len(kept.step.data) + sum(len(one.data) for one in kept.values)
+        size += sum(len(one.data) for one in kept.writes)
         with self._lock:
             self._kept.pop(key, None)
             if size <= limits.STEP_AT_HAND_MAX_BYTES:
