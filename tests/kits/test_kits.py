@@ -178,6 +178,10 @@ def test_calls_of_ones_own_tools_are_left_alone(view: View) -> None:
     response = {"output": [{"type": "reasoning"}, item]}
     assert openai_kit(view).answer(response, leave={"weather"}) == []
     assert [one["call_id"] for one in openai_kit(view).answer(response)] == ["mine"]
+    item["name"] = ["weather"]  # type: ignore[assignment]
+    assert [one["call_id"] for one in openai_kit(view).answer(response, leave={"weather"})] == [
+        "mine"
+    ]
 
 
 def test_what_called_nothing_needs_no_answer(view: View) -> None:

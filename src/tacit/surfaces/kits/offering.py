@@ -48,7 +48,8 @@ class Offering:
         somebody else's to give. Nothing is done any more after too much was asked."""
         _refuse_text("leave", leave)
         room = ANSWERS_MAX_CHARS
-        ours = (call for call in calls if call.name not in leave)
+        left = tuple(leave)  # a name may be anything, also what no set can be asked for
+        ours = (call for call in calls if call.name not in left)
         for number, call in enumerate(ours):
             if number >= CALLS_MAX_COUNT or room <= 0:
                 yield call, Answer(text=_TOO_MANY, failed=True)
