@@ -131,13 +131,13 @@ def glance(
     rev, request = kept
     if not request.private:
         return MISS
-    mine = sorted(request.mine)
-    key = (request.space, mine[0], thread, ns)
-    if id is None and len(mine) == 1 and recent.has(key):
+    key = (request.space, request.subject or "", thread, ns)
+    alone = id is None and len(request.same) == 1  # under one name
+    if alone and recent.has(key):
         at_hand = _recent(database, recent, key, rev)
         if at_hand is not None:
             return at_hand
-    open_ = Gate(space=request.space, mine=mine, places=[""])
+    open_ = Gate(space=request.space, mine=sorted(request.mine), places=[""])
     params = open_.params(thread=thread, ns=ns)
     if id is not None:
         params["id"] = id
@@ -147,7 +147,7 @@ def glance(
     if rows is None or own is None or own[1] != rev:
         return MISS
     whole = found(rows, thread)
-    if whole is not None and id is None and len(mine) == 1:
+    if whole is not None and alone:
         recent.seen(key, _mark(rows, own), whole)
     return whole
 

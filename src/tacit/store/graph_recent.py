@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Lock
 
 from sqlalchemy import text
@@ -18,11 +19,12 @@ from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite, packed
 _OWN = "space_id = :space AND person = :person AND place = '' AND thread = :thread AND ns = :ns"
 # What the newest step is told by: two that agree in all of it are the same.
 NEWEST = text(
-    "SELECT spaces.identity_rev, s.id, s.saved_at, s.parent, s.metadata, s.versions, "  # noqa: S608
+    "SELECT (SELECT identity_rev FROM spaces WHERE space_id = :space), "  # noqa: S608
+    "s.id, s.saved_at, s.parent, s.metadata, s.versions, "
     "(SELECT count(*) || ' ' || coalesce(max(saved_at), 0) FROM graph_writes "
     f"WHERE {_OWN} AND step = s.id) "
-    "FROM spaces LEFT JOIN (SELECT id, saved_at, parent, metadata, versions FROM graph_steps "
-    f"WHERE {_OWN} ORDER BY id DESC LIMIT 1) AS s ON 1 = 1 WHERE spaces.space_id = :space"
+    "FROM (SELECT id, saved_at, parent, metadata, versions FROM graph_steps "
+    f"WHERE {_OWN} ORDER BY id DESC LIMIT 1) AS s"
 )
 NO_WRITES = "0 0"
 Key = tuple[str, str, str, str]  # space, person, thread and namespace
@@ -32,6 +34,7 @@ Mark = tuple[str, int, str | None, str, str, str]  # as NEWEST tells it
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
     mark: Mark
+    saved_at: datetime
     step: GraphStep  # as it was handed in
     values: tuple[StepValue, ...]
     writes: tuple[StepWrite, ...] = ()
@@ -66,7 +69,7 @@ class Recent:
                 metadata=json.loads(mark[3]),  # anew: whoever gets it may change it
                 versions=step.versions,
                 run=step.run,
-                saved_at=from_micros(mark[1]),
+                saved_at=kept.saved_at,
             ),
             values=kept.values,
             writes=kept.writes,
@@ -83,14 +86,23 @@ class Recent:
         if all(pair in known for pair in pairs):
             whole = tuple(known[pair] for pair in pairs)
             mark = (step.id, at, step.parent, metadata, packed(step.versions), NO_WRITES)
-            self._keep(key, _Kept(mark=mark, step=step, values=whole))
+            kept = _Kept(mark=mark, saved_at=from_micros(at), step=step, values=whole)
+            self._keep(key, kept)
         else:
             self.forget(key)
 
     def seen(self, key: Key, mark: Mark, found: FoundStep) -> None:
         """A step that was just read whole."""
-        kept = _Kept(mark=mark, step=found.step, values=found.values, writes=found.writes)
-        self._keep(key, kept)
+        self._keep(
+            key,
+            _Kept(
+                mark=mark,
+                saved_at=from_micros(mark[1]),
+                step=found.step,
+                values=found.values,
+                writes=found.writes,
+            ),
+        )
 
     def forget(self, key: Key) -> None:
         with self._lock:
