@@ -59,6 +59,7 @@ def test_words_about_sharing_set_the_hold(text: str, hold: Hold | None) -> None:
         ("Keep it from Bob and Anna that I'm vegan", ["Bob", "Anna"]),
         ("It will be a surprise for Anna and Bob: I'm vegan", ["Anna", "Bob"]),
         ("I'm vegan, not a word to Bob", ["Bob"]),
+        ("I'm vegan - don't tell Bob - and happy", ["Bob"]),
         ("Don't let Bob find out that I'm vegan", ["Bob"]),
         ("I don't want Bob to know that I'm vegan", ["Bob"]),
         ("I'm vegan, but Bob isn't to know", ["Bob"]),
@@ -170,6 +171,14 @@ def test_him_is_whom_it_is_kept_from() -> None:
         ("Don't tell Bob: I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
         ("Keep it from Bob that I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
         ("I bought a car without telling Bob", "Alice bought a car", ["Bob"]),
+        ("I bought a watch (don't tell Bob).", "Alice bought a watch", ["Bob"]),
+        ("I bought a watch (don't tell Bob ok?)", "Alice bought a watch", ["Bob"]),
+        ("I bought (don't tell Bob!) a red car", "Alice bought a red car", ["Bob"]),
+        (
+            "I booked a table (it's a surprise for Bob, don't tell him) for Friday",
+            "Alice booked a table on 20 November 2026",
+            ["Bob"],
+        ),
     ],
 )
 def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
@@ -190,6 +199,8 @@ def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
         ("en", "I asked Anna to keep this to yourself"),
         ("en", "I work for a company that is off the record"),
         ("en", "I want to stay in the team"),
+        ("en", "We're planning, don't tell Bob, a trip to Rome"),
+        ("en", "I'm vegan (and nobody knows yet, so keep it quiet)"),
         ("en", "The trip to Rome is a surprise for Bob"),
         ("de", "Die Party am Samstag ist eine Überraschung für Bob"),
         ("de", "Bob darf nicht Auto fahren"),
@@ -197,6 +208,11 @@ def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
 )
 def test_what_a_hold_leaves_of_a_sentence_is_no_fact(code: str, text: str) -> None:
     assert extract(text, "Alice", NOW, tongue(code)) == []
+
+
+def test_a_bracket_that_is_opened_is_closed() -> None:
+    (found,) = extract("I have a new job (at Acme!)", "Alice", NOW, tongue("en"))
+    assert found.content == "Alice has a new job (at Acme)"
 
 
 def test_it_holds_for_every_statement_of_the_message() -> None:

@@ -74,7 +74,7 @@ def _misshapen(content: str, tongue: Tongue) -> str | None:
         return "the content is not one line of plain text"
     if content.endswith("?"):
         return "the content is a question"
-    if tongue.has("unended", content):
+    if tongue.has("unended", content) or content[0] == ")" or content[-1] == "(":
         return "the content breaks off before its end"
     ends = [m for m in _SENTENCE_END.finditer(content) if not _abbreviated(content, m, tongue)]
     if len(ends) >= _SENTENCES_MAX_COUNT:

@@ -13,6 +13,7 @@ from tacit.learn.reading.tongue import Tongue, codes
 from tacit.learn.reading.tongue import tongue as tongue_of
 
 _WORD = re.compile(r"@?\w[\w'-]*")
+_EMPTIED = re.compile(r"\([\s.,:;!-]*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ def silenced(text: str, tongue: Tongue) -> str:
         if form.stated:
             continue
         text = form.match.sub(lambda match: "." + " " * (len(match[0]) - 1), text)
-    return text
+    # What stood in brackets ends no sentence: "I bought a watch (don't tell Bob) for his birthday".
+    return _EMPTIED.sub(lambda match: " " * len(match[0]), text)
 
 
 def _likely(text: str, tongue: Tongue) -> list[HoldForm]:

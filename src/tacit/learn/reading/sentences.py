@@ -162,8 +162,8 @@ def _clause(sentence: Piece, start: int, end: int, *, opened: bool) -> Piece:
 
 
 def _trimmed(seen: str, start: int, end: int, *, asked: bool = False) -> Piece | None:
-    while start < end and (seen[start].isspace() or seen[start] in ",:-*•"):
+    while start < end and (seen[start].isspace() or seen[start] in ",:-*•)"):
         start += 1
-    while start < end and (seen[end - 1].isspace() or seen[end - 1] in ",-:"):
+    while start < end and (seen[end - 1].isspace() or seen[end - 1] in ",-:("):
         end -= 1
     return Piece(start=start, end=end, text=seen[start:end], asked=asked) if start < end else None

@@ -237,6 +237,8 @@ class Clause:
         else:
             content = f"{found.words} {turned(said, speaker, tongue)}"
         content = _SPACES.sub(" ", spelled(content, self.whens, as_said=form.recurs)).strip(" ,")
+        if content.count("(") > content.count(")"):
+            content += ")"  # it was taken for a part of the sentence's end: "a new job (finally!)"
         return content[:1].upper() + content[1:]
 
     def _slot(
