@@ -187,6 +187,10 @@ def test_undo_takes_back_the_last_change_whatever_it_was(desk: Desk, clock: SetC
     clock.forward(seconds=1)
     assert desk.say(ALICE, "/undo").text == wording.NOW_PRIVATE
     assert alice.show(tea).visibility == "private_only"
+    clock.forward(seconds=1)
+    alice.update(tea, "prefers milk", data={"cups": 2})  # what data it had is not known any more
+    clock.forward(seconds=1)
+    assert desk.say(ALICE, "/undo").text == wording.CANNOT_UNDO
 
 
 def test_undo_finds_the_last_of_very_many_changes(

@@ -24,6 +24,7 @@ Changed = list[tuple[datetime, str]]  # memories by when they changed, newest fi
 _PEOPLE = ("ext:", "acct:")  # how actors begin who are neither the system nor an operator
 _VISIBILITY = "visibility "
 _ADDED = (Event.ADD, Event.CONSENT, Event.RESTORE)
+_OTHERS = frozenset({"fields", "also"})  # in what a history says: what changed besides the words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +194,8 @@ def _taken(view: View, memory: Memory) -> bool:
 
 
 def _earlier(last: Last) -> str | None:
-    """The wording before this one, if the words are what changed."""
-    if last.entry.event is not Event.UPDATE or "fields" in last.entry.detail:
+    """The wording before this one, if the words and nothing else are what changed."""
+    if last.entry.event is not Event.UPDATE or not last.entry.detail.keys().isdisjoint(_OTHERS):
         return None
     return _wording_before(last.before, last.entry.version)
 
