@@ -106,6 +106,7 @@ def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
         ("en", "Alice lives in"),
         ("en", "Alice works at Acme as"),
         ("en", "Alice has a dog ("),
+        ("en", "Alice has a dog (and)"),
         ("de", "Alice plant eine"),
         ("de", "Alice arbeitet für"),
         ("de", "Alice wohnt in"),
