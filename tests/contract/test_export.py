@@ -91,6 +91,7 @@ def test_everything_can_be_imported_as_far_as_it_is_ones_own(
 def test_markdown_has_a_section_for_each_kind_and_words_stay_words(lived: Memory) -> None:
     view = private(lived, ALICE)
     view.remember("# not a heading\n- not a list\n<b>not bold</b> [no](link) `x`")
+    view.remember("with more than words", data={"<i>": "kept\u2028# too"})
     told = "\n".join(view.export(format="markdown", turns=True))
     headings = [line for line in told.splitlines() if line.startswith("#")]
     assert headings == [
@@ -105,6 +106,7 @@ def test_markdown_has_a_section_for_each_kind_and_words_stay_words(lived: Memory
     ]
     assert "\\# not a heading" in told
     assert "\\<b\\>" in told
+    assert '<br>{"\\<i\\>": "kept' in told
     assert "before: I run" in told
 
 

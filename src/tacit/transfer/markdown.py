@@ -60,6 +60,7 @@ def _memory(part: Plain) -> Iterator[str]:
     state = "" if part["state"] == "active" else f", {part['state']}"
     yield f"- {written(part['content'])}"
     yield f"  <br>{part['category']}{key}, {_day(part['created_at'])}{state} (`{part['id']}`)"
+    yield from _data(part)
     for version in part["versions"][:-1]:
         yield f"  - before: {written(version['content'])} ({_day(version['created_at'])})"
     for entry in part.get("history", [])[1:]:
@@ -70,6 +71,12 @@ def _about(part: Plain) -> Iterator[str]:
     said_by = f", said by {written(part['said_by'])}" if part["said_by"] else ""
     yield f"- {written(part['content'])}"
     yield f"  <br>{part['category']}, {_day(part['created_at'])}{said_by} (`{part['id']}`)"
+    yield from _data(part)
+
+
+def _data(part: Plain) -> Iterator[str]:
+    if part.get("data"):
+        yield f"  <br>{_json(part['data'])}"
 
 
 def _proposal(part: Plain) -> Iterator[str]:
@@ -83,8 +90,7 @@ def _known(part: Plain) -> Iterator[str]:
 
 
 def _checkpoint(part: Plain) -> Iterator[str]:
-    data = json.dumps(part["data"], ensure_ascii=False, sort_keys=True)
-    yield f"- {written(part['thread'])}, {_day(part['updated_at'])}: {written(data)}"
+    yield f"- {written(part['thread'])}, {_day(part['updated_at'])}: {_json(part['data'])}"
 
 
 def _step(part: Plain) -> Iterator[str]:
@@ -101,6 +107,10 @@ def _import(part: Plain) -> Iterator[str]:
 
 def _turn(part: Plain) -> Iterator[str]:
     yield f"- {_day(part['created_at'])}, {written(part['role'] or '')}: {written(part['content'])}"
+
+
+def _json(value: Any) -> str:
+    return written(json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
 def _day(moment: str) -> str:
