@@ -154,6 +154,20 @@ def test_data_reaches_whom_the_memory_reaches_and_nobody_else(memory: Memory) ->
     assert private(memory, BOB).list().items == ()
 
 
+def test_a_question_whether_others_may_hear_it_says_that_it_has_data(memory: Memory) -> None:
+    own, here = private(memory, ALICE), group(memory, ALICE)
+    own.put("profile", "zone", "Europe/Lisbon")
+    for data, says in (({}, "listen"), ({"utc": 0}, "the data that goes with it told there")):
+        own.put("profile", "zone", "Europe/Lisbon", data=data)
+        here.propose_public("profile", "zone")
+        (asked,) = own.proposals()
+        assert asked.reason.endswith(says)
+    own.put("profile", "zone", "Europe/Lisbon", data={"utc": 1})
+    with pytest.raises(tacit.errors.Conflict, match="another one by now"):
+        own.approve(asked.id)
+    assert here.list().items == ()
+
+
 def test_other_data_is_heard_by_whoever_is_there_then(memory: Memory) -> None:
     """Carol heard the value that the room had first, and not what was put in its place."""
     group(memory, ALICE, here=ALL).put(
