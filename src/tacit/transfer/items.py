@@ -4,7 +4,7 @@ kept as if its owner had said it in the private chat of the import."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -20,6 +20,7 @@ from tacit.model.draft import Draft
 from tacit.model.imports import ImportRun, RefusedItem, drafted, foreign_id, incoming
 from tacit.model.request import Request
 from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
+from tacit.screening.instructions import suspicious
 from tacit.screening.secrets import screen
 from tacit.store import imports, people
 
@@ -94,6 +95,7 @@ def _given(items: object) -> list[object]:
 def _checked(place: int, value: object, categories: Collection[str], at: datetime) -> Item:
     item = incoming(value)
     asked = drafted(item, categories)
+    _refuse_instructions(asked)
     if asked.expires_at is not None and asked.expires_at <= at:
         raise InvalidInput("expires_at", "is past; what has expired is not kept")
     if asked.observed_at is not None:
@@ -104,6 +106,32 @@ def _checked(place: int, value: object, categories: Collection[str], at: datetim
         asked, about=asked.about or None, sensitivity=_sensitivity(asked), trust=Trust.IMPORTED
     )
     return Item(place=place, asked=asked, named=named)
+
+
+def _refuse_instructions(asked: Draft) -> None:
+    """By the judgement that learning has. Nobody said this here, whom one could ask what it means:
+    it is not set aside, it does not come in."""
+    said = [("content", asked.content or ""), ("key", asked.key or "")]
+    said += [("tags", one) for one in asked.tags or ()]
+    said += [("data", one) for one in _texts(asked.data)]
+    for name, words in said:
+        found = suspicious(words)
+        if found is not None:
+            why = f"reads as an instruction ({found.replace('_', ' ')}) and not as a fact"
+            raise InvalidInput(name, f"{why}; if it is one, remember it in other words")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Whatever is written in data, names of fields too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield str(name)
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
 
 
 def refusal(place: int, error: InvalidInput) -> RefusedItem:
