@@ -2,7 +2,7 @@
 
 Run it (what the model says is its own; here it is a scripted one):
 
-    pip install 'tacit[language]'
+    pip install '.[language]'
     ANTHROPIC_API_KEY=… MODEL=claude-haiku-4-5 python examples/anthropic_tools.py
 
 It prints:

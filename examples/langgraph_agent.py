@@ -1,7 +1,7 @@
 """A graph that asks, waits for the answer, and goes on in another process: its state is kept in a
 memory, for the person it runs for. It needs no model.
 
-Run it, with `pip install 'tacit[langgraph]' langgraph`:
+Run it, with `pip install '.[langgraph]' langgraph`:
 
     python examples/langgraph_agent.py
 

@@ -1,6 +1,6 @@
 """One graph for many people: what it keeps in its store is each person's own.
 
-Run it, with `pip install 'tacit[langgraph]' langgraph`:
+Run it, with `pip install '.[langgraph]' langgraph`:
 
     python examples/langgraph_store.py
 

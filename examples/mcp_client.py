@@ -2,7 +2,7 @@
 
 Run it:
 
-    pip install 'tacit[server]'
+    pip install '.[server]'
     python examples/mcp_client.py
 
 It prints:

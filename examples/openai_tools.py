@@ -2,7 +2,7 @@
 
 Run it (what the model says is its own; here it is a scripted one):
 
-    pip install 'tacit[language]'
+    pip install '.[language]'
     OPENAI_API_KEY=… MODEL=gpt-5-mini python examples/openai_tools.py
 
 It prints:

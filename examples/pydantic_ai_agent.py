@@ -2,7 +2,7 @@
 
 Run it (what the model says is its own; here it is a scripted one):
 
-    pip install 'tacit[language]'
+    pip install '.[language]'
     OPENAI_API_KEY=… MODEL=openai:gpt-5-mini python examples/pydantic_ai_agent.py
 
 It prints:

@@ -253,7 +253,10 @@ def test_errors_are_one_tree_and_name_what_to_do() -> None:
     )
     assert isinstance(error, ValueError)
     assert str(tacit.NotFound()) == "no such memory here"
-    assert "pip install 'tacit[postgres]'" in str(tacit.MissingExtra("postgres", "PostgreSQL"))
+    assert str(tacit.MissingExtra("postgres", "PostgreSQL")) == (
+        "the extra `postgres` is needed for PostgreSQL: in Tacit's folder, "
+        "pip install '.[postgres]'"
+    )
 
 
 def test_results_say_whether_they_hold() -> None:

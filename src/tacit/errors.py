@@ -122,7 +122,9 @@ class SettingsError(TacitError):
 
 class MissingExtra(TacitError, ImportError):
     def __init__(self, extra: str, needed_for: str) -> None:
-        super().__init__(f"{needed_for} needs an extra: pip install 'tacit[{extra}]'")
+        # Not by name: on the public index that name is another project's.
+        command = f"in Tacit's folder, pip install '.[{extra}]'"
+        super().__init__(f"the extra `{extra}` is needed for {needed_for}: {command}")
         self.extra = extra
 
 

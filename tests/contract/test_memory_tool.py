@@ -261,4 +261,4 @@ def test_without_the_sdk_it_says_what_to_install() -> None:
     code += "import tacit.surfaces.files.anthropic_memory"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtra" in done.stderr
-    assert "tacit[language]" in done.stderr
+    assert ".[language]" in done.stderr

@@ -29,14 +29,16 @@ def _check_tacit(words: list[str]) -> None:
 
 def _check_pip(words: list[str]) -> None:
     optional: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
-    needed = {re.split(r"[\[<>=]", one)[0] for group in optional.values() for one in group}
+    beside = PROJECT["dependency-groups"]["dev"]  # what people bring along, such as langgraph
+    groups = [*optional.values(), beside]
+    needed = {re.split(r"[\[<>=]", one)[0] for group in groups for one in group} - {"tacit"}
     assert words[0] == "install"
     for word in words[1:]:
-        found = re.fullmatch(r"(\.|tacit)(?:\[([a-z,]+)\])?", word)
+        found = re.fullmatch(r"\.(?:\[([a-z,]+)\])?", word)
         if found is None:
             assert word in needed or word.startswith("opentelemetry-"), f"pip install {word}"
-        elif found[2]:
-            assert set(found[2].split(",")) <= set(optional), word
+        elif found[1]:
+            assert set(found[1].split(",")) <= set(optional), word
 
 
 def _check_make(words: list[str]) -> None:

@@ -247,3 +247,16 @@ def test_every_extra_is_named_where_people_install() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"])
     assert extras <= named(section("Install", (DOCS / "quickstart.md").read_text()))
+
+
+def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
+    """On the public package index the name is another project's: ours is installed from its
+    folder."""
+    texts = [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*.y*ml"), *ROOT.glob("deploy/*")]
+    texts += [ROOT / "Containerfile", *SOURCE.rglob("*.py"), *ROOT.glob("examples/*")]
+    by_name = re.compile(
+        r"tacit\[[a-z{]|\b(?:pipx? install|uv add|uvx)\s+(?:-\S+\s+)*['\"]?tacit(?![\w.])"
+    )
+    told = [f for f in texts if f.is_file() and by_name.search(f.read_text())]
+    assert len(texts) > 100
+    assert not told, [str(f.relative_to(ROOT)) for f in told]

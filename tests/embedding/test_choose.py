@@ -40,7 +40,7 @@ def test_a_folder_and_an_endpoint_are_built_from_their_settings(tmp_path: Path) 
 
 def test_an_endpoint_without_its_library_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    with pytest.raises(MissingExtra, match=r"tacit\[endpoints\]"):
+    with pytest.raises(MissingExtra, match=r"\.\[endpoints\]"):
         embedder("endpoint", url="http://localhost", model="tiny")
 
 

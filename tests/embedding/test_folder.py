@@ -197,5 +197,5 @@ def test_a_missing_package_is_named_with_its_command(
 ) -> None:
     folder = tiny_onnx.folder(tmp_path, tiny_onnx.pooled())
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=r"tacit\[embeddings\]"):
+    with pytest.raises(MissingExtra, match=r"\.\[embeddings\]"):
         FolderEmbedder(folder)

@@ -217,7 +217,7 @@ def test_a_missing_package_is_named_with_its_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     assert not local.installed()
-    with pytest.raises(MissingExtra, match=r"local embedding model.*tacit\[embeddings\]"):
+    with pytest.raises(MissingExtra, match=r"local embedding model.*'\.\[embeddings\]'"):
         LocalEmbedder()
 
 

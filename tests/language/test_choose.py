@@ -141,7 +141,7 @@ assert _language(Settings())[0] is None
 try:
     _language(settings)
 except tacit.MissingExtra as error:
-    assert "pip install 'tacit[language]'" in str(error)
+    assert "pip install '.[language]'" in str(error)
 else:
     raise SystemExit(1)
 """)

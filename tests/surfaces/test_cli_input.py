@@ -224,7 +224,7 @@ def test_a_missing_extra_is_code_6(bare: Tacit, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     ran = bare("--db", "postgresql://localhost/none", "list", *ALICE)
     assert ran.code == Exit.SETUP
-    assert "pip install 'tacit[postgres]'" in ran.err
+    assert "pip install '.[postgres]'" in ran.err
 
 
 def test_a_key_that_is_taken_is_a_conflict(on_file: Tacit) -> None:

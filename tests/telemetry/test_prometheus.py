@@ -244,7 +244,7 @@ def test_a_missing_library_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, exporter: str, library: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(tacit.MissingExtra, match=r"tacit\[metrics\]"):
+    with pytest.raises(tacit.MissingExtra, match=r"\.\[metrics\]"):
         meter(exporter)
 
 

@@ -126,7 +126,7 @@ def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     data = (resources.files("tacit.embedding") / "data" / "wordpiece.txt").read_bytes()
-    _check(data, VOCABULARY_SHA256, "the vocabulary", "install tacit again")
+    _check(data, VOCABULARY_SHA256, "the vocabulary", "install Tacit again, from its folder")
     tokens = data.decode("utf-8").removesuffix("\n").split("\n")  # some tokens are odd line ends
     numbers = {token: number for number, token in enumerate(tokens)}
     tokenizer = Tokenizer(
