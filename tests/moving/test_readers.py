@@ -196,6 +196,45 @@ Likes tea
     assert (beside.where, beside.why, beside.beside) == ("line 1", "only introduces a list", True)
 
 
+def test_what_a_line_above_a_list_says_goes_as_far_as_the_list(tmp_path: Path) -> None:
+    text = """Saved memories
+
+- Speaks Finnish
+
+Wants recipes:
+
+- without shellfish
+- under 30 minutes
+Loves tango
+Projects:
+- The glasshouse
+
+Never said why:
+Likes rain
+
+**Brief history**
+
+*Recent months*
+
+Built a boat.
+
+*She is proud of it.*
+"""
+    found = items(written(tmp_path, text), "claude")
+    told = ("brief-history", "recent-months")
+    assert [(one.content, one.category, one.tags) for one in found] == [
+        ("Speaks Finnish", None, None),
+        ("Wants recipes: without shellfish", None, None),
+        ("Wants recipes: under 30 minutes", None, None),
+        ("Loves tango", None, None),
+        ("The glasshouse", "project", ("projects",)),
+        ("Never said why:", None, None),
+        ("Likes rain", None, None),
+        ("Built a boat.", "event", told),
+        ("*She is proud of it.*", "event", told),
+    ]
+
+
 def test_a_sample_of_code_in_a_text_does_not_hide_the_rest(tmp_path: Path) -> None:
     text = "- Likes tea\n- Likes rain\n- Writes functions:\n```\ndef f(): ...\n```\n- Likes snow\n"
     found = [one.content for one in items(written(tmp_path, text), "claude")]

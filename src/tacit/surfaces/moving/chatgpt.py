@@ -60,10 +60,11 @@ def listed(
 
 
 def _item(entry: Entry, filed: str | None, tags: tuple[str, ...]) -> Incoming:
-    words = (*tags, entry.heading or "", entry.standing or "")
+    words = (*tags, *entry.headings, entry.standing or "")
+    named = (category(one) for one in reversed(entry.headings))
     return Incoming(
         content=entry.text,
-        category=category(entry.heading) or filed,
+        category=next(filter(None, named), filed),
         tags=tags_of(words),
         created_at=entry.created_at,
     )

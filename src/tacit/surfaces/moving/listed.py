@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tacit import limits
+from tacit.surfaces.moving.filing import category
 from tacit.surfaces.moving.records import Skipped
 from tacit.surfaces.moving.scanning import TOO_LONG
 from tacit.surfaces.moving.texts import NOT_TEXT, Line, is_text, moment, pieces
@@ -22,7 +23,8 @@ _BOX = re.compile(r"\[[ xX]\]\s+")
 _BRACKET = re.compile(r"\[([^\[\]]{1,40})\]\s*[.:]?\s*(?:[-–—:]\s+)?(?=\S)")
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:[-–—:]|\s)\s*(?=\S)")
 _HASHED = re.compile(r" {0,3}#{1,6}[ \t]+([^\n]+)")
-_BOLD_LINE = re.compile(r"\s*\*\*([^*]{1,80})\*\*:?\s*\Z")
+_BOLD_LINE = re.compile(r"\s*(?:\*\*([^*]{1,80})\*\*|__([^_]{1,80})__):?\s*\Z")
+_SLANTED_LINE = re.compile(r"\s*(?:\*([^*]{1,80})\*|_([^_]{1,80})_):?\s*\Z")
 _BOLD = re.compile(r"\*\*([^*]+)\*\*")
 _NO_DATE = frozenset({"unknown", "date unknown", "unknown date", "no date", "undated", "n/a", "-"})
 _STANDINGS = frozenset({"stated", "inferred"})
@@ -33,6 +35,9 @@ _PARENT_MAX_CHARS = 120
 _PARENTS_MAX_COUNT = 3  # that are told with what is below them
 _HEADING_MAX_WORDS = 4
 _HEADING_MAX_CHARS = 80
+_SENTENCE_ENDS = (".", "!", "?", ";", "…")
+_TITLES = frozenset({"memory", "memories", "saved memories", "your memories", "my memories"})
+_LEFT_OF_ALL = -1  # the indent of a line above a list
 _OUTSIDE = "stands outside the code block"
 _INTRODUCES = "only introduces a list"
 
@@ -41,7 +46,7 @@ _INTRODUCES = "only introduces a list"
 class Entry:
     line: int
     text: str
-    heading: str | None = None
+    headings: tuple[str, ...] = ()  # that it stands under, the widest first
     created_at: datetime | None = None
     standing: str | None = None  # `stated` or `inferred`, where the text says so
 
@@ -101,10 +106,18 @@ class _Open:
         last = self.parts[-1]
         return len(last) >= _WRAPPED_FROM_CHARS and not last.endswith(_ENDS)
 
+    @property
+    def may_introduce(self) -> bool:
+        """Whether what follows is listed below it, if it is a list."""
+        said = self.parts[-1]
+        return said.casefold() in _TITLES or (said.endswith(":") and len(said) <= _PARENT_MAX_CHARS)
+
 
 @dataclass(slots=True)
 class _Listing:
     heading: str | None = None
+    below: str | None = None  # a lesser heading under it
+    above: str | None = None  # the name of the list that is being read
     now: _Open | None = None
     after_blank: bool = False
     parents: list[tuple[int, str]] = field(default_factory=list)  # bullets that others are below
@@ -112,15 +125,13 @@ class _Listing:
     def line(self, number: int, text: str) -> Iterator[Entry | Skipped]:
         if not text.strip():
             self.after_blank = True
-            if self.now is not None and self.now.indent is None:
+            if self.now is not None and self.now.indent is None and not self.now.may_introduce:
                 yield from self.ended()
             return
-        heading = _HASHED.match(text) or _BOLD_LINE.match(text)
-        if heading is not None or _RULE.match(text):
+        if _is_heading(text) or _RULE.match(text):
             yield from self.ended()
-            self.parents.clear()
-            if heading is not None:
-                self.heading = _BOLD.sub(r"\1", heading[1]).strip("#: \t")[:_HEADING_MAX_CHARS]
+            self._list_ended()
+            self._headed(text)
             return
         bullet = _BULLET.match(text)
         if bullet is not None:
@@ -130,7 +141,7 @@ class _Listing:
             self.now.parts.append(text.strip())
         else:
             yield from self.ended()
-            self.parents.clear()
+            self._list_ended()
             self.now = _begun(number, text.strip(), None)
         self.after_blank = False
 
@@ -138,29 +149,39 @@ class _Listing:
         now, self.now = self.now, None
         if now is None:
             return
-        above = [parent for _, parent in self.parents[-_PARENTS_MAX_COUNT:]]
-        said = " ".join([*above, "\n".join(now.parts)])
+        parents = [parent for _, parent in self.parents[-_PARENTS_MAX_COUNT:]]
+        said = " ".join([*parents, "\n".join(now.parts)])
+        under = (self.heading, self.below, self.above)
         for part in pieces(_BOLD.sub(r"\1", said), limits.CONTENT_MAX_CHARS):
             yield Entry(
                 line=now.line,
                 text=part,
-                heading=self.heading,
+                headings=tuple(one for one in under if one),
                 created_at=now.created_at,
                 standing=now.standing,
             )
 
+    def _headed(self, text: str) -> None:
+        if hashed := _HASHED.match(text):
+            self.heading, self.below = _title(_BOLD.sub(r"\1", hashed[1])), None
+        elif bold := _BOLD_LINE.match(text):
+            self.heading, self.below = _title(bold[1] or bold[2]), None
+        elif slanted := _SLANTED_LINE.match(text):
+            self.below = _title(slanted[1] or slanted[2])
+
+    def _list_ended(self) -> None:
+        self.parents.clear()
+        self.above = None
+
     def _bullet(self, number: int, text: str, bullet: re.Match[str]) -> Iterator[Entry | Skipped]:
         indent = len(bullet[1].expandtabs(4))
         last = self.now
-        said = "" if last is None else last.parts[-1]
-        if last is not None and said.endswith(":") and len(said) <= _PARENT_MAX_CHARS:
-            if last.indent is None:  # a line above a list
+        if last is not None and last.may_introduce:
+            said = last.parts[-1]
+            if last.indent is None:
                 self.now = None
-                if len(said.split()) <= _HEADING_MAX_WORDS:
-                    self.heading = said.rstrip(": ")
-                else:
-                    yield Skipped(where=f"line {last.line}", why=_INTRODUCES, beside=True)
-            elif last.indent < indent:
+                yield from self._introduced(last.line, said)
+            elif last.indent < indent and said.endswith(":"):
                 self.parents.append((last.indent, said))
                 self.now = None
         yield from self.ended()
@@ -168,12 +189,35 @@ class _Listing:
             self.parents.pop()
         self.now = _begun(number, text[bullet.end() :].strip(), indent)
 
+    def _introduced(self, line: int, said: str) -> Iterator[Skipped]:
+        """By a line above a list: the name of a category heads it, as `Projects:` does. Another
+        few words are told with each, for they may be half a sentence: `Wants recipes:`."""
+        title = said.rstrip(": ")
+        if title.casefold() in _TITLES or len(said.split()) > _HEADING_MAX_WORDS:
+            yield Skipped(where=f"line {line}", why=_INTRODUCES, beside=True)
+        elif category(title) is not None:
+            self.above = title
+        else:
+            self.parents.append((_LEFT_OF_ALL, said))
+
     def _continues(self, text: str) -> bool:
         if self.now is None or _dated(text.strip()) is not None:
             return False
         if self.now.indent is not None and text[0] in " \t":
             return True
         return not self.after_blank and self.now.is_wrapped
+
+
+def _is_heading(text: str) -> bool:
+    """A line that is emphasised as a whole is one, unless it is a sentence."""
+    emphasised = _BOLD_LINE.match(text) or _SLANTED_LINE.match(text)
+    if emphasised is None:
+        return _HASHED.match(text) is not None
+    return not (emphasised[1] or emphasised[2]).rstrip().endswith(_SENTENCE_ENDS)
+
+
+def _title(said: str) -> str:
+    return said.strip("#: \t")[:_HEADING_MAX_CHARS]
 
 
 def _begun(number: int, text: str, indent: int | None) -> _Open:
