@@ -255,7 +255,7 @@ def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
     texts = [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*.y*ml"), *ROOT.glob("deploy/*")]
     texts += [ROOT / "Containerfile", *SOURCE.rglob("*.py"), *ROOT.glob("examples/*")]
     by_name = re.compile(
-        r"tacit\[[a-z{]|\b(?:pipx? install|uv add|uvx)\s+(?:-\S+\s+)*['\"]?tacit(?![\w.])"
+        r"tacit\[[a-z{]|\b(?:pipx? install|uv add|uvx)\s+(?:-\S+\s+)*['\"]?tacit(?![\w-]|\.\w)"
     )
     told = [f for f in texts if f.is_file() and by_name.search(f.read_text())]
     assert len(texts) > 100

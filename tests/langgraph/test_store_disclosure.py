@@ -9,6 +9,7 @@ import tacit
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.memory import Memory
+from tacit.model.draft import Fields
 from tacit.surfaces.langgraph import Store
 from tests.contract.rooms import ALICE, BOB, FAMILY, group, private
 
@@ -67,8 +68,34 @@ def test_an_item_of_the_room_is_everybodys_there_and_nobodys_elsewhere(memory: M
     room(BOB).delete(("team",), "standup")
     room(BOB).delete(("team",), "standup")
     assert room(ALICE).search(()) == []
+    in_private = Store(private(memory, ALICE), for_room=True, sensitivity="public")
     with pytest.raises(InvalidInput, match="for_room"):
-        Store(private(memory, ALICE), for_room=True).put(("team",), "standup", {"at": 9})
+        in_private.put(("team",), "standup", {"at": 9})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"sensitivity": "personal"}, {"sensitivity": "public", "visibility": "private_only"}],
+)
+def test_items_of_the_room_that_its_members_would_not_hear_are_refused(
+    memory: Memory, fields: Fields
+) -> None:
+    """They replaced each other's unseen: what one had put, neither could reach any more."""
+    with pytest.raises(InvalidInput, match="for_room: ") as refused:
+        Store(group(memory, ALICE), **{**fields, "for_room": True})
+    assert ('sensitivity="public"' in str(refused.value)) is ("visibility" not in fields)
+
+
+def test_what_is_said_for_the_room_stays_the_persons_own(memory: Memory) -> None:
+    """Others hear it if it is public; under its key there is nothing for them."""
+    unheard = Store(group(memory, ALICE), visibility="room")
+    unheard.put(PREFS, "tea", {"likes": "green tea"})
+    assert unheard.get(PREFS, "tea") is not None
+    assert list(group(memory, BOB).list("item")) == []
+    heard = Store(group(memory, ALICE), visibility="room", sensitivity="public")
+    heard.put(PREFS, "cake", {"likes": "cheesecake"})
+    assert [one.content for one in group(memory, BOB).list("item")] == ["likes: cheesecake"]
+    assert Store(group(memory, BOB)).get(PREFS, "cake") is None
 
 
 def test_what_is_lent_is_read_in_a_group_and_what_is_withheld_is_not(memory: Memory) -> None:

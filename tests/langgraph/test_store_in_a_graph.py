@@ -12,7 +12,8 @@ from langgraph.store.base import BaseStore
 import tacit
 from tacit.errors import InvalidInput
 from tacit.memory import Memory
-from tacit.surfaces.langgraph import Store
+from tacit.surfaces.langgraph import Checkpointer, Store
+from tacit.surfaces.langgraph.whose import HINT
 
 
 class State(TypedDict, total=False):
@@ -86,3 +87,15 @@ def test_a_function_that_gives_no_view_is_refused() -> None:
     graph = builder.compile(store=Store(str))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="must give a view"):
         graph.invoke({"said": "tea"}, asked_by("telegram:1"))
+
+
+@pytest.mark.parametrize("kept_by", [Store, Checkpointer])
+def test_what_is_no_view_is_refused_with_a_hint_that_works(memory: Memory, kept_by: Any) -> None:
+    with tacit.connect("http://127.0.0.1:1") as client:
+        remote = client.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
+        for wrong in (None, memory, remote):
+            with pytest.raises(InvalidInput, match=r"tacit\.connect are not taken") as refused:
+                kept_by(wrong)
+    assert HINT in str(refused.value)
+    view = eval(HINT, {"memory": memory, "tacit": tacit})({"configurable": {"user_id": "t:1"}})  # noqa: S307
+    assert kept_by(view) is not None

@@ -15,7 +15,8 @@ from tacit import limits, moving_limits
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound
 from tacit.model import draft, json_value, text
-from tacit.model.draft import Fields
+from tacit.model.draft import Draft, Fields
+from tacit.model.words import Sensitivity, Visibility
 from tacit.surfaces.langgraph import items, matching
 from tacit.surfaces.langgraph.holding import Holding
 from tacit.surfaces.langgraph.items import Namespace, Stored
@@ -59,7 +60,8 @@ class Store(BaseStore):
     """`view` is one of `memory.view(…)`, or a function that makes one of the config of the run.
     `index` says what of a value is found by a question: all of it, nothing, or some fields. Further
     fields, such as `visibility`, are those that `view.put` takes, for every item; with
-    `for_room=True` the items are those of the room, in place of the person's."""
+    `for_room=True` and `sensitivity="public"` the items are those of the room, in place of the
+    person's."""
 
     supports_ttl = True
 
@@ -77,7 +79,7 @@ class Store(BaseStore):
         for name in _OURS:
             if name in fields:
                 raise InvalidInput(name, "is the store's to say; for a time there is ttl")
-        draft.parse(dict(fields), ())
+        _require_heard(draft.parse(dict(fields), ()))
         self._whose, self._clock = view, clock
         self._category = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
         self._index = items.index_of(index)
@@ -187,6 +189,20 @@ class Store(BaseStore):
             with suppress(NotFound, Conflict, InvalidInput):
                 holding.view.update(memory.id, if_version=memory.version, expires_at=until)
         return found
+
+
+def _require_heard(fields: Draft) -> None:
+    """What members do not hear they would replace unseen, each the other's."""
+    if not fields.for_room:
+        return
+    if fields.sensitivity is not Sensitivity.PUBLIC:
+        raise InvalidInput(
+            "for_room",
+            'the items of a group need sensitivity="public", too: what is not public is told there '
+            "to whoever said it alone, so that members would not read each other's",
+        )
+    if fields.visibility is Visibility.PRIVATE_ONLY:
+        raise InvalidInput("for_room", "is for items that a group hears: leave visibility out")
 
 
 def _says_the_same(before: Stored, put: _Put) -> bool:

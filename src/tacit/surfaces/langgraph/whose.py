@@ -15,6 +15,10 @@ except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
 
 VIEWS = (View, DisabledView)
+HINT = (
+    'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
+    "tacit.Chat.private(key))"
+)
 # A view, or a function that finds one by the config of the run: one graph for many people.
 Whose: TypeAlias = View | DisabledView | Callable[[RunnableConfig], View | DisabledView]
 
@@ -24,8 +28,9 @@ def required(whose: object) -> None:
     if not isinstance(whose, VIEWS) and not callable(whose):
         raise InvalidInput(
             "view",
-            "takes memory.view(…), or a function that makes one of a config: "
-            'lambda config: memory.view(requester=config["configurable"]["user_id"])',
+            "takes memory.view(requester, chat), or a function that makes one of the config of a "
+            f"run: {HINT}. Views of tacit.connect are not taken: a graph saves with each of its "
+            "steps, in the process that has the memory open",
         )
 
 
@@ -42,5 +47,5 @@ def view_of(whose: Whose, config: RunnableConfig | None = None) -> View | Disabl
         )
     view = whose(running)
     if not isinstance(view, VIEWS):
-        raise InvalidInput("view", "the function must give a view: return memory.view(…)")
+        raise InvalidInput("view", f"the function must give a view, as does {HINT}")
     return view
