@@ -75,14 +75,18 @@ def test_an_item_of_the_room_is_everybodys_there_and_nobodys_elsewhere(memory: M
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"sensitivity": "personal"}, {"sensitivity": "public", "visibility": "private_only"}],
+    [
+        {"for_room": True},
+        {"for_room": True, "sensitivity": "personal"},
+        {"for_room": True, "sensitivity": "public", "visibility": "private_only"},
+    ],
 )
 def test_items_of_the_room_that_its_members_would_not_hear_are_refused(
     memory: Memory, fields: Fields
 ) -> None:
     """They replaced each other's unseen: what one had put, neither could reach any more."""
     with pytest.raises(InvalidInput, match="for_room: ") as refused:
-        Store(group(memory, ALICE), **{**fields, "for_room": True})
+        Store(group(memory, ALICE), **fields)
     assert ('sensitivity="public"' in str(refused.value)) is ("visibility" not in fields)
 
 
