@@ -15,7 +15,7 @@ from tests.moving.conftest import SAMPLES, of
 # the format and its file; how many there are; a question, and what comes to mind
 WAYS = {
     "mem0": ("mem0.json", 3, "cello", "Plays the cello in the Tuesday orchestra"),
-    "mcp": ("mcp.json", 6, "Portuguese", "Speaks fluent Portuguese"),
+    "mcp": ("mcp.json", 6, "Portuguese", "Mara Lindqvist: Speaks fluent Portuguese"),
     "basic-memory": (
         "basic-memory",
         9,
@@ -112,7 +112,8 @@ def test_the_graph_of_the_reference_server_goes_on_in_its_tools(mara: View) -> N
         "sings_in",
         "Harbour Choir",
     )
-    assert {one.content for one in mara.about("Mara Lindqvist")} >= {"Speaks fluent Portuguese"}
+    about = {one.content for one in mara.about("Mara Lindqvist")}
+    assert about >= {"Mara Lindqvist: Speaks fluent Portuguese"}
     graph.observe(entities["Mara Lindqvist"], ["Moved to Braga"])
     assert graph.entities()["Mara Lindqvist"].observations[-1] == "Moved to Braga"
 
@@ -161,7 +162,7 @@ def test_what_cannot_be_told_whom_it_is_about_is_kept_without_that(
     source = moving.open(path, "mcp")
     assert moving.preview(mara, source).new == 2
     assert moving.take_over(mara, source).created == 2
-    assert mara.recall("bees")[0].memory.content == "Keeps bees"
+    assert mara.recall("bees")[0].memory.content == "telegram:notanumber: Keeps bees"
 
 
 def test_what_a_file_has_twice_is_there_once(mara: View, tmp_path: Path) -> None:

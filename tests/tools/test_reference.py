@@ -3,6 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
+from tacit import limits
 from tacit.memory import Memory
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.tools.calling import ANN, WORKS, call, data
@@ -49,6 +50,35 @@ def test_observations_keep_their_order_and_are_added_once(memory: Memory) -> Non
     data(own, "add_observations", observations=last)
     (ann,) = graph(memory)["entities"]
     assert ann["observations"] == ["likes tea", "speaks Dutch", "sings"]
+
+
+def test_an_observation_names_its_entity_wherever_it_is_read_on_its_own(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    told = ["Deadline is March", "Moon_Base uses Rust", "the moon base is cold", "Moon Base: far"]
+    base = {"name": "Moon_Base", "entityType": "project", "observations": told}
+    near = {
+        **base,
+        "name": "Base",
+        "observations": ["Deadline is June", "x" * limits.CONTENT_MAX_CHARS],
+    }
+    data(own, "create_entities", entities=[base, near])
+    assert "] Moon_Base: Deadline is March" in own.block().text
+    assert own.recall("deadline of the moon base")[0].memory.content == (
+        "Moon_Base: Deadline is March"
+    )
+    kept = said(own.list(prefix="node:Moon_Base|", category="fact"))
+    assert kept == sorted(["Moon_Base: Deadline is March", *told[1:]])
+    found = {one["name"]: one for one in graph(memory)["entities"]}
+    assert found == {"Moon_Base": base, "Base": near}
+    assert data(own, "open_nodes", names=["Moon_Base"])["entities"] == [base]
+    assert data(own, "search_nodes", query="line is march")["entities"] == [base]
+    twice = [{"entityName": "Moon_Base", "contents": ["Deadline is March", "Moon_Base: far"]}]
+    (added,) = data(own, "add_observations", observations=twice)["results"]
+    assert added["addedObservations"] == ["Moon_Base: far"]
+    gone = [{"entityName": "Moon_Base", "observations": ["Deadline is March", *told[1:]]}]
+    data(own, "delete_observations", deletions=gone)
+    (left,) = data(own, "open_nodes", names=["Moon_Base"])["entities"]
+    assert left["observations"] == ["Moon_Base: far"]
 
 
 def test_nothing_is_added_if_one_entity_is_unknown(memory: Memory) -> None:
@@ -124,8 +154,8 @@ def test_odd_names_come_back_as_they_are(memory: Memory) -> None:
 def test_what_is_in_the_graph_is_memory_like_any_other(memory: Memory) -> None:
     own = private(memory, ALICE)
     data(own, "create_entities", entities=[ANN])
-    assert [one.memory.content for one in own.recall("tea", top_k=1)] == ["likes tea"]
-    assert "likes tea" in said(own.about("Ann"))
+    assert [one.memory.content for one in own.recall("tea", top_k=1)] == ["Ann: likes tea"]
+    assert "Ann: likes tea" in said(own.about("Ann"))
     assert data(group(memory, ALICE), "read_graph") == {"entities": [], "relations": []}
     own.wipe()
     assert graph(memory) == {"entities": [], "relations": []}

@@ -22,6 +22,7 @@ from tacit.surfaces.tools.reference.graph import (
     check_entity,
     check_relation,
     named,
+    observation,
     observed_key,
 )
 
@@ -70,7 +71,8 @@ def _entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Iterator
             continue
         place = told.setdefault(entity.name, 0)
         told[entity.name] += 1
-        item = _kept(entity, observed_key(entity.name, place, said), said)
+        key = observed_key(entity.name, place, said)
+        item = _kept(entity, key, observation(entity.name, said))
         # Its place may be another the next time; what it says of whom is not.
         source = f"{entity.key}|{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()}"
         yield Found(where=here, item=replace(item, source=source))

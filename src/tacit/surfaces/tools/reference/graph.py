@@ -1,8 +1,10 @@
 """A graph of entities, observations and relations, kept as ordinary memories under keys.
 
 `node:<name>` says what an entity is, `node:<name>|<number><digest>` is one observation of it, and
-`edge:<from>|<type>|<to>` one relation. So each can be recalled, corrected, forgotten and erased
-like anything else that is remembered, and what may not be said here is not in the graph.
+`edge:<from>|<type>|<to>` one relation. An observation is kept with the name of its entity, as in
+"Apollo: Deadline is March", for elsewhere it is read on its own; in the graph it has its own words.
+So each can be recalled, corrected, forgotten and erased like anything else that is remembered, and
+what may not be said here is not in the graph.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ class Graph:
             name, *rest = _parts(_NODE, memory)
             if rest:
                 if _NUMBERED.match(rest[0]):  # other keys that begin alike are none of ours
-                    said.append((name, rest[0], memory.content))
+                    said.append((name, rest[0], _observed(name, rest[0], memory.content)))
             else:
                 found[name] = Entity(name, _kind(name, memory.content), id=memory.id)
         for name, numbered, content in sorted(said, key=lambda one: one[:2]):
@@ -102,7 +104,8 @@ class Graph:
 
     def observe(self, entity: Entity, contents: Collection[str]) -> None:
         for number, content in enumerate(contents, start=entity.next):
-            self._keep(entity, observed_key(entity.name, number, content), content)
+            key = observed_key(entity.name, number, content)
+            self._keep(entity, key, observation(entity.name, content))
         entity.next += len(contents)
 
     def add_relation(self, relation: Relation, entities: dict[str, Entity]) -> None:
@@ -122,7 +125,7 @@ class Graph:
 
     def remove_observations(self, name: str, contents: Collection[str]) -> None:
         for memory in self._under(_key(_NODE, name) + _BAR):
-            if memory.content in contents:
+            if _observed(name, _parts(_NODE, memory)[-1], memory.content) in contents:
                 self._forget(memory)
 
     def remove_relation(self, relation: Relation) -> None:
@@ -166,12 +169,12 @@ def check_entity(entity: Entity) -> None:
     """Before anything is written: all of a call is good, or nothing of it is done."""
     _fitting(entity.key, "name")
     text.content(entity.statement, "entityType")
-    check_observations(entity.observations)
+    check_observations(entity.name, entity.observations)
 
 
-def check_observations(contents: Collection[str]) -> None:
+def check_observations(name: str, contents: Collection[str]) -> None:
     for content in contents:
-        text.content(content, "observations")
+        text.content(observation(name, content), "observations")
 
 
 def check_relation(relation: Relation) -> None:
@@ -186,10 +189,35 @@ def _fitting(key: str, field: str) -> None:
     text.said_identifier(field, key, most)
 
 
+def observation(name: str, content: str) -> str:
+    """As it is kept: with the name of its entity, unless it names it itself."""
+    told = f"{_named(name)}{content}"
+    if not content.strip() or len(told) > limits.CONTENT_MAX_CHARS:
+        return content
+    words = r"[\s_]+".join(map(re.escape, name.replace("_", " ").split()))
+    is_named = words and re.search(rf"(?<!\w){words}(?!\w)", content, re.IGNORECASE)
+    return content if is_named else told
+
+
 def observed_key(name: str, number: int, content: str) -> str:
     """In the order they were told; and two that are told at the same time do not collide."""
-    digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
-    return f"{_key(_NODE, name)}{_BAR}{number:0{_NUMBER_CHARS}d}{digest}"
+    return f"{_key(_NODE, name)}{_BAR}{number:0{_NUMBER_CHARS}d}{_digest(content)}"
+
+
+def _observed(name: str, numbered: str, kept: str) -> str:
+    """In its own words again. The key knows whether the name was put before them; where somebody
+    has worded it anew since, a name before it is ours."""
+    if numbered[_NUMBER_CHARS:] == _digest(kept):
+        return kept
+    return kept.removeprefix(_named(name))
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
+
+
+def _named(name: str) -> str:
+    return f"{name}: "
 
 
 def _key(prefix: str, *names: str) -> str:

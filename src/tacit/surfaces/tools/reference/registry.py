@@ -74,9 +74,10 @@ def _create_relations(graph: Graph, given: dict[str, Any]) -> Answer:
 def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
     known = graph.entities()
     for one in given["observations"]:
-        if named(one["entityName"]) not in known:
+        name = named(one["entityName"])
+        if name not in known:
             raise InvalidInput("entityName", "there is no such entity; create it first")
-        check_observations(one["contents"])
+        check_observations(name, one["contents"])
     results = []
     for one in given["observations"]:
         entity = known[named(one["entityName"])]
