@@ -96,6 +96,17 @@ def test_a_note_becomes_observations_relations_prose_and_fields() -> None:
     assert not any("app.md" in str(one.data) for one in found.values())  # hidden folders
 
 
+def test_an_observation_keeps_a_label_that_tells_what_it_is(tmp_path: Path) -> None:
+    body = "- [birthday] 3 May\n- [Fact] Keeps bees\n- [shoe_size] 44\n- [city] City of Porto\n"
+    found = items(written(tmp_path, body, "Tom.md"), "basic-memory")
+    assert [one.content for one in found] == [
+        "Tom, birthday: 3 May",
+        "Tom: Keeps bees",
+        "Tom, shoe size: 44",
+        "Tom: City of Porto",
+    ]
+
+
 def test_sentences_with_links_times_and_boxes_are_prose(tmp_path: Path) -> None:
     body = """# Talk
 

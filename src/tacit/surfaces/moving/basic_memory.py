@@ -26,6 +26,16 @@ _PERSON = "person"
 _PLAIN = "note"
 _LINK = "is a link; links are not followed"
 _TITLE_MAX_CHARS = 200
+# Labels that say what sort of words these are, and not what they are about, as `birthday` does.
+_SORTS = frozenset({
+    "approach", "benefit", "context", "decision", "design", "detail", "details", "definition",
+    "example", "experiment", "fact", "feature", "feedback", "finding", "general", "idea", "info",
+    "information", "insight", "issue", "learning", "lesson", "method", "misc", "note",
+    "observation", "opinion", "pattern", "plan", "point", "preference", "principle", "problem",
+    "process", "question", "quote", "reason", "recommendation", "reference", "reflection",
+    "remark", "requirement", "resource", "rule", "solution", "step", "strategy", "suggestion",
+    "summary", "tech", "technique", "thought", "tip", "todo", "topic", "warning",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +46,18 @@ class _Note:
     tags: tuple[str, ...]
     fields: dict[str, Any]  # those of its writer's own
 
-    def item(self, said: str, *tags: str, filed: str | None = None, **data: str | None) -> Incoming:
+    def item(
+        self,
+        said: str,
+        *tags: str,
+        filed: str | None = None,
+        label: str | None = None,
+        **data: str | None,
+    ) -> Incoming:
         named = {"note": self.fields.get(_PERMALINK) or self.place, "type": self.kind, **data}
         created = (moment(self.fields.get(name)) for name in _CREATED)
         return Incoming(
-            content=said if said.casefold().startswith(self.title.casefold()) else self._told(said),
+            content=self._told(said, label),
             category=category(filed),
             about=[self.title] if self.kind.casefold() == _PERSON else None,
             tags=tags_of((*self.tags, *tags)),
@@ -48,8 +65,10 @@ class _Note:
             created_at=next((one for one in created if one is not None), None),
         )
 
-    def _told(self, said: str) -> str:
-        return f"{self.title}: {said}"
+    def _told(self, said: str, label: str | None) -> str:
+        if said.casefold().startswith(self.title.casefold()):
+            return said
+        return f"{self.title}, {label}: {said}" if label else f"{self.title}: {said}"
 
 
 def files(path: Path) -> Iterator[Path | Skipped]:
@@ -154,7 +173,8 @@ def _items(note: _Note, part: Observation | Relation | Prose) -> Iterator[Incomi
         said = f"{part.text} ({part.context})" if part.context else part.text
         words = (part.category or "", *part.tags)
         data = {"category": part.category, "context": part.context}
-        yield note.item(said, *words, filed=part.category, **data)
+        label = _label(part.category or "", said)
+        yield note.item(said, *words, filed=part.category, label=label, **data)
     elif isinstance(part, Relation):
         said = f"{note.title} {part.kind.replace('_', ' ')} {part.target}"
         said = f"{said} ({part.context})" if part.context else said
@@ -165,3 +185,10 @@ def _items(note: _Note, part: Observation | Relation | Prose) -> Iterator[Incomi
         for piece in pieces(part.text, most):
             said = f"{part.heading}: {piece}" if part.heading else piece
             yield note.item(said, part.heading or "", filed=part.heading)
+
+
+def _label(category: str, said: str) -> str:
+    """What `3 May` is, unless the words tell it themselves."""
+    label = category.replace("_", " ").replace("-", " ").strip()
+    is_told = label.casefold() in _SORTS or label.casefold() in said.casefold()
+    return "" if is_told else label
