@@ -3,6 +3,7 @@
 Run it, while `tacit serve` runs (a key is needed for whoever acts for others):
 
     pip install '.[client]'
+    tacit keys create bot --scope read --scope write --scope act-as     # shows the key, once
     TACIT_URL=http://127.0.0.1:8377 TACIT_KEY=tct_… python examples/rest_client.py
 
 It prints:
