@@ -317,3 +317,18 @@ def test_what_a_file_says_does_not_end_the_fence_around_it(on_file: Tacit, tmp_p
     assert "line 1: content: reads as an instruction (role marker)" in ran.err
     (memory,) = on_file("list", *MANY, "--json").json["memories"]
     assert memory["content"] == "Likes rain"
+
+
+@pytest.mark.parametrize("bad", ["not json at all", '{"type": "entity", "na'])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_bad_line_among_lines_of_json_is_lost_alone_and_named(
+    tmp_path: Path, bad: str, place: int
+) -> None:
+    good = [
+        json.dumps({"type": "entity", "name": name, "entityType": "drink", "observations": []})
+        for name in ("Tea", "Gin")
+    ]
+    path = lined(tmp_path, *good[:place], bad, *good[place:], name="memory.json")
+    assert contents(path, "mcp") == ["Tea is a drink", "Gin is a drink"]
+    (skipped,) = [one for one in moving.open(path, "mcp") if isinstance(one, Skipped)]
+    assert str(skipped) == f"line {place + 1}: is not JSON"

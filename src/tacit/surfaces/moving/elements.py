@@ -39,14 +39,25 @@ def elements(path: Path, wrappers: frozenset[str]) -> Iterator[Element | Skipped
 
 
 def _is_lined(path: Path) -> bool:
-    """Lines of JSON each begin with a brace; the second line of a document does not."""
+    """Lines of JSON each begin with a brace, or most of them are a record by themselves, and a few
+    are broken; the lines of a document are neither."""
     if path.suffix.lower() in _LINED:
         return True
     with opened(path) as file:
-        heads = [line.head for line in islice(filter(_says, lines(file)), _LOOKED_AT_LINES)]
+        looked_at = list(islice(filter(_says, lines(file)), _LOOKED_AT_LINES))
+    heads = [line.head for line in looked_at]
+    if len(heads) > 1 and heads[0] != "[":
+        whole = sum(_is_record(line) for line in looked_at)
+        if set(heads) == {"{"} or whole * 2 >= len(heads):
+            return True
     if heads and heads[0] not in ("{", "["):
         raise InvalidInput(FIELD, "is no JSON; look at what was saved, and which format it is")
-    return len(heads) > 1 and set(heads) == {"{"}
+    return False
+
+
+def _is_record(line: Line) -> bool:
+    found = _line(line) if line.head == "{" else None
+    return isinstance(found, Element)
 
 
 def _says(line: Line) -> bool:
