@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic.types import Message
+from openai.types.chat import ChatCompletionMessage
 
 import tacit
 from tacit.memory import Memory, View
@@ -201,6 +203,28 @@ def test_only_what_a_model_said_can_be_answered(view: View) -> None:
             openai_kit(view).answer(said)
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
             anthropic_kit(view).answer(said)
+
+
+def test_what_was_said_in_the_other_form_is_refused(view: View) -> None:
+    """It looked like a message that called nothing, so that the loop ended and nothing was done."""
+    listed = Called("memory_list", {}, "1")
+    quiet = ChatCompletionMessage(role="assistant", content="Hello")
+    for openais in (calls(listed), quiet, quiet.model_dump()):
+        with pytest.raises(tacit.InvalidInput, match="answer it with openai_kit"):
+            anthropic_kit(view).answer(openais)  # type: ignore[arg-type]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    whole = {**used(listed), "id": "m", "model": "m", "type": "message", "usage": usage}
+    said = Message.model_validate({**whole, "stop_reason": "tool_use", "stop_sequence": None})
+    for anthropics in (used(listed), said, said.model_dump()):
+        with pytest.raises(tacit.InvalidInput, match="answer it with anthropic_kit"):
+            openai_kit(view).answer(anthropics)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kit", [openai_kit, anthropic_kit, pydantic_ai_tools])
+def test_a_kit_of_what_is_no_view_is_refused(space: Memory, kit: Any) -> None:
+    for wrong in (space, None, "telegram:1001"):
+        with pytest.raises(tacit.InvalidInput, match=r"view: expected a view: memory\.view"):
+            kit(wrong)
 
 
 def test_only_some_tools_are_offered_where_one_says_so(view: View) -> None:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InvalidInput
-from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, listed, offering, schema
+from tacit.surfaces.kits.offering import (
+    AnyView,
+    Call,
+    Offering,
+    field,
+    has,
+    listed,
+    offering,
+    schema,
+)
 
 if TYPE_CHECKING:
     from anthropic.types import Message, ToolParam, ToolResultBlockParam
@@ -59,6 +68,9 @@ def anthropic_kit(
 def _calls(said: object) -> Iterator[Call]:
     if field(said, "role") != "assistant":
         raise InvalidInput("said", "expected what the model said: a message of the assistant's")
+    if has(said, "tool_calls"):
+        # Without a word the loop would end, and what was called would never be done.
+        raise InvalidInput("said", "is a message in OpenAI's form: answer it with openai_kit")
     for block in listed(said, "content"):
         if field(block, "type") == "tool_use":
             name, arguments = field(block, "name"), field(block, "input")

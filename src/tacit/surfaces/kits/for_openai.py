@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from tacit.errors import InvalidInput
-from tacit.surfaces.kits.offering import AnyView, Call, Offering, field, listed, offering, schema
+from tacit.surfaces.kits.offering import (
+    AnyView,
+    Call,
+    Offering,
+    field,
+    has,
+    listed,
+    offering,
+    schema,
+)
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -100,9 +109,16 @@ def _message(said: object) -> object:
     choices = listed(said, "choices")
     if choices:
         return field(choices[0], "message")
+    if _is_anthropics(said):
+        raise InvalidInput("said", "is a message in Anthropic's form: answer it with anthropic_kit")
     if field(said, "role") == "assistant":
         return said
     raise InvalidInput("said", "expected what the model said: a message, a completion, a response")
+
+
+def _is_anthropics(said: object) -> bool:
+    blocks = listed(said, "content")
+    return has(said, "stop_reason") or any(field(one, "type") == "tool_use" for one in blocks)
 
 
 def _message_calls(message: object) -> Iterator[Call]:

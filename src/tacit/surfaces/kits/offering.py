@@ -70,6 +70,7 @@ class Offering:
 
 
 def offering(view: AnyView, only: Collection[str] | None, message: str | None) -> Offering:
+    _require_view(view)
     # A view at the other end of the wire has every word that the tools use.
     offered = tools(cast("View | DisabledView", view), message)
     if only is None or not offered:
@@ -80,6 +81,17 @@ def offering(view: AnyView, only: Collection[str] | None, message: str | None) -
         if name not in known:
             raise InvalidInput("only", f"there is no tool {name!r}; use some of {', '.join(known)}")
     return Offering(tuple(one for one in offered if one.name in only))
+
+
+def _require_view(given: object) -> None:
+    if isinstance(given, View | DisabledView):
+        return
+    from tacit.surfaces.client import RemoteView  # seldom needed, and not quick to load
+
+    if not isinstance(given, RemoteView):
+        raise InvalidInput(
+            "view", "expected a view: memory.view(requester, chat), or one of tacit.connect(…)"
+        )
 
 
 def schema(tool: Tool) -> dict[str, Any]:
@@ -96,6 +108,10 @@ def fitting(answer: Answer) -> Answer:
 def field(thing: object, name: str) -> Any:
     """Of a record of an SDK, or of what such a record is as JSON."""
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+
+
+def has(thing: object, name: str) -> bool:
+    return name in thing if isinstance(thing, Mapping) else hasattr(thing, name)
 
 
 def listed(thing: object, name: str) -> list[Any]:
