@@ -77,6 +77,8 @@ def refusals(memory: Memory) -> None:
 
 def finds(memory: Memory) -> None:
     memory.search("bees garden", filters=ANN)
+    memory.search("bees garden", filters=ANN, threshold=0.4)
+    memory.search("rents scooter", filters=ANN, threshold=0.4)
     memory.search("reads novels", filters={**ANN, "agent_id": "helper"}, top_k=1)
     memory.search("crime novels", filters={**ANN, "agent_id": "stranger"})
     memory.search("bees", filters={"run_id": "r9"})

@@ -43,7 +43,28 @@ def test_scripts_for_earlier_versions_name_people_and_counts_beside_the_filters(
     newest = memory.get_all(user_id="alice", limit=1)["results"][0]
     memory.update(newest["id"], "I keep wasps")
     memory.update(memory_id=newest["id"], data="I keep hornets")
-    assert words(memory.search("hornets", user_id="alice")) == ["I keep hornets"]
+    assert words(memory.search("hornets", user_id="alice", limit=1)) == ["I keep hornets"]
+
+
+def test_what_is_nearest_is_found_rather_than_nothing_unless_more_is_asked_for(
+    memory: Memory, clock: SetClock
+) -> None:
+    for one in ("I keep bees", "I like to play tennis on weekends", "I eat no nuts"):
+        kept(memory, one)
+        clock.forward(seconds=1)
+    kept(memory, "I sail", user_id="bob")
+    newest_first = ["I eat no nuts", "I like to play tennis on weekends", "I keep bees"]
+    for question in ("What are Alice's hobbies?", "What do you know about me?"):
+        found = memory.search(question, user_id="alice")
+        assert words(found) == newest_first
+        assert all(one["score"] >= 0.1 for one in found["results"])
+        assert words(memory.search(question, user_id="alice", threshold=0.2)) == []
+    tennis = memory.search("when do I play tennis?", user_id="alice")["results"]
+    assert [one["memory"] for one in tennis] == [newest_first[n] for n in (1, 0, 2)]
+    assert tennis[0]["score"] > tennis[1]["score"] == tennis[2]["score"]
+    assert words(memory.search("hobbies", user_id="alice", top_k=2)) == newest_first[:2]
+    assert words(memory.search("hobbies", user_id="bob")) == ["I sail"]
+    assert words(memory.search("hobbies", user_id="carol")) == []
 
 
 def test_nothing_of_one_user_reaches_another_whatever_the_filters(memory: Memory) -> None:

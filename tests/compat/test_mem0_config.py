@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+import tacit.compat.mem0
 from tacit.compat.mem0 import AsyncMemory, Memory
 from tacit.compat.mem0.filters import reading
 from tacit.compat.mem0.scope import Scope, meant, scope_of
@@ -199,3 +200,17 @@ def test_filters_are_bounded() -> None:
         deep = {"AND": [deep]}
     with pytest.raises(InvalidInput, match="deeper"):
         reading(deep)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"), [("MemoryClient", "Memory here"), ("MemoryConfig", "Memory.from_config")]
+)
+def test_what_is_left_out_of_mem0_is_told_with_what_to_use(name: str, instead: str) -> None:
+    with pytest.raises(ImportError, match=rf"{name} .*{instead}"):
+        getattr(tacit.compat.mem0, name)
+    assert not hasattr(tacit.compat.mem0, "Memori")
+
+
+def test_the_import_itself_says_what_to_use() -> None:
+    with pytest.raises(ImportError, match="hosted platform; use AsyncMemory here"):
+        from tacit.compat.mem0 import AsyncMemoryClient  # type: ignore[attr-defined]  # noqa: F401

@@ -11,6 +11,7 @@ from tacit.learn.facts import Statement
 from tacit.learn.procedure import procedure
 from tacit.learn.reader import Read, Reader
 from tacit.learn.reading import rules
+from tacit.learn.reading.mentions import named_once
 from tacit.learn.reading.tongue import AUTO, Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.learn.turn import Turn
@@ -33,6 +34,18 @@ def chosen(tongue: str, text: str) -> Tongue:
 
 def extract(turn: Turn, speaker: str, tongue: Tongue, reader: Reader | None) -> Extracted:
     """At most three things. What the rules read does not depend on a model's wording or mood."""
+    found = _extracted(turn, speaker, tongue, reader)
+    return Extracted(
+        statements=tuple(
+            replace(one, content=named_once(one.content, speaker, tongue))
+            for one in found.statements
+        ),
+        inferred=frozenset(named_once(one, speaker, tongue) for one in found.inferred),
+        refused=found.refused,
+    )
+
+
+def _extracted(turn: Turn, speaker: str, tongue: Tongue, reader: Reader | None) -> Extracted:
     how = procedure(turn.text, tongue)
     if how is not None:
         return Extracted(statements=(how,), inferred=frozenset())

@@ -38,7 +38,7 @@ def view_of(
 ) -> View | DisabledView:
     """The person in their own chat. Whoever acts as an agent gets no further than its allow-list
     does."""
-    whose = Requester(scope.key), Chat.private(scope.key)
+    whose = Requester(scope.key, scope.name), Chat.private(scope.key)
     return memory.view(*whose, thread=thread, agent=scope.agent if acting else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.memory import DisabledView, Memory, View
 
 Item = dict[str, Any]
+Found = tuple[Record, float, Signals]
 
 _FOUND_DEFAULT_COUNT = 20
 _FOUND_MAX_COUNT = 1_000_000_000
@@ -81,7 +82,7 @@ def listed(memory: Memory, asked: Wanted) -> list[Item]:
 def searched(
     memory: Memory, query: object, asked: Wanted, threshold: object, *, explain: bool
 ) -> list[Item]:
-    """Strongest first."""
+    """Strongest first, and then whatever else there is, unless more is asked for than mem0 does."""
     words = text.storable("query", query, limits.QUERY_MAX_CHARS).strip()
     if not words:
         raise InvalidInput("query", "is empty; say what to look for")
@@ -89,7 +90,7 @@ def searched(
     if asked.count == 0:
         return []
     view = view_of(memory, asked.scope)
-    found = [
+    found: list[Found] = [
         (one.memory, one.score, one.signals)
         for one in _recalled(view, words, asked, least)
         if asked.takes(one.memory)
@@ -97,15 +98,25 @@ def searched(
     if asked.show_expired:
         found += _expired(view, words, asked, least)
         found.sort(key=lambda one: -one[1])
-    if least == 0 and len(found) < asked.count:  # not even nearness is asked for
-        known = {memory.id for memory, *_ in found}
-        rest = own(view) if asked.show_expired else _heard(view)
-        others = (one for one in rest if one.id not in known and asked.takes(one))
-        found += [(one, 0.0, Signals()) for one in islice(others, asked.count - len(found))]
+    if least <= THRESHOLD and len(found) < asked.count:
+        found += _others(view, asked, found, least)
     return [
         shapes.scored(asked.scope, *one, threshold=least if explain else None)
         for one in found[: asked.count]
     ]
+
+
+def _others(
+    view: View | DisabledView, asked: Wanted, found: Sequence[Found], least: float
+) -> list[Found]:
+    """What recall did not think of, newest first. Any two sentences are a little alike to the
+    models that mem0 asks, so that whoever does not ask for more gets what is nearest, and not
+    nothing."""
+    known = {one.id for one, *_ in found}
+    weakest = min([least, *(score for _, score, _ in found)])
+    rest = own(view) if asked.show_expired else _heard(view)
+    others = (one for one in rest if one.id not in known and asked.takes(one))
+    return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
 
 
 def own(view: View | DisabledView, state: str = ANY) -> Iterator[Record]:
@@ -144,9 +155,7 @@ def _heard(view: View | DisabledView) -> Iterator[Record]:
             return
 
 
-def _expired(
-    view: View | DisabledView, query: str, asked: Wanted, least: float
-) -> Iterator[tuple[Record, float, Signals]]:
+def _expired(view: View | DisabledView, query: str, asked: Wanted, least: float) -> Iterator[Found]:
     """Recall has let go of them: they are found by the share of the question's words they have."""
     sought = set(terms(query))
     for one in own(view, State.EXPIRED):

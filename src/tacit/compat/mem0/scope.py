@@ -7,6 +7,7 @@ somebody who asks for it: it is ours, then which sort of person, then that perso
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,14 @@ _CHANNELS = {"user_id": "mem0", "agent_id": "mem0-agent", "run_id": "mem0-run"}
 _LETTERS = {"user_id": "u", "agent_id": "a", "run_id": "r"}
 _SORTS = {letter: name for name, letter in _LETTERS.items()}
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@+-")
+_UNNAMED = "User"
+# Words with at most a short number behind them; keys, numbers and addresses are no names.
+_READABLE = re.compile(r"[^\W\d_]{2,20}(?:[._-][^\W\d_]{2,20}){0,2}\d{0,4}")
+_NAMELESS = frozenset(
+    {"account", "admin", "anon", "anonymous", "client", "customer", "default", "demo", "guest"}
+    | {"id", "me", "member", "none", "null", "person", "session", "somebody", "test", "tester"}
+    | {"uid", "unknown", "user", "usr", "visitor"}
+)
 _NOBODY = "name at least one of user_id, agent_id and run_id: a memory is somebody's"
 
 
@@ -46,6 +55,18 @@ class Scope:
         """The person's external key, and their private chat's."""
         name, value = self._whose
         return f"{_CHANNELS[name]}:{_quoted(value)}"
+
+    @property
+    def name(self) -> str:
+        """What facts call the person: by the user's id, where it reads as a name or a handle. Whose
+        a memory is never goes by it, but by the key."""
+        if self.user is None or not _READABLE.fullmatch(self.user):
+            return _UNNAMED
+        parts = re.split(r"[._]", self.user)
+        words = {re.sub(r"\d+$", "", word) for word in re.split(r"[._-]", self.user.casefold())}
+        if words & _NAMELESS:
+            return _UNNAMED
+        return " ".join(part.title() if part.islower() else part for part in parts)
 
     @property
     def narrows_agent(self) -> str | None:

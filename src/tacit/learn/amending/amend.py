@@ -20,7 +20,7 @@ from tacit.learn.amending.known import Amendment, Known
 from tacit.learn.amending.links import done, ended, exchanged, topical
 from tacit.learn.amending.named import named_again
 from tacit.learn.amending.succeed import succeeded
-from tacit.learn.reading.mentions import turned
+from tacit.learn.reading.mentions import named_once, turned
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 
@@ -144,7 +144,8 @@ def _exchanged(
     words = {word.casefold() for word in new.split()}
     if not new or words & tongue.words["pronouns"]:
         return None
-    return _fitting(known[:start], new, cues(tongue.code)) + known[end:]
+    content = _fitting(known[:start], new, cues(tongue.code)) + known[end:]
+    return named_once(content, speaker, tongue)
 
 
 def _fitting(before: str, new: str, own: Cues) -> str:

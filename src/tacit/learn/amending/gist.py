@@ -25,7 +25,10 @@ def known_gist(content: str, speaker: str, code: str) -> Gist:
     """What is known, in outline. Kept, for it is asked for with every message."""
     own, language = cues(code), tongue(code)
     content = restated_known(content, code)
-    words = _as_speaker(tokens(content, own), speaker, own)
+    nobody = language.texts["nobody"]
+    nameless = speaker == nobody and content.startswith(f"{nobody} ")
+    theirs = language.texts["nobodys"] if nameless else None
+    words = _as_speaker(tokens(content, own), speaker, own, theirs)
     return outline(content, words, own, language)
 
 
@@ -43,7 +46,10 @@ def fields_of(content: str, code: str) -> frozenset[str]:
     return frozenset(topic.name for topic in cues(code).topics if topic.known.search(text))
 
 
-def _as_speaker(words: tuple[Token, ...], speaker: str, own: Cues) -> tuple[Token, ...]:
+def _as_speaker(
+    words: tuple[Token, ...], speaker: str, own: Cues, theirs: str | None
+) -> tuple[Token, ...]:
+    """`theirs` is the word for "my" where the speaker has no name to be told by."""
     names = [name.casefold() for name in speaker.split()]
     first = min(own.words["speaker_word"], default="i")
     mine = min(own.words["mine_word"], default="my")
@@ -58,7 +64,7 @@ def _as_speaker(words: tuple[Token, ...], speaker: str, own: Cues) -> tuple[Toke
             owns = bool(own.words["owned_by_s"]) and owns
             # "Gus' car", "Gus Orme's car".
             owns = owns or (bare != word.low and bool(names) and bare in (names[-1], names[0]))
-            found.append(_renamed(word, mine) if owns else word)
+            found.append(_renamed(word, mine) if owns or word.low == theirs else word)
             position += 1
             continue
         follows = words[position + count].low if position + count < len(words) else ""

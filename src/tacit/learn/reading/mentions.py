@@ -44,6 +44,19 @@ def turned(text: str, speaker: str, tongue: Tongue) -> str:
     return text
 
 
+def named_once(content: str, speaker: str, tongue: Tongue) -> str:
+    """ "The speaker moved their office", where somebody without a name moved their own. Where they
+    do not lead the sentence, "their" could be another's, and says whose it is."""
+    nobody = tongue.texts["nobody"]
+    if speaker != nobody:
+        return content
+    whose = possessive(nobody, tongue)
+    opened = next((one for one in (whose, nobody) if content.startswith(one)), "")
+    theirs = tongue.texts["nobodys"] if opened == nobody else whose[:1].lower() + whose[1:]
+    rest = re.sub(rf"\b{re.escape(whose)}(?!\w)", theirs, content[len(opened) :])
+    return opened + re.sub(rf"\b{re.escape(nobody)}(?!\w)", nobody[:1].lower() + nobody[1:], rest)
+
+
 def is_name(text: str, tongue: Tongue, *, named: bool = False) -> bool:
     """Whether words are somebody's name as far as their look can tell. Where all nouns have a
     capital, the first must be known, but for where it is said to be a name (`named`)."""
