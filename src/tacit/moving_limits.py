@@ -8,7 +8,6 @@ DATA_DEPTH_MAX_COUNT = 32
 
 # Imports.
 IMPORT_ITEMS_MAX_COUNT = 200  # of one call, in one transaction
-IMPORT_SHOWN_COUNT = 5  # of a preview, as they would be kept
 IMPORT_ID_MAX_CHARS = 1_000  # that another memory gave to something
 IMPORT_TOTAL_MAX_COUNT = 100_000_000
 
@@ -23,6 +22,7 @@ MOVED_HEAD_MAX_CHARS = 65_536  # of the frontmatter of a note
 MOVED_HEAD_DEPTH_MAX_COUNT = 8
 MOVED_STEP_MAX_CHARS = 80_000  # at once, so that it fits into a request however it is escaped
 MOVED_PROBLEMS_SHOWN_COUNT = 20  # of what was not taken in
+MOVED_SHOWN_MAX_COUNT = 1_000  # of a preview, as they would be kept
 MOVED_LIVE_AT_ONCE_COUNT = 200  # items that are asked of a store at a time
 
 # Steps of a graph. A name is part of a key, of which PostgreSQL's index takes 2,704 bytes in all.

@@ -48,7 +48,7 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     assert found is not None
     listed = on_file("imports", *MARA).out
     assert re.fullmatch(
-        r"mem0-\w{12}  mem0  .* UTC  3 new, 0 already here, 0 refused  complete\n", listed
+        r"mem0-\w{12}  complete  mem0  .* UTC  3 new, 0 already here, 0 refused\n", listed
     )
     again = on_file(*MEM0, "--yes", "--json").json
     assert (again["done"], again["created"], again["already"]) == (True, 0, 3)
@@ -59,7 +59,12 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     )
     gone = on_file(*found[1].split(), *MARA)
     assert gone.out.endswith("  3 memories forgotten; restorable for 30 days\n")
-    assert "reverted 2" in on_file("imports", *MARA).out
+    listed = on_file("imports", *MARA).out
+    assert re.match(r"mem0-\w{12}  reverted \S+ \S+ UTC  mem0", listed)
+    again = on_file(*found[1].split(), *MARA)
+    assert (again.code, again.out) == (0, "")
+    assert re.fullmatch(r"it was reverted already, .* UTC: nothing was done\n", again.err)
+    assert on_file(*found[1].split(), *MARA, "--json").json["already"] is True
     assert on_file("list", *MARA, "--json").json["memories"] == []
 
 
@@ -138,7 +143,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     )
     assert "stopped at 400 of 450" in on_file("imports", *MARA).out
     assert on_file(*argv).out.startswith("imported  50 new, 400 already here")
-    assert "450 new, 0 already here, 0 refused  complete" in on_file("imports", *MARA).out
+    assert "450 new, 0 already here, 0 refused" in on_file("imports", *MARA).out
 
 
 def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: Path) -> None:
@@ -163,7 +168,35 @@ def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) ->
     assert (ran.code, ran.out) == (2, "")
     assert "memories of several users; say whose to take" in ran.err
     nobody = on_file(*argv[:-3], *MARA, "--only", "bob")
+    assert nobody.code == on_file(*argv, "--only", "bob").code == Exit.ABSENT
     assert nobody.err.endswith("nothing was found in it: look at the format, and at --only\n")
     assert on_file(*argv, "--only", "mara", "--json").json["created"] == 1
     (memory,) = on_file("list", *MARA, "--json").json["memories"]
     assert memory["content"] == "Likes tea"
+
+
+def test_a_preview_shows_twenty_and_in_json_all(on_file: Tacit, tmp_path: Path) -> None:
+    path = tmp_path / "many.txt"
+    path.write_text("".join(f"- Fact {n}\n" for n in range(230)))
+    argv = ("import", str(path), "--from", "claude", *MARA)
+    lines = on_file(*argv).out.splitlines()
+    assert (len(lines), lines[-1]) == (22, "  and 210 more; --json shows them")
+    assert len(on_file(*argv, "--json").json["shown"]) == 230
+
+
+def test_a_file_of_another_memory_without_a_format_is_told_of_formats(
+    on_file: Tacit, tmp_path: Path
+) -> None:
+    ran = on_file("import", str(SAMPLES / "chatgpt.txt"), *MARA)
+    assert ran.code == Exit.ABSENT
+    last = "if another memory wrote it, say which: --from " + "|".join(FORMS)
+    assert ran.err.splitlines()[-1] == last
+
+
+def test_on_a_narrow_terminal_it_is_told_whole_whether_an_import_is_complete(
+    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = on_file(*MEM0, "--yes", "--json").json["run"]
+    on_file("imports", "--revert", run, *MARA)
+    monkeypatch.setattr("tacit.surfaces.cli.tables._terminal_columns", lambda: 80)
+    assert re.search(r"  reverted \d{4}-\d\d-\d\d \d\d:\d\d UTC  ", on_file("imports", *MARA).out)

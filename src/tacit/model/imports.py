@@ -68,7 +68,7 @@ class ImportPreview:
     already: int = 0  # here by now, or imported once and forgotten since
     sensitive: int = 0  # of the new ones
     refused: tuple[RefusedItem, ...] = ()
-    shown: tuple[Foreseen, ...] = ()  # the first few of the new ones
+    shown: tuple[Foreseen, ...] = ()  # the new ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ class ViewImports(Access):
                 already=len(found.here) + len(found.again),
                 sensitive=sensitive,
                 refused=tuple(sorted(found.refused, key=lambda one: one.place)),
-                shown=tuple(map(self._foreseen, new[: moving_limits.IMPORT_SHOWN_COUNT])),
+                shown=tuple(map(self._foreseen, new)),
             )
 
         return self._read(work)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tacit import limits
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.surfaces.moving import Preview, Source, Summary
 
 _NOTHING_DONE = "nothing was imported"
+_NOTHING_FOUND = "nothing was found in it: look at the format, and at --only"
+_SHOWN_COUNT = 20  # of a preview; with --json there are more
 
 
 def import_(session: Session) -> Answer:
@@ -55,16 +58,34 @@ def imports(session: Session) -> Answer:
 
 
 def _revert(view: View | DisabledView, run: str) -> Answer:
+    before = _reverted(view, run)
     done = view.revert_import(run)
+    document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
+    if before is not None:
+        told = f"it was reverted already, {tables.when(before)}: nothing was done"
+        return Answer(document={**document, "already": True}, lines=[], notes=(told,))
     told = f"reverted  {done.run}  {count(done.forgotten, 'memory', 'memories')} forgotten"
     left = f"{count(done.changed, 'memory', 'memories')} changed since, and left alone"
     return Answer(
-        document={"run": done.run, "forgotten": done.forgotten, "changed": done.changed},
+        document={**document, "already": False},
         lines=[
             f"{told}; restorable for {limits.RESTORABLE_DAYS} days",
             *([f"  {left}"] if done.changed else []),
         ],
     )
+
+
+def _reverted(view: View | DisabledView, run: str) -> datetime | None:
+    """Since when, where it was reverted before: to revert it again does nothing."""
+    cursor = None
+    while True:
+        page = view.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        for one in page:
+            if one.run == run:
+                return one.reverted_at
+        cursor = page.cursor
+        if cursor is None:
+            return None
 
 
 def _take_over(session: Session, view: View | DisabledView, source: Source) -> Summary:
@@ -108,7 +129,7 @@ def _asked(found: Preview, *, quiet: bool) -> bool:
 def _foreseen(found: Preview) -> Answer:
     how = "say --yes to import it" if found.new else "there is nothing new in it"
     if not found.total:
-        how = "nothing was found in it: look at the format, and at --only"
+        how = _NOTHING_FOUND
     return Answer(
         document={
             "done": False,
@@ -124,7 +145,7 @@ def _foreseen(found: Preview) -> Answer:
         },
         lines=_preview_lines(found),
         notes=(*_problems(found), f"{_NOTHING_DONE}; {how}"),
-        exit=Exit.ABSENT if found.new else Exit.OK,
+        exit=Exit.ABSENT if found.new or not found.total else Exit.OK,
     )
 
 
@@ -142,18 +163,20 @@ def _done(done: Summary) -> Answer:
             "problems": list(done.problems),
         },
         lines=[_counts("imported", done.created, done), *([revert] if done.created else [])],
-        notes=_problems(done),
-        exit=Exit.ABSENT if done.refused or done.skipped else Exit.OK,
+        notes=(*_problems(done), *(() if done.total else (_NOTHING_FOUND,))),
+        exit=Exit.ABSENT if done.refused or done.skipped or not done.total else Exit.OK,
     )
 
 
 def _preview_lines(found: Preview) -> list[str]:
+    shown = found.shown[:_SHOWN_COUNT]
+    more = found.new - len(shown)
     sensitive = f"  sensitive: {found.sensitive:,} of the new ones; no group will hear them"
     return [
         _counts("preview", found.new, found),
         *([sensitive] if found.sensitive else []),
-        *(f"  {line}" for line in tables.table([_shown(one) for one in found.shown])),
-        *(["  ..."] if found.new > len(found.shown) else []),
+        *(f"  {line}" for line in tables.table([_shown(one) for one in shown])),
+        *([f"  and {more:,} more; --json shows them"] if more else []),
     ]
 
 
@@ -176,7 +199,8 @@ def _shown(one: Foreseen) -> tuple[str, ...]:
 
 def _row(one: ImportRun) -> tuple[str, ...]:
     counts = f"{one.created:,} new, {one.already:,} already here, {one.refused:,} refused"
-    return one.run, one.source, tables.when(one.started_at), counts, _standing(one)
+    # A terminal that is narrow cuts the last of these.
+    return one.run, _standing(one), one.source, tables.when(one.started_at), counts
 
 
 def _standing(one: ImportRun) -> str:

@@ -162,7 +162,7 @@ def unmerge(parser: ArgumentParser) -> None:
 
 def import_(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", metavar="PATH", help="JSON lines; - reads them from stdin. With --from: a file")
+    add("file", metavar="PATH", help="JSON lines; - is stdin. With --from: its file or folder")
     add("--from", dest="form", choices=FORMS, metavar="FORMAT", help=", ".join(FORMS))
     add("--only", metavar="NAME", help="of mem0: one user; of langgraph: below one namespace")
     add("--run", metavar="NAME", help="what to call it (default: after what the file holds)")

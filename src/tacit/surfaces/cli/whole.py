@@ -10,6 +10,7 @@ from tacit.surfaces.cli import documents, files, tables
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Progress
 from tacit.surfaces.cli.exits import BadUsage, Exit
+from tacit.surfaces.cli.options import FORMS
 from tacit.surfaces.cli.session import Session
 
 if TYPE_CHECKING:
@@ -76,11 +77,13 @@ def import_(session: Session) -> Answer:
     view = session.own("import")
     with files.opened(args.file) as source:
         done = view.import_lines(files.lines(source))
+    nothing_of_ours = done.refused and not done.created and not done.skipped
+    hint = (f"if another memory wrote it, say which: --from {'|'.join(FORMS)}",)
     told = f"imported  {done.created} new, {done.skipped} already here, {len(done.refused)} refused"
     return Answer(
         document={"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
         lines=[told],
-        notes=done.refused,
+        notes=(*done.refused, *(hint if nothing_of_ours else ())),
         exit=Exit.ABSENT if done.refused else Exit.OK,
     )
 

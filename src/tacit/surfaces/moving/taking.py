@@ -50,7 +50,7 @@ def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
         new, already = new + found.new, already + found.already + len(batch) - len(once)
         sensitive, refused = sensitive + found.sensitive, refused + len(found.refused)
         _tell(problems, once, found.refused)
-        shown += found.shown[: moving_limits.IMPORT_SHOWN_COUNT - len(shown)]
+        shown += found.shown[: moving_limits.MOVED_SHOWN_MAX_COUNT - len(shown)]
     return Preview(
         run=run or source.run,
         total=total,
