@@ -22,6 +22,7 @@ DOCUMENTS = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "README.md": "index.md",
+    "examples/README.md": "examples.md",
 }
 SOURCES = "source/"  # a page for each other file that some page links to
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".sh": "sh"}

@@ -28,6 +28,7 @@ DOCUMENTS = {
     "architecture.html": ROOT / "ARCHITECTURE.md",
     "contributing.html": ROOT / "CONTRIBUTING.md",
     "changes.html": ROOT / "CHANGELOG.md",
+    "examples.html": ROOT / "examples" / "README.md",
 }
 ASSETS_MAX_BYTES = 40_000  # of style and script together
 _COUNTED = ("h1", "h2", "h3", "table", "tr", "ul", "ol", "li", "pre")
@@ -199,3 +200,17 @@ def test_a_page_is_for_day_and_night_for_phones_and_for_everybody(site: Path, br
         page.locator(".shade").click()
         page.goto((site / "quickstart.html").as_uri())  # where what was chosen still counts
     assert len(set(shades)) == 2
+
+
+def test_a_table_that_is_wider_than_the_page_scrolls_in_a_frame_of_its_own(
+    site: Path, browser: Any
+) -> None:
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.goto((site / "comparison.html").as_uri())
+    assert not is_wider_than_its_window(page)
+    wide = "[...document.querySelectorAll('main table')].filter(t => t.scrollWidth > t.clientWidth)"
+    framed = "(s => s.overflowX === 'auto' && s.borderTopWidth !== '0px')(getComputedStyle(t))"
+    assert page.evaluate(f"{wide}.map(t => {framed})") == [True]
+    page.evaluate(f"{wide}[0].scrollTo(9999, 0)")
+    last = f"{wide}[0].querySelector('th:last-child').getBoundingClientRect().right"
+    assert page.evaluate(f"{last} <= {wide}[0].getBoundingClientRect().right")
