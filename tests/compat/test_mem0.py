@@ -251,7 +251,11 @@ def test_an_agent_with_an_allow_list_gets_no_further_here(
         kept(memory)
         with pytest.raises(ValueError, match="may not use"):
             kept(memory, agent_id="bot", **ALICE)
-        assert words(memory.search("bees", filters={**ALICE, "agent_id": "bot"})) == []
+        own_view(store).remember("I keep wasps", agent="bot")
+        for shown in (False, True):
+            whole = {**ALICE, "agent_id": "bot"}
+            assert words(memory.search("hobbies", filters=whole, show_expired=shown)) == []
+        assert "I keep wasps" in words(memory.search("hobbies", filters=ALICE))
 
 
 def test_a_memory_that_is_switched_off_keeps_and_tells_nothing(database_url: str) -> None:
