@@ -1,7 +1,9 @@
 """Each kind of foreign memory, from its file to what is recalled, and back to nothing as one."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -263,3 +265,27 @@ def test_an_order_to_the_model_is_refused_in_every_format(
     assert "reads as an instruction (overrides instructions) and not as a fact" in why
     assert found.problems == done.problems
     assert "pirate" not in f"{why} {mara.block().text} {[one.content for one in mara.list()]}"
+
+
+def test_what_is_handed_in_wrongly_is_told_in_words(mara: View, tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"memory": "Likes tea"}\n')
+    source = moving.open(path, "mem0")
+    wrong: list[tuple[str, Callable[..., object], tuple[Any, ...], dict[str, Any]]] = [
+        ("source", moving.take_over, (mara, str(path)), {}),
+        ("source", moving.preview, (mara, None), {}),
+        ("view", moving.preview, (source, mara), {}),
+        ("view", moving.take_over, (None, source), {}),
+        ("run", moving.preview, (mara, source), {"run": 7}),
+        ("run", moving.take_over, (mara, source), {"run": ""}),
+        ("progress", moving.take_over, (mara, source), {"progress": 7}),
+        ("store", moving.from_store, ("x",), {}),
+        ("only", moving.open, (path, "mem0"), {"only": 7}),
+        ("form", moving.open, (path, "diary"), {}),
+        ("path", moving.open, (7, "mem0"), {}),
+    ]
+    for field, word, handed_in, named in wrong:
+        with pytest.raises(InvalidInput) as refused:
+            word(*handed_in, **named)
+        assert refused.value.field == field
+    assert not mara.list()

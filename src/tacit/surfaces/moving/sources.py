@@ -53,6 +53,7 @@ def open(path: str | Path, form: Format | str, *, only: str | None = None) -> So
     """Of a file or folder. `only`: of one user, in mem0's; below one namespace, in LangGraph's."""
     origin = text.choice("form", form, Format)
     where = _path(path)
+    _check_only(only)
     if origin in (Format.MEM0, Format.LANGGRAPH):
         of_some = mem0.read if origin is Format.MEM0 else langgraph.read
 
@@ -72,6 +73,9 @@ def open(path: str | Path, form: Format | str, *, only: str | None = None) -> So
 
 def from_store(store: BaseStore, *, only: str | None = None) -> Source:
     """A store of LangGraph's that is open, such as an `InMemoryStore`."""
+    if not all(callable(getattr(store, name, None)) for name in ("search", "list_namespaces")):
+        raise InvalidInput("store", "takes an open store of LangGraph's; moving.open takes files")
+    _check_only(only)
 
     def read() -> Iterator[Read]:
         return langgraph.live(store, only)
@@ -89,6 +93,11 @@ _WHOLE = {
     Format.CHATGPT: chatgpt.read,
     Format.CLAUDE: claude.read,
 }
+
+
+def _check_only(only: object) -> None:
+    if only is not None and not isinstance(only, str):
+        raise InvalidInput("only", f"expected text, got {type(only).__name__}")
 
 
 def _path(path: object) -> Path:

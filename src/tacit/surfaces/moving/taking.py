@@ -6,9 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from tacit import moving_limits
+from tacit import limits, moving_limits
+from tacit.errors import InvalidInput
+from tacit.model import text
 from tacit.model.imports import Foreseen, ImportPreview, ImportStep, Incoming, RefusedItem
 from tacit.surfaces.moving.records import Found, Preview, Problems, Skipped, Summary
 from tacit.surfaces.moving.sources import Source
@@ -18,6 +20,7 @@ Told = Callable[[int, int], object]  # how many are dealt with, and of how many
 _WHOM = "about:"  # how a refusal begins that is for whom something is about
 
 
+@runtime_checkable
 class Into(Protocol):
     """A view, of the library or of a client."""
 
@@ -39,6 +42,7 @@ class Into(Protocol):
 
 def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
     """What it would come to. Everything is read, and nothing is written."""
+    name = _name(view, source, run)
     problems = Problems()
     new = already = sensitive = refused = total = 0
     shown: list[Foreseen] = []
@@ -52,7 +56,7 @@ def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
         _tell(problems, once, found.refused)
         shown += found.shown[: moving_limits.MOVED_SHOWN_MAX_COUNT - len(shown)]
     return Preview(
-        run=run or source.run,
+        run=name,
         total=total,
         new=new,
         already=already,
@@ -73,7 +77,9 @@ def take_over(
 ) -> Summary:
     """All of it, in steps that are each done wholly or not at all. Interrupted and asked again, it
     goes on: what was taken in is known, and nothing comes twice. `revert_import` undoes it."""
-    name = run or source.run
+    name = _name(view, source, run)
+    if progress is not None and not callable(progress):
+        raise InvalidInput("progress", "takes a function of how many are done, and of how many")
     if not view.enabled:
         return Summary(run=name, total=0, enabled=False)
     total = sum(isinstance(one, Found) for one in source)
@@ -97,6 +103,15 @@ def take_over(
         skipped=problems.count - refused,
         problems=tuple(problems.shown),
     )
+
+
+def _name(view: object, source: object, run: object) -> str:
+    """What the import is called, after a look at what was handed in."""
+    if not isinstance(view, Into):
+        raise InvalidInput("view", "takes memory.view(…), of the library or of a client")
+    if not isinstance(source, Source):
+        raise InvalidInput("source", "takes what moving.open(path, form) or from_store gives")
+    return source.run if run is None else text.said_identifier("run", run, limits.LABEL_MAX_CHARS)
 
 
 def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
