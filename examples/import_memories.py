@@ -18,36 +18,43 @@ It prints:
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import tacit
 from tacit.surfaces import moving
 
-Path("chatgpt.txt").write_text(
-    """```
+
+def write_exports(folder: Path) -> None:
+    """What the other two wrote. Yours are files that you have: name them below."""
+    (folder / "chatgpt.txt").write_text(
+        """```
 [2025-01-03] - I am learning to repair accordions
 [2025-02-17] - I want answers in metric units
 [unknown] - My dog is called Biscuit
 [2025-03-01] - My password is hunter2-and-more
 ```
 """
-)
-Path("mem0.json").write_text(
-    json.dumps(
-        {
-            "results": [
-                {"id": "a1", "memory": "Takes the night train to Porto", "user_id": "mara"},
-                {"id": "a2", "memory": "Plays the cello on Tuesdays", "user_id": "mara"},
-            ]
-        }
     )
-)
+    (folder / "mem0.json").write_text(
+        json.dumps(
+            {
+                "results": [
+                    {"id": "a1", "memory": "Takes the night train to Porto", "user_id": "mara"},
+                    {"id": "a2", "memory": "Plays the cello on Tuesdays", "user_id": "mara"},
+                ]
+            }
+        )
+    )
 
-with tacit.open("sqlite://") as memory:
+
+with TemporaryDirectory() as name, tacit.open("sqlite://") as memory:
+    folder = Path(name)
+    write_exports(folder)
     mara = tacit.Requester("telegram:1001", name="Mara")
     view = memory.view(mara, tacit.Chat.private("telegram:1001"))
 
     # What it would come to: nothing is written.
-    source = moving.open("chatgpt.txt", "chatgpt")
+    source = moving.open(folder / "chatgpt.txt", "chatgpt")
     found = moving.preview(view, source)
     print(f"chatgpt.txt: {found.new} new, {found.refused} refused")
     for problem in found.problems:
@@ -60,7 +67,7 @@ with tacit.open("sqlite://") as memory:
     print(f"again: {again.created} new, {again.already} already here")
     print("recalled:", view.recall("accordions")[0].memory.content)
 
-    other = moving.take_over(view, moving.open("mem0.json", "mem0"))
+    other = moving.take_over(view, moving.open(folder / "mem0.json", "mem0"))
     print(f"imported {other.created} from mem0")
 
     # As if it had not been; what came from elsewhere stays.
