@@ -113,6 +113,7 @@ def _refuse_instructions(asked: Draft) -> None:
     it is not set aside, it does not come in."""
     said = [("content", asked.content or ""), ("key", asked.key or "")]
     said += [("tags", one) for one in asked.tags or ()]
+    said += [("about", str(one)) for one in asked.about or ()]
     said += [("data", one) for one in _texts(asked.data)]
     for name, words in said:
         found = suspicious(words)
