@@ -14,7 +14,7 @@ from tacit.surfaces.cli import documents, tables, whole
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Portion, safe
 from tacit.surfaces.cli.exits import BadUsage, Exit, NotDone
-from tacit.surfaces.cli.session import YES, Session, count
+from tacit.surfaces.cli.session import YES, Session
 
 if TYPE_CHECKING:
     from tacit.memory import DisabledView, View
@@ -64,8 +64,8 @@ def _revert(view: View | DisabledView, run: str) -> Answer:
     if before is not None:
         told = f"it was reverted already, {tables.when(before)}: nothing was done"
         return Answer(document={**document, "already": True}, lines=[], notes=(told,))
-    told = f"reverted  {done.run}  {count(done.forgotten, 'memory', 'memories')} forgotten"
-    left = f"{count(done.changed, 'memory', 'memories')} changed since, and left alone"
+    told = f"reverted  {done.run}  {_memories(done.forgotten)} forgotten"
+    left = f"{_memories(done.changed)} changed since, and left alone"
     return Answer(
         document={**document, "already": False},
         lines=[
@@ -73,6 +73,10 @@ def _revert(view: View | DisabledView, run: str) -> Answer:
             *([f"  {left}"] if done.changed else []),
         ],
     )
+
+
+def _memories(number: int) -> str:
+    return f"{number:,} {'memory' if number == 1 else 'memories'}"
 
 
 def _reverted(view: View | DisabledView, run: str) -> datetime | None:

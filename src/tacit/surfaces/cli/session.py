@@ -170,7 +170,7 @@ class Session:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def text_of(written: str | None) -> str | None:
