@@ -59,6 +59,7 @@ class Database:
         self._kept: list[Connection] = []
         self._writes = itertools.count(1)
         self._analysis: threading.Thread | None = None
+        self._closed = False
 
     @property
     def file(self) -> Path | None:
@@ -136,9 +137,10 @@ class Database:
                 driver.execute(*rendered.plain(grammar, *one))
             driver.commit()
         except grammar.loaded_dbapi.Error:
+            return False
+        finally:  # also where somebody interrupts: this connection is the next writer's
             if driver.in_transaction:
                 driver.rollback()
-            return False
         return found
 
     def _sent_if(self, guard: Step, steps: Sequence[Step]) -> int | None:
@@ -147,6 +149,7 @@ class Database:
 
     def _alone_on_driver(self, work: Callable[[Any], T]) -> T | None:
         """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
+        self._require_open()
         try:
             connection = self.engine.raw_connection()
         except (DBAPIError, PoolTimeout):
@@ -234,10 +237,17 @@ class Database:
             self._analysis.join()
         while self._kept:
             self._kept.pop().close()
+        self._closed = True
         self.engine.dispose()
+
+    def _require_open(self) -> None:
+        """An engine that is disposed of would connect anew, and nobody would ever close that."""
+        if self._closed:
+            raise StoreUnavailable("this memory was closed; open it again, with tacit.open(…)")
 
     @contextmanager
     def _turn_of(self, *, reading: bool) -> Iterator[None]:
+        self._require_open()
         if self._turn is None or (reading and not self._single):
             yield
             return

@@ -45,7 +45,8 @@ def of(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
     rooms = {room for chat in chats for room in places.place(connection, space, chat).rooms}
     return Exposure(
         since=min((row.created_at for row in rows), default=0),
-        who=frozenset(identity for one in reached for identity in found.now(one)),
+        # Ever: who was the same person then has heard it as their own.
+        who=frozenset(identity for one in reached for identity in found.ever(one)),
         in_groups=bool(told),
         rooms=frozenset(rooms | chats),
     )

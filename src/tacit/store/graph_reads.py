@@ -173,11 +173,12 @@ def _own(rows: Rows) -> tuple[Any, ...] | None:
 
 
 def found(rows: Rows, thread: str) -> FoundStep | None:
-    """A step of its rows."""
+    """A step of its rows. Absent, too, where one of its values is somebody else's by now, or went:
+    a graph begins anew rather than with half of its state."""
     own = _own(rows)
     if own is None or own[2] is None:
         return None
-    _, _, id, ns, kind, parent, metadata, _, run, saved_at, data = own
+    _, _, id, ns, kind, parent, metadata, versions, run, saved_at, data = own
     values: dict[str, StepValue] = {}
     writes = []
     for part, index, name, version, type_, task, path, _, _, _, blob in rows:
@@ -188,6 +189,8 @@ def found(rows: Rows, thread: str) -> FoundStep | None:
             writes.append(
                 StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path)
             )
+    if values.keys() != json.loads(versions).keys():
+        return None
     if len(writes) > 1:
         writes.sort(key=lambda one: (one.path, one.task, one.index))
     step = GraphStep(

@@ -83,7 +83,8 @@ def step_rows(
         "data": step.data,
     }
     found: list[Step] = [(_ADD_STEP, row)]
-    for one in values:
+    # Each once: PostgreSQL writes them all at the same moment.
+    for one in {(one.channel, one.version): one for one in values}.values():
         value = {
             **same,
             "channel": one.channel,
@@ -101,6 +102,8 @@ def write_rows(
     """`id`: of a step, which may still be on its way. `replace`: what a task wrote there before
     under the same numbers; otherwise that stays."""
     statement = _REPLACE_WRITE if replace else _KEEP_WRITE
+    # Each number once, the last or the first: PostgreSQL writes them all at the same moment.
+    told = {(one.task, one.index): one for one in (writes if replace else reversed(writes))}
     return [
         (
             statement,
@@ -115,7 +118,7 @@ def write_rows(
                 "data": one.data,
             },
         )
-        for one in writes
+        for one in told.values()
     ]
 
 

@@ -72,6 +72,9 @@ class Steps:
         steps.check_parts(written)
         if written:
             self._add(to, lambda same: graph_steps.write_rows(same, id, written, replace))
+            if replace and self._view._asking.subject is not None:
+                key = (self._view._space, self._view._asking.subject, thread, ns)
+                self._view._store.recent.forget(key)
 
     def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
         """A step; without an id, the newest."""

@@ -1,0 +1,101 @@
+"""Steps of graphs where something goes wrong: cut off, handed in twice, or no longer whole."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.store import rendered
+from tests.contract.conftest import Open
+from tests.contract.rooms import ALICE, SetClock, private
+
+ACCOUNT = tacit.Requester("acct:42")
+
+
+def step(id: str, **versions: str) -> GraphStep:
+    return GraphStep(thread="t", id=id, type="x", data=b"-", versions=versions)
+
+
+def value(channel: str, version: str, data: bytes) -> StepValue:
+    return StepValue(channel=channel, version=version, type="x", data=data)
+
+
+def write(data: bytes, index: int = 0) -> StepWrite:
+    return StepWrite(task="k", index=index, channel="c", type="x", data=data)
+
+
+def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    here, there = (private(opened(url), ALICE) for _ in range(2))
+    here.steps().save(step("1", c="1"), [value("c", "1", b"whole")])
+    assert there.remember("I was here")
+    plain, calls = rendered.plain, itertools.count(1)
+
+    def interrupted(*given: Any) -> Any:
+        if next(calls) == 3:  # after the guard and the step, before its value
+            raise KeyboardInterrupt
+        return plain(*given)
+
+    monkeypatch.setattr(rendered, "plain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        here.steps().save(step("2", c="2"), [value("c", "2", b"half")])
+    found = here.steps().find("t")
+    assert found is not None
+    assert found.step.id == "1"
+    assert here.remember("I write again")
+    assert there.remember("And so does somebody else")
+
+
+def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:
+    steps = private(memory, ALICE).steps()
+    for _ in range(2):
+        steps.save(step("1", c="1"), [value("c", "1", b"same"), value("c", "1", b"same")])
+        steps.write("t", "", "1", [write(b"first"), write(b"second")])
+        found = steps.find("t")
+        assert found is not None
+        assert [one.data for one in (*found.values, *found.writes)] == [b"same", b"first"]
+        steps.write("t", "", "1", [write(b"third"), write(b"last")], replace=True)
+        found = steps.find("t")
+        assert found is not None
+        assert [one.data for one in found.writes] == [b"last"]
+        steps.forget_thread("t")
+
+
+def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(
+    memory: Memory,
+) -> None:
+    there, here = private(memory, ACCOUNT), private(memory, ALICE)
+    here.steps().save(step("1", a="1"), [value("a", "1", b"telegram")])
+    memory.link(ALICE.key, ACCOUNT.key)
+    there.steps().save(step("2", a="1", b="2"), [value("b", "2", b"account")])
+    whole = there.steps().find("t")
+    assert whole is not None
+    assert {one.data for one in whole.values} == {b"telegram", b"account"}
+    memory.unlink(ALICE.key)
+    assert there.steps().find("t") is None
+    assert list(there.steps().page()) == []
+    found = here.steps().find("t")
+    assert found is not None
+    assert [one.data for one in found.values] == [b"telegram"]
+
+
+def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(
+    memory: Memory, clock: SetClock
+) -> None:
+    there, here = private(memory, ACCOUNT), private(memory, ALICE)
+    id = here.remember("I have a secret garden").id
+    memory.link(ALICE.key, ACCOUNT.key)
+    clock.forward(seconds=1)
+    assert [one.content for one in there.list()] == ["I have a secret garden"]
+    there.steps().save(step("1", c="1"), [value("c", "1", b"I have a secret garden")])
+    there.save_checkpoint({"heard": "I have a secret garden"})
+    memory.unlink(ALICE.key)
+    here.erase(id)
+    assert there.steps().find("t") is None
+    assert there.checkpoint() is None
