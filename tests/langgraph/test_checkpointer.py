@@ -3,6 +3,7 @@ person has their own."""
 
 import asyncio
 import operator
+import random
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -213,18 +214,29 @@ def test_what_was_kept_in_memory_moves_in_whole_and_once(memory: Memory, make: A
         )
 
 
-def test_numbers_as_versions_never_mix_two_branches_up(memory: Memory) -> None:
-    """As checkpointers make them that count from one."""
+@pytest.mark.parametrize("version", [1, f"{1:032}.0.5"])
+def test_versions_of_others_never_mix_two_branches_up(memory: Memory, version: Any) -> None:
+    """As checkpointers make them that count from one, or draw them by a chance that was seeded."""
     ours = saver(memory)
     configs = []
     for value in (["first"], ["second"]):
         checkpoint = {**empty_checkpoint(), "channel_values": {"x": value}}
-        checkpoint["channel_versions"] = {"x": 1}
+        checkpoint["channel_versions"] = {"x": version}
         at: RunnableConfig = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
-        configs.append(ours.put(at, checkpoint, {}, {"x": 1}))  # type: ignore[arg-type]
+        configs.append(ours.put(at, checkpoint, {}, {"x": version}))  # type: ignore[arg-type]
     found = [ours.get(config) for config in configs]
     assert [one and one["channel_values"]["x"] for one in found] == [["first"], ["second"]]
-    assert ours.get_next_version(1, None).startswith(f"{2:032}.")  # type: ignore[arg-type]
+    assert ours.get_next_version(version, None).startswith(f"{2:032}.")
+
+
+def test_a_graph_that_seeds_its_chance_keeps_its_branches_apart(memory: Memory) -> None:
+    graph = counting(saver(memory))
+    random.seed(0)
+    graph.invoke({"said": ["first" * 50]}, AT)
+    begun = list(graph.get_state_history(AT))[-1].config
+    random.seed(0)
+    graph.invoke({"said": ["second" * 50]}, begun)
+    assert graph.get_state(AT).values["said"][0] == "second" * 50
 
 
 class Backwards:

@@ -7,7 +7,6 @@ thread, with the context of the caller.
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,7 +29,7 @@ try:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
     from tacit.surfaces.langgraph.moving import take_in
-    from tacit.surfaces.langgraph.packing import asked, config_of, packed, unpacked
+    from tacit.surfaces.langgraph.packing import asked, config_of, next_version, packed, unpacked
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpointer") from None
 
@@ -128,8 +127,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002
         """Sorts by how often a channel changed; never the same on two branches."""
-        count = 0 if current is None else int(str(current).split(".", maxsplit=1)[0])
-        return f"{count + 1:032}.{random.random():016}"
+        return next_version(current)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         return await asyncio.to_thread(self.get_tuple, config)

@@ -4,6 +4,7 @@ not written again; what is shorter than its own key goes with the step."""
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from tacit.model.step import FoundStep, GraphStep, StepValue
 
 _SHORT_MAX_CHARS = 200
 _SHORT_MAX_COUNT = 8  # of what a short list or object holds
+_OURS = ".tacit."  # in a version that we gave: it has one value
 _NUMBERS = (bool, float)
 Where = tuple[str, str | None, str | None]
 
@@ -39,6 +41,11 @@ def config_of(thread: str, ns: str, id: str, carried: Mapping[str, Any]) -> Runn
     return {"configurable": {**carried, **own}}
 
 
+def next_version(current: str | None) -> str:
+    count = 0 if current is None else int(str(current).split(".", maxsplit=1)[0])
+    return f"{count + 1:032}{_OURS}{secrets.token_hex(8)}"
+
+
 def packed(
     serde: SerializerProtocol,
     where: Where,
@@ -55,13 +62,15 @@ def packed(
             short[channel] = value
             continue
         version = checkpoint["channel_versions"].get(channel)
-        if isinstance(version, str) and channel not in new_versions:
+        ours = isinstance(version, str) and _OURS in version
+        if ours and channel not in new_versions:
             leading[channel] = version  # as some step before has written it
             continue
         type_, data = serde.dumps_typed(value)
         data = bytes(data)
-        # A number comes again on another branch with another value, so it is no name for one.
-        key = version if isinstance(version, str) else f"{version}~{_digest(data)}"
+        # A number comes again on another branch with another value, so it is no name for one; nor
+        # is what another saver drew, in a process that was forked or seeded its chance.
+        key = str(version) if ours else f"{version}~{_digest(data)}"
         leading[channel] = key
         values.append(StepValue(channel=channel, version=key, type=type_, data=data))
     type_, data = serde.dumps_typed({**checkpoint, "channel_values": short})
