@@ -23,7 +23,7 @@ TacitError
 │   └── LanguageOverBudget   what is left of the space's budget today does not cover the question
 └── StoreError          the database could not do its part
     ├── StoreBusy       other writers held the database for longer than the caller may wait
-    ├── StoreUnavailable  the database cannot be reached or opened
+    ├── StoreUnavailable  the database cannot be reached or opened, or was closed
     ├── SchemaMismatch  the database was written by another version of Tacit
     ├── ErasureForged   a line of the journal of erasures is not as it was signed
     └── DisclosureBreach  a row came back that the rules forbid: nothing of it is returned
