@@ -177,6 +177,12 @@ def _go_back(connection: Connection) -> None:
     config.set_main_option("path_separator", "os")
     before = ScriptDirectory.from_config(config).get_revision("0010").down_revision
     for statement in (
+        "DROP TABLE imported",
+        "DROP TABLE imports",
+        "DROP TABLE graph_steps",
+        "DROP TABLE graph_values",
+        "DROP TABLE graph_writes",
+        "ALTER TABLE memories DROP COLUMN data",
         "DROP INDEX ix_history_owner",
         "DROP INDEX ix_history_at",
         "DROP INDEX ix_memories_foremost",

@@ -22,13 +22,16 @@ from tacit.surfaces.wire.problems import error_of, problem_of, status_of, wire_p
 from tacit.surfaces.wire.values import Untellable, decode, encode
 
 MODULES = (chat, happening, memory, message, notes, people, results, upkeep)
+# Taken and never given: a server reads it as it reads what people write (`model.imports.incoming`).
+SENT_ONLY = {tacit.Incoming}
 RECORDS = sorted(
     {
         found
         for module in (*MODULES, tacit)
         for found in vars(module).values()
         if inspect.isclass(found) and is_dataclass(found)
-    },
+    }
+    - SENT_ONLY,
     key=lambda one: (one.__module__, one.__name__),
 )
 ERRORS = [found for found in vars(errors).values() if inspect.isclass(found)]

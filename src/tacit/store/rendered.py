@@ -109,11 +109,12 @@ def _many(sql: str, count: int) -> str:
     found = _ROW.fullmatch(sql)
     assert found is not None, "rows are added by INSERT … VALUES"
     by = max(int(one[1]) for one in _NUMBERED.finditer(found[2]))
-    rows = (
-        _NUMBERED.sub(lambda one, n=number: f"${int(one[1]) + n * by}", found[2])  # type: ignore[misc]
-        for number in range(count)
-    )
+    rows = (_counted_on(found[2], number * by) for number in range(count))
     return f"{found[1]}{', '.join(rows)}{found[3]}"
+
+
+def _counted_on(row: str, by: int) -> str:
+    return _NUMBERED.sub(lambda one: f"${int(one[1]) + by}", row)
 
 
 def execute(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = False) -> Any:

@@ -15,14 +15,16 @@ from tacit.surfaces.wire.problems import wire_problem
 from tacit.views.view import View
 from tests.surfaces.client.far_side import DONE, FarSide, Reply, problem, refuses, says
 
+ONLY_HERE = {"steps"}  # of the process that has the memory open: there is no route for them
+
 
 def words(thing: type) -> set[str]:
     return {name for name in dir(thing) if not name.startswith("_")}
 
 
 def test_a_remote_view_has_every_word_of_a_view_with_the_same_parameters() -> None:
-    assert words(RemoteView) == words(View)
-    for name in words(View) - {"enabled", "why_disabled"}:
+    assert words(RemoteView) == words(View) - ONLY_HERE
+    for name in words(RemoteView) - {"enabled", "why_disabled"}:
         mine = inspect.signature(getattr(RemoteView, name)).parameters.values()
         theirs = inspect.signature(getattr(View, name)).parameters.values()
         assert [(one.name, one.kind, one.default) for one in mine] == [
