@@ -209,8 +209,7 @@ Likes tea
 
 def test_what_a_line_above_a_list_says_goes_as_far_as_the_list(tmp_path: Path) -> None:
     text = """Saved memories
-
-- Speaks Finnish
+[unknown] - Speaks Finnish
 
 Wants recipes:
 
@@ -244,6 +243,13 @@ Built a boat.
         ("Built a boat.", "event", told),
         ("*She is proud of it.*", "event", told),
     ]
+
+
+def test_a_paragraph_that_ends_in_a_colon_is_not_lost_to_the_list_below_it(tmp_path: Path) -> None:
+    above = "Her sister Elin lives in Umeå, keeps an old dog that came from Porto and"
+    text = f"{above}\nlikes these:\n\n- Tea\n- Rain\n"
+    found = [one.content for one in items(written(tmp_path, text), "claude")]
+    assert found == [f"{above}\nlikes these:", "Tea", "Rain"]
 
 
 def test_a_sample_of_code_in_a_text_does_not_hide_the_rest(tmp_path: Path) -> None:

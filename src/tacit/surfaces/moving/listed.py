@@ -110,7 +110,8 @@ class _Open:
     def may_introduce(self) -> bool:
         """Whether what follows is listed below it, if it is a list."""
         said = self.parts[-1]
-        return said.casefold() in _TITLES or (said.endswith(":") and len(said) <= _PARENT_MAX_CHARS)
+        short = len(self.parts) == 1 and len(said) <= _PARENT_MAX_CHARS
+        return short and said.endswith(":")
 
 
 @dataclass(slots=True)
@@ -142,7 +143,10 @@ class _Listing:
         else:
             yield from self.ended()
             self._list_ended()
-            self.now = _begun(number, text.strip(), None)
+            if _title(text).casefold() in _TITLES:
+                yield Skipped(where=f"line {number}", why=_INTRODUCES, beside=True)
+            else:
+                self.now = _begun(number, text.strip(), None)
         self.after_blank = False
 
     def ended(self) -> Iterator[Entry]:
@@ -181,7 +185,7 @@ class _Listing:
             if last.indent is None:
                 self.now = None
                 yield from self._introduced(last.line, said)
-            elif last.indent < indent and said.endswith(":"):
+            elif last.indent < indent:
                 self.parents.append((last.indent, said))
                 self.now = None
         yield from self.ended()
@@ -193,7 +197,7 @@ class _Listing:
         """By a line above a list: the name of a category heads it, as `Projects:` does. Another
         few words are told with each, for they may be half a sentence: `Wants recipes:`."""
         title = said.rstrip(": ")
-        if title.casefold() in _TITLES or len(said.split()) > _HEADING_MAX_WORDS:
+        if len(said.split()) > _HEADING_MAX_WORDS:
             yield Skipped(where=f"line {line}", why=_INTRODUCES, beside=True)
         elif category(title) is not None:
             self.above = title
