@@ -207,6 +207,26 @@ def test_an_import_is_reverted_as_one_and_what_was_changed_since_is_left(
     assert "Fact number 0" in said(view.list())
 
 
+def test_what_the_person_says_themselves_since_is_theirs_and_no_revert_takes_it(
+    memory: Memory, clock: SetClock
+) -> None:
+    view = private(memory, ALICE)
+    keyed = Incoming(content="dark", category="preference", key="theme")
+    took(view, "r", keyed, Incoming(content="Alice loves green tea"), TEA)
+    clock.forward(seconds=1)
+    assert not view.put("preference", "theme", "dark").created
+    view.learn([tacit.Message(role="user", content="I love green tea.", id="m")])
+    memory.catch_up()
+    assert {one.content: one.trust for one in view.list()} == {
+        "dark": "stated",
+        "Alice loves green tea": "stated",
+        "I drink tea": "imported",
+    }
+    done = view.revert_import("r")
+    assert (done.forgotten, done.changed) == (1, 2)
+    assert said(view.list()) == ["Alice loves green tea", "dark"]
+
+
 def test_a_run_counts_nothing_twice_however_often_it_is_begun_again(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("Item 3")

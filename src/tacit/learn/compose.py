@@ -93,12 +93,17 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     said_again = draft.content is not None and _lapsed(memory, w.at)
     if draft.expires_at is None and (kind is not memory.kind or said_again):
         expires = expiry(kind, w.at, ttls)
+    # What came from elsewhere is the owner's own as soon as they say it themselves.
+    said = draft.content is not None and draft.trust is None and memory.owner in w.request.mine
+    own_now = said and memory.trust is Trust.IMPORTED
+    subjects = _about(w, draft, memory)
     return replace(
         withholding(w, memory, draft),
         kind=kind,
+        trust=_trust(w, subjects) if own_now else memory.trust,
         category=draft.category or memory.category,
         slot=draft.slot or memory.slot,
-        subjects=_about(w, draft, memory),
+        subjects=subjects,
         visibility=draft.visibility or memory.visibility,
         sensitivity=_sensitivity(w, draft, memory),
         portable=_portable(draft, memory),

@@ -39,7 +39,7 @@ from tacit.store.identities import around
 from tacit.store.settle import settle_key
 from tacit.store.writes import Writing
 
-_ITS_TIME = "expires_at"  # that alone is no news: what is remembered is the same
+_NO_NEWS = ("expires_at", "trust")  # that alone: what is remembered is the same
 _FROM_ITS_OWNER = (
     "is whose memory it is, and they would never hear it again; so that nobody does, forget it. "
     "For somebody else of that name, use their key"
@@ -184,9 +184,11 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """The same wording. What changes nothing leaves no trace."""
     changed = refiled(w, memory, draft, ttls)
     if changed != memory:
-        named = ", ".join(sorted(draft.named - {"content", "for_room"}))
+        fields = draft.named - {"content", "for_room"}
+        fields |= {"trust"} if changed.trust is not memory.trust else set()
+        named = ", ".join(sorted(fields))
         changed = replace(changed, updated_at=w.at)
-        news = None if named == _ITS_TIME else "updated"
+        news = None if named in _NO_NEWS else "updated"
         writes.change(w, changed, Event.UPDATE, news, {"fields": named})
         _settle(w, changed)
     return _answer(w, changed)

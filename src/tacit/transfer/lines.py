@@ -144,7 +144,8 @@ def add(w: Writing, line: Line) -> bool:
     for wording in later:
         memory = writes.held(w, done.id)
         assert memory is not None
-        done = update(w, memory, Standing.OWNER, Draft(content=wording), {})
+        worded = Draft(content=wording, trust=Trust.IMPORTED)
+        done = update(w, memory, Standing.OWNER, worded, {})
     return True
 
 
