@@ -64,7 +64,7 @@ def packed(
         version = checkpoint["channel_versions"].get(channel)
         ours = isinstance(version, str) and _OURS in version
         if ours and channel not in new_versions:
-            leading[channel] = version  # as some step before has written it
+            leading[channel] = str(version)  # as some step before has written it
             continue
         type_, data = serde.dumps_typed(value)
         data = bytes(data)
