@@ -194,6 +194,12 @@ def test_pruning_keeps_the_newest_and_the_values_it_has(memory: Memory) -> None:
         ours.prune(["trip"], strategy="some")
 
 
+def test_a_checkpointer_for_many_does_not_guess_whose_threads_move_in(memory: Memory) -> None:
+    many = Checkpointer(lambda config: private(memory, config["configurable"]["who"]))
+    with pytest.raises(tacit.InvalidInput, match="for one person"):
+        many.take_in(InMemorySaver())
+
+
 @pytest.mark.parametrize("make", [asking, counting, changes])
 def test_what_was_kept_in_memory_moves_in_whole_and_once(memory: Memory, make: Any) -> None:
     before, ours = InMemorySaver(), saver(memory)

@@ -123,6 +123,10 @@ class Checkpointer(BaseCheckpointSaver[str]):
     def take_in(self, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None = None) -> int:
         """Everything that another checkpointer holds, or some threads of it; how many checkpoints
         were not here yet. Interrupted or repeated, it goes on with what is missing."""
+        if self._fixed is None:
+            raise InvalidInput(
+                "view", "threads are taken in for one person: Checkpointer(view).take_in(…)"
+            )
         return take_in(self, other, None if threads is None else _texts("threads", threads))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002
