@@ -106,6 +106,19 @@ def test_what_the_person_has_in_the_same_words_or_under_the_key_stays_theirs(
     assert said(view.list()) == ["I drink coffee", "Lisbon"]
 
 
+def test_what_has_expired_here_stands_in_no_imports_way(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    soon = clock.now + timedelta(hours=1)
+    view.remember("I drink tea", expires_at=soon)
+    view.put("profile", "city", "Lisbon", expires_at=soon)
+    clock.forward(days=1)
+    city = Incoming(content="Porto", category="profile", key="city")
+    assert view.preview_items([TEA, city], source="mem0").new == 2
+    assert took(view, "moving", TEA, city) == (2, 0, 0)
+    assert said(view.list()) == ["I drink tea", "Porto"]
+    assert took(view, "moving", TEA, city) == (0, 2, 0)
+
+
 def test_a_key_is_imported_as_a_key_and_once_in_a_file(memory: Memory) -> None:
     view = private(memory, ALICE)
     first = Incoming(content="Porto", category="profile", key="city")

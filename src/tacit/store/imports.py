@@ -14,6 +14,7 @@ from tacit.clock import from_micros, to_micros
 from tacit.disclosure.shape import word
 from tacit.errors import Conflict
 from tacit.model.imports import ImportRun
+from tacit.model.request import Request
 from tacit.model.words import State
 from tacit.store import rendered
 from tacit.store.ids import digest, new_id, within_second
@@ -41,13 +42,16 @@ _OWN_ACTIVE = (
     _M.owner.in_(bindparam("who", expanding=True)),
     _M.state == word(State.ACTIVE),
 )
-_SAID = select(_M.content, _M.id).where(*_OWN_ACTIVE, _M.is_turn.is_(False))
-_KEYED = select(_M.key, _M.id).where(
+_LIVE = or_(_M.expires_at.is_(None), _M.expires_at > bindparam("at"))
+_SAID = select(_M.content, _M.id).where(*_OWN_ACTIVE, _LIVE, _M.is_turn.is_(False))
+_HOLDING = select(_M.key, _M.id).where(
     *_OWN_ACTIVE,
     _M.category == bindparam("category"),
     _M.key.is_not(None),
     _M.key.in_(bindparam("keys", expanding=True)),
 )
+_KEYED = _HOLDING.where(_LIVE)
+_LAPSED = _HOLDING.where(_M.expires_at <= bindparam("at"))
 _OF_SECOND = select(_M.id).where(
     _M.space_id == bindparam("space"), _M.id.between(bindparam("first"), bindparam("last"))
 )
@@ -84,13 +88,11 @@ def known(
     return dict(rendered.rows(connection, _KNOWN, params)) if tokens else {}
 
 
-def said(
-    connection: Connection, space: str, who: Collection[str], contents: Collection[str]
-) -> dict[str, str]:
+def said(connection: Connection, request: Request, contents: Collection[str]) -> dict[str, str]:
     """What somebody has in these very words, by the words."""
     if not contents:
         return {}
-    params: dict[str, Any] = {"space": space, "who": sorted(who)}
+    params = _own(request)
     params |= {f"c{number}": content for number, content in enumerate(sorted(contents))}
     return dict(rendered.rows(connection, _saying(len(contents)), params))
 
@@ -104,11 +106,23 @@ def _saying(count: int) -> Select[Any]:
 
 
 def keyed(
-    connection: Connection, space: str, who: Collection[str], category: str, keys: Collection[str]
+    connection: Connection, request: Request, category: str, keys: Collection[str]
 ) -> dict[str, str]:
     """The values that somebody has of these keys, by key."""
-    params = {"space": space, "who": sorted(who), "category": category, "keys": sorted(keys)}
+    params = _own(request) | {"category": category, "keys": sorted(keys)}
     return dict(rendered.rows(connection, _KEYED, params))
+
+
+def lapsed(
+    connection: Connection, request: Request, category: str, keys: Collection[str]
+) -> list[str]:
+    """What holds these keys though its time is past."""
+    params = _own(request) | {"category": category, "keys": sorted(keys)}
+    return [id for _, id in rendered.rows(connection, _LAPSED, params)]
+
+
+def _own(request: Request) -> dict[str, Any]:
+    return {"space": request.space, "who": sorted(request.mine), "at": to_micros(request.at)}
 
 
 def take_turns(w: Writing) -> None:

@@ -170,8 +170,13 @@ def sort(
     where = (connection, request.space, request.mine)
     known = imports.known(*where, set(tokens.values()))
     unknown = [one for one in batch.items if tokens[one.place] not in known]
-    said = imports.said(*where, {one.content for one in unknown if one.asked.key is None})
-    keyed = _keyed(connection, request, unknown)
+    words = {one.content for one in unknown if one.asked.key is None}
+    said = imports.said(connection, request, words)
+    keyed = {
+        (category, key): id
+        for category, keys in _keys(unknown)
+        for key, id in imports.keyed(connection, request, category, keys).items()
+    }
     done = Sorted(refused=list(batch.refused))
     brought: set[str] = set()  # tokens that are new in this very batch
     for item in batch.items:
@@ -198,20 +203,21 @@ def sort(
     return done
 
 
-def _keyed(
-    connection: Connection, request: Request, items: Iterable[Item]
-) -> dict[tuple[str, str], str]:
+def _keys(items: Iterable[Item]) -> list[tuple[str, set[str]]]:
     wanted: dict[str, set[str]] = {}
     for item in items:
         if item.asked.key is not None:
             wanted.setdefault(item.category, set()).add(item.asked.key)
-    return {
-        (category, key): id
-        for category, keys in sorted(wanted.items())
-        for key, id in imports.keyed(
-            connection, request.space, request.mine, category, keys
-        ).items()
-    }
+    return sorted(wanted.items())
+
+
+def lapsed(connection: Connection, request: Request, batch: Batch) -> list[str]:
+    """What stands in the way of these by its key alone: nobody hears it any more."""
+    return [
+        id
+        for category, keys in _keys(batch.items)
+        for id in imports.lapsed(connection, request, category, keys)
+    ]
 
 
 def check_people(connection: Connection, request: Request, item: Item, seen: set[object]) -> None:

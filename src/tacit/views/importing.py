@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from sqlalchemy import Connection
 
 from tacit import limits, moving_limits
@@ -22,8 +24,8 @@ from tacit.model.imports import (
 from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Page
-from tacit.model.words import Sensitivity
-from tacit.store import imports, many
+from tacit.model.words import Sensitivity, State
+from tacit.store import ageing, imports, many
 from tacit.store.settle import settle_key
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
 from tacit.transfer import items as transfer
@@ -158,6 +160,9 @@ class ViewImports(Access):
         imports.take_turns(w)
         kept = imports.begin(w, run, batch.source, total)
         imports.avoid_taken_ids(w)
+        until = w.at + timedelta(days=self._policy.restorable_days)
+        past = transfer.lapsed(w.connection, w.request, batch)
+        ageing.retire(w, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
         seen: set[object] = set()
 
