@@ -11,7 +11,7 @@ from tacit.memory import Memory
 from tacit.model.step import GraphStep, StepValue, StepWrite
 from tacit.store import rendered
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, SetClock, private
+from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, private
 
 ACCOUNT = tacit.Requester("acct:42")
 
@@ -100,3 +100,19 @@ def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(
     here.erase(id)
     assert there.steps().find("t") is None
     assert there.checkpoint() is None
+
+
+def test_a_graph_within_a_graph_is_not_for_who_came_while_it_ran(memory: Memory) -> None:
+    def within(ns: str, id: str) -> GraphStep:
+        return GraphStep(thread="t", ns=ns, id=id, type="x", data=b"-")
+
+    group(memory, ALICE).steps().save(step("1"))
+    later = group(memory, ALICE, here=(ALICE, BOB, CAROL)).steps()
+    for number, ns in enumerate(("child", "child|grandchild"), start=2):
+        later.save(within(ns, str(number)))
+        assert later.find("t", ns) is None
+    later.save(step("4"))  # they begin anew, with all who are there
+    later.save(within("child", "5"))
+    assert later.find("t", "child") is not None
+    memory.left(TEAM, CAROL.key)
+    assert group(memory, ALICE).steps().find("t", "child|grandchild") is not None

@@ -46,14 +46,16 @@ _REPLACE_WRITE = text(
 )
 _UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
 _S = graph_steps.c
-_SEAL = select(_S.heard).where(
+_SEALS = select(_S.heard).where(
     _S.space_id == bindparam("space"),
     _S.person.in_(bindparam("mine", expanding=True)),
     _S.place.in_(bindparam("places", expanding=True)),
     _S.thread == bindparam("thread"),
     _S.ns == bindparam("ns"),
-    _S.id == bindparam("id"),
 )
+_SEAL = _SEALS.where(_S.id == bindparam("id"))
+_NEWEST_SEAL = _SEALS.order_by(_S.id.desc()).limit(1)
+_WITHIN = "|"  # between the names of a graph and of one within it, as LangGraph writes them
 Rows = Callable[[Mapping[str, Any]], list[Step]]
 
 
@@ -175,12 +177,20 @@ def _heard(w: Writing, to: To) -> str | None:
     """Who is here, as far as they were there for what this one goes on from: whoever came in
     between has not heard all of it."""
     request, here = w.request, w.request.present
-    if to.before is not None:
-        where = {"space": w.space, "mine": sorted(request.mine), "places": required_places(w)}
-        at = {"thread": to.thread, "ns": to.ns, "id": to.before}
-        rows = rendered.rows(w.connection, _SEAL, {**where, **at})
-        sets = w.audiences.people(w.connection, w.space, {row[0] for row in rows})
-        for (heard,) in rows:
-            were = {request.person(one) for one in sets[heard]} | {request.requester}
-            here = frozenset(one for one in here if request.person(one) in were)
+    rows = _seals_before(w, to)
+    sets = w.audiences.people(w.connection, w.space, {row[0] for row in rows})
+    for (heard,) in rows:
+        were = {request.person(one) for one in sets[heard]} | {request.requester}
+        here = frozenset(one for one in here if request.person(one) in were)
     return listeners.ensure(w.connection, w.dialect, w.space, here)
+
+
+def _seals_before(w: Writing, to: To) -> Sequence[tuple[Any, ...]]:
+    """A graph within a graph begins with what that one has."""
+    at = {"space": w.space, "mine": sorted(w.request.mine), "places": required_places(w)}
+    at |= {"thread": to.thread, "ns": to.ns}
+    if to.before is not None:
+        return rendered.rows(w.connection, _SEAL, {**at, "id": to.before})
+    if not to.ns:
+        return []
+    return rendered.rows(w.connection, _NEWEST_SEAL, {**at, "ns": to.ns.rpartition(_WITHIN)[0]})
