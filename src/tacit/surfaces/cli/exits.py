@@ -31,7 +31,8 @@ class Exit(IntEnum):
 
 MEANINGS = {
     Exit.OK: "done",
-    Exit.ABSENT: "not found or not for you, not done, or a line of an import was refused",
+    Exit.ABSENT: "not found or not for you, not done, or a line of an import was refused, "
+    "or nothing was found in it",
     Exit.USAGE: "bad usage, or input that cannot be used",
     Exit.DISABLED: "memory is disabled: nobody is known to be asking, or it is switched off",
     Exit.CONFLICT: "conflict: the memory moved on, or its key is taken",
