@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 import tacit
 from tacit.memory import Memory
 from tacit.model.step import GraphStep, StepValue, StepWrite
-from tacit.store import rendered
+from tacit.store import graph_steps, rendered, spaces
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, private
 
@@ -50,6 +51,39 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
     assert found.step.id == "1"
     assert here.remember("I write again")
     assert there.remember("And so does somebody else")
+
+
+@pytest.mark.parametrize("values", [[], [value("c", "2", b"new")]])
+def test_the_short_way_adds_nothing_once_identities_have_changed(
+    memory: Memory, values: list[StepValue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = private(memory, ALICE)
+    view.steps().save(step("1", c="1"), [value("c", "1", b"old")])
+    database, answers = memory._store.database, []
+    write_if = database.write_if
+
+    def noted(*given: Any) -> bool:
+        answers.append(write_if(*given))
+        return answers[-1]
+
+    monkeypatch.setattr(database, "write_if", noted)
+    later = step("2", c=values[0].version if values else "1")
+    view.steps().save(later, values)
+    with database.read() as connection:
+        rev = spaces.identity_rev(connection, "default")
+    moved = {"space": "default", "rev": rev + 1}
+    guard, added = graph_steps._UNCHANGED, answers.copy()
+    row = {"space_id": "default", "person": "ext:x", "place": "", "thread": "t", "ns": ""}
+    assert added == [True]
+    assert not write_if((guard, moved), [(graph_steps._KEEP_WRITE, _written(row, n)) for n in "12"])
+    assert not write_if((guard, moved), [(graph_steps._KEEP_WRITE, _written(row, "1"))])
+    with database.read() as connection:
+        assert not connection.execute(text("SELECT * FROM graph_writes")).all()
+
+
+def _written(row: dict[str, Any], task: str) -> dict[str, Any]:
+    written = {"step": "2", "task": task, "idx": 0, "path": "", "channel": "c", "type": "x"}
+    return {**row, **written, "heard": None, "categories": None, "saved_at": 1, "data": b"-"}
 
 
 def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:

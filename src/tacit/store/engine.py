@@ -98,7 +98,7 @@ class Database:
         fails, or where a usual read would do better."""
         turn = self._turn
         if turn is None:
-            return self._alone_on_driver(lambda d: _fetched(d, sql, params))
+            return self._alone_on_driver(lambda c: _fetched(c.driver_connection, sql, params))
         if not turn.acquire(blocking=False):
             return None
         try:
@@ -145,7 +145,8 @@ class Database:
 
     def _sent_if(self, guard: Step, steps: Sequence[Step]) -> int | None:
         sql, values = rendered.guarded(self.engine.dialect, guard, steps)
-        return self._alone_on_driver(lambda d: rendered.execute(d, sql, values).fetchone()[0])
+        row = self._alone_on_driver(lambda c: rendered.sender(c).execute(sql, values).fetchone())
+        return row[0] if row else None
 
     def _alone_on_driver(self, work: Callable[[Any], T]) -> T | None:
         """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
@@ -158,7 +159,7 @@ class Database:
         try:
             driver.autocommit = True
             try:
-                return work(driver)
+                return work(connection)
             finally:
                 driver.autocommit = False
         except self.engine.dialect.loaded_dbapi.Error:

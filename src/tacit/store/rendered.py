@@ -17,9 +17,11 @@ from typing import Any, NoReturn
 from sqlalchemy import Connection, Executable, Table, TextClause, text
 from sqlalchemy.engine.interfaces import Dialect as Grammar
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import PoolProxiedConnection
 
 _NAMED = re.compile(r"%\((\w+)\)s|%%")  # as psycopg spells its parameters
 _GIVEN = re.compile(r"VALUES \(([^()]*)\)")
+_SENDER = "tacit-sender"
 _NUMBERED = re.compile(r"\$(\d+)")
 _ROW = re.compile(r"(INSERT INTO .*? VALUES )(\(.*?\))((?: ON CONFLICT .*)?)", re.DOTALL)
 AS_ONE_MAX_COUNT = 16
@@ -127,6 +129,18 @@ def execute(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = Fals
     return psycopg.RawCursor(driver).execute(sql, values, binary=binary)
 
 
+def sender(connection: PoolProxiedConnection) -> Any:
+    """A cursor of psycopg's that stays with its connection. It knows how each value is sent; for
+    a new one to find that out takes a tenth as long as the statement, or more."""
+    import psycopg
+
+    driver: Any = connection.driver_connection
+    found = connection.info.get(_SENDER)
+    if found is None:
+        found = connection.info[_SENDER] = psycopg.RawCursor(driver)
+    return found
+
+
 def plain(
     grammar: Grammar, statement: Executable, params: Mapping[str, Any]
 ) -> tuple[str, Sequence[Any]]:
@@ -225,8 +239,7 @@ def _as_one(
     for statement in statements:
         sql, taken = _plain(grammar, statement)
         numbers = [int(one[1]) for one in _NUMBERED.finditer(sql)]
-        before = count
-        parts.append(_NUMBERED.sub(lambda one, by=before: f"${int(one[1]) + by}", sql))  # type: ignore[misc]
+        parts.append(_counted_on(sql, count))
         takes.append(taken)
         count += max(numbers)
     named = ", ".join(f"s{number} AS ({part})" for number, part in enumerate(parts))
@@ -235,7 +248,8 @@ def _as_one(
 
 def guarded(grammar: Grammar, guard: Step, steps: Sequence[Step]) -> tuple[str, Sequence[Any]]:
     """Rows that are inserted if a guard finds its own, as one statement of PostgreSQL's: it counts
-    what the guard found, and holds that still until it is done."""
+    what the guard found, and holds that still until it is done. A single row that was there already
+    counts as not found."""
     sql, takes = _held(grammar, guard[0], tuple([statement for statement, _ in steps]))
     all_steps = (guard, *steps)
     return sql, [
@@ -251,6 +265,10 @@ def _held(
 ) -> tuple[str, list[Callable[[Any], Any]]]:
     sql, takes = _as_one(grammar, (guard, *statements))
     first, _, rest = sql.removesuffix("SELECT 1").partition("), s1 AS (")
+    if len(statements) == 1:  # a tenth quicker than a list of one
+        found = first.removeprefix("WITH s0 AS (")
+        if_found = rf"SELECT \1 WHERE EXISTS ({found} FOR SHARE)"
+        return f"{_GIVEN.sub(if_found, rest.rstrip().removesuffix(')'))} RETURNING 1", takes
     rest = _GIVEN.sub(r"SELECT \1 FROM s0", rest)
     return f"{first} FOR SHARE), s1 AS ({rest}SELECT count(*) FROM s0", takes  # noqa: S608
 
