@@ -133,7 +133,7 @@ def hammer(url: str, *, kills: int, seed: int) -> tuple[Outcome, Story, int]:
     outcome.wrong += wrong
     outcome.accepted = set(range(1, story.said + 1))
     # What somebody was at who was killed is anybody's again when its lease has run out.
-    with opened(url, workers=0, ago_seconds=-limits.LEARN_LEASE_SECONDS - 1) as memory:
+    with opened(url, workers=0, ago_seconds=-limits.LEASE_SECONDS - 1) as memory:
         memory.catch_up()
         check(memory, outcome)
     return outcome, story, repeated

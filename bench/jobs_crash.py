@@ -33,9 +33,8 @@ from sqlalchemy import text
 
 import tacit
 from bench.crash import ROOT, _for, _until
-from bench.jobs_crash_child import ALICE, STEPS, keep_count, opened
+from bench.jobs_crash_child import ALICE, MOVED_SECONDS, STEPS, keep_count, opened
 from bench.jobs_crash_server import Server, started
-from tacit import limits
 from tacit.memory import Memory
 from tests.contract.chores import TASK, ticked
 
@@ -143,11 +142,11 @@ class Stage:
             for name in SPACES:
                 standing = {one.task: one.state for one in memory.space(name).jobs()}
                 self.outcome.cut_off += standing[TASK] == "running"
-        self._move(limits.JOBS_LEASE_SECONDS + 1)
+        self._move(MOVED_SECONDS)
 
     def settle(self) -> None:
         """What is left is done, and then everything is counted."""
-        self._move(limits.JOBS_LEASE_SECONDS + 1)
+        self._move(MOVED_SECONDS)
         with self.memory() as memory:
             memory.catch_up()
             deadline = time.monotonic() + _SETTLED_MAX_SECONDS

@@ -21,6 +21,7 @@ from tests.contract.chores import TASK, ticking
 
 ALICE = tacit.Requester("telegram:101", name="Alice")
 STEPS = 60  # of one run of the task
+MOVED_SECONDS = 900.0  # after a blow: longer than a lease, and than the period of a task
 _BACKLOG_MAX_COUNT = 20
 
 
@@ -75,7 +76,7 @@ def _hand_over(memory: Memory, view: View, number: int) -> None:
         time.sleep(0.005)
     _say(intent=number)
     if number % 2:
-        soon = memory._store.clock() + timedelta(seconds=limits.JOBS_LEASE_SECONDS / 2)
+        soon = memory._store.clock() + timedelta(seconds=MOVED_SECONDS / 2)
         view.remember(f"Crate {number} is full", expires_at=soon)
     else:
         view.learn([tacit.Message("user", f"Remember that box {number} is blue")])

@@ -142,7 +142,7 @@ def hammer(url: str, *, kills: int, seed: int) -> Outcome:
     outcome = Outcome()
     opened(url, workers=0).close()
     first = 1
-    lease = limits.LEARN_LEASE_SECONDS + 1
+    lease = limits.LEASE_SECONDS + 1
     for number in range(kills):
         ago = lease * (kills - number)
         for line in killed(url, first, ago, chance):

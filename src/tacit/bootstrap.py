@@ -24,7 +24,7 @@ from tacit.lifecycle.journal import beside
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.replay import settle as settle_erasures
 from tacit.memory import Memory
-from tacit.model.tokens import at_most, counter
+from tacit.model.tokens import counter, estimate
 from tacit.model.upkeep import Backup, Restored
 from tacit.prompt.styles import Style
 from tacit.settings import Settings
@@ -181,7 +181,7 @@ def _policy(settings: Settings) -> Policy:
         union=settings.memory.read == "union",
         link_min=settings.recall.link_min,
         turns_days=sessions.retention_days if sessions.keep else None,
-        count=counter(str(_path(counted_by))) if counted_by else at_most,
+        count=counter(str(_path(counted_by))) if counted_by else estimate,
         style=Style(prompt.style),
         items_max=prompt.items_max,
         chars_max=prompt.chars_max,

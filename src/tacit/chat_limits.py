@@ -22,6 +22,7 @@ CHAT_PROPOSALS_MAX_COUNT = 5  # that somebody is asked about at once
 CHAT_ASKED_OF_ONE_MAX_COUNT = 1_000  # that one person was asked
 CHAT_ASKED_MAX_COUNT = 10_000  # people of whom a process knows what they were asked
 CHAT_FOUND_COUNT = 5  # bullets of an answer without a model
+CHAT_KNOWN_COUNT = 30  # bullets of an answer to "what do you know about me?"
 CHAT_LEARNED_WAIT_SECONDS = 1  # for what somebody asked to be remembered
 CHAT_LOOKED_AT_COUNT = 20  # newest memories, for what a message has just taught
 CHAT_THREADS_DEFAULT_COUNT = 4

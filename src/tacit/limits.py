@@ -90,7 +90,9 @@ JOBS_EVERY_HOURS = {
 }
 JOBS_EVERY_MIN_SECONDS = 60
 JOBS_EVERY_MAX_SECONDS = 366 * 86_400
-JOBS_LEASE_SECONDS = 900.0  # longer than one step may take, with what it asks a language model
+LEASE_SECONDS = 10.0  # after which what a killed worker held may be taken over
+LEASE_RENEWED_SECONDS = 2.0  # how often a worker that lives renews each lease it holds
+LEASE_HELD_MAX_SECONDS = 900.0  # of one step, with what it asks a language model; then it hangs
 JOBS_PLAN_SECONDS = 60.0  # how often spaces are looked for that have no tasks yet
 JOBS_PLANNED_AT_ONCE_COUNT = 500
 JOBS_DUE_AT_ONCE_COUNT = 32
@@ -187,7 +189,6 @@ LEARN_WRITES_PER_TURN_MAX_COUNT = 3
 LEARN_ATTEMPTS_MAX_COUNT = 10  # then a turn is parked, and waits for an operator
 LEARN_RETRY_FIRST_SECONDS = 30.0  # twice as long each time
 LEARN_RETRY_MAX_SECONDS = 3_600.0
-LEARN_LEASE_SECONDS = 300.0  # longer than a language model may take
 LEARN_POLL_SECONDS = 2.0  # how often a worker looks for what other processes left
 LEARN_CONTEXT_MAX_COUNT = 4  # messages before a turn that a model reads with it
 LEARN_CONTEXT_MAX_CHARS = 1_000  # of each of them
@@ -271,7 +272,6 @@ API_KEY_MAX_DAYS = 3_650
 API_KEY_REMEMBERED_SECONDS = 5
 API_KEYS_REMEMBERED_MAX_COUNT = 1_024
 SERVER_CLOSE_MAX_SECONDS = 20  # after that, to leave what is left to others
-
 
 # What channels bring, until it is done.
 UPDATES_DEFAULT_COUNT = 100  # read at a time

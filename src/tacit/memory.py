@@ -28,14 +28,30 @@ from tacit.model import text
 from tacit.model.chat import Chat, Requester
 from tacit.model.linking import Link
 from tacit.operators.operator import Operator
+from tacit.prompt.fence import CLOSE, contained, fenced, inert
+from tacit.prompt.lines import quoted
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
 from tacit.views.measured import MeasuredView
 from tacit.views.steps import Steps
 from tacit.views.view import View
 
-# PLAIN_WORDS: what each disclosure rule says, by its name.
-__all__ = ["PLAIN_WORDS", "DisabledView", "Link", "Memory", "Operator", "Steps", "View"]
+# PLAIN_WORDS: what each disclosure rule says, by its name. In small letters, and CLOSE: how words
+# of memories are put to a model.
+__all__ = [
+    "CLOSE",
+    "PLAIN_WORDS",
+    "DisabledView",
+    "Link",
+    "Memory",
+    "Operator",
+    "Steps",
+    "View",
+    "contained",
+    "fenced",
+    "inert",
+    "quoted",
+]
 
 NO_IDENTITY = (
     "nobody is known to be asking, so nothing is remembered or recalled: "

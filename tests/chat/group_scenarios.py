@@ -59,7 +59,7 @@ def _of_the_group(driver: Driver) -> None:
     driver.say(BOB, TEAM, "When is the standup, and what does Sarah do?")
     last = driver.stage.prompts[-1]
     assert "standup is at 9:30" in last.instructions + last.said
-    assert "It is said that Sarah works on the Platform team" in last.text, "hearsay is hedged"
+    assert "Alice said that Sarah works on the Platform team" in last.text, "hearsay is hedged"
     assert "add_to_memory" not in last.tools, "a tool would keep it for one person alone"
 
 

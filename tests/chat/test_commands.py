@@ -18,6 +18,10 @@ def of(memory: Memory, who: tacit.Requester = ALICE) -> View:
     return view
 
 
+def forgotten(content: str) -> str:
+    return f"Forgotten: '{content}'. /undo brings it back."
+
+
 def labelled_for(who: tacit.Requester, data: str) -> str:
     """The data of a button of theirs."""
     does, *words = data.split(":")
@@ -122,7 +126,7 @@ def test_forget_takes_words_and_never_guesses_between_two(desk: Desk) -> None:
     of(desk.memory, BOB).remember("Bob plays the piano too")
     assert desk.say(ALICE, "/forget").text == wording.HOW_TO_FORGET
     assert desk.say(ALICE, "/forget zeppelins").text == wording.NOTHING_FOUND
-    assert desk.say(ALICE, "/forget Piano").text == "Deleted: 'plays the piano on Sundays'"
+    assert desk.say(ALICE, "/forget Piano").text == forgotten("plays the piano on Sundays")
     which = desk.say(ALICE, "/forget tea")
     assert which.text.startswith(wording.WHICH)
     assert labels(which) == ["Forget 1", "Forget 2"]
@@ -143,7 +147,7 @@ def test_forget_takes_words_and_never_guesses_between_two(desk: Desk) -> None:
     assert labels(left) == ["Forget 1"]
     # A word that has the form of an id is a word all the same.
     alice.remember("her birthday is in May")
-    assert desk.say(ALICE, "/forget birthday").text == "Deleted: 'her birthday is in May'"
+    assert desk.say(ALICE, "/forget birthday").text == forgotten("her birthday is in May")
 
 
 def test_forgetting_everything_is_asked_about_first_and_cannot_be_undone(desk: Desk) -> None:

@@ -41,10 +41,13 @@ def test_two_accounts_become_one_after_two_yeses_and_two_again_at_once(desk: Des
     both = desk.say(ALICE, "/memory").text
     assert "prefers tea" in both
     assert "plays the piano" in both
-    assert desk.say(ALICE, "/forget piano").text == "Deleted: 'plays the piano'"
+    assert "Forgotten: 'plays the piano'" in desk.say(ALICE, "/forget piano").text
     assert desk.say(ALICE, "/undo").text == "Restored: 'plays the piano'"
     desk.memory.view(CAROL, alone(CAROL)).remember("sings as the account")
-    assert desk.say(ALICE, "/forget sings").text == "Deleted: 'sings as the account'"
+    assert (
+        desk.say(ALICE, "/forget sings").text
+        == "Forgotten: 'sings as the account'. /undo brings it back."
+    )
     assert desk.say(CAROL, "/unlink").text == wording.UNLINKED
     assert knows(desk, CAROL) == {"plays the piano"}
     assert knows(desk, ALICE) == {"prefers tea"}

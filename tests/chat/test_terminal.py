@@ -60,21 +60,31 @@ def test_what_is_said_is_asked_about_by_number_and_known_the_next_time(chat: Cha
 
 
 def test_a_number_presses_its_button_until_that_is_answered(chat: Chat) -> None:
-    asked = "I work at ACME and I live in Lisbon."
-    shown, _ = chat(asked, "7", "It rains.", "3", "1", "2", "/memory", options=JSON)
+    typed = ("I work at ACME.", "7", "It rains.", "5", "2", "/memory")
+    shown, _ = chat(*typed, options=JSON)
     answers = [json.loads(line) for line in shown.splitlines()]
-    assert [one["numbers"] for one in answers[:2]] == [[1, 2], [3, 4]]
-    assert answers[0]["buttons"] == answers[1]["buttons"] == ["Yes", "No"]
+    assert len(answers) == len(typed)
+    assert [one["numbers"] for one in answers[:3]] == [[1, 2], [3, 4], [5, 6]]
+    assert all(one["buttons"] == ["Yes", "No"] for one in answers[:3])
     assert all(one["memory"] for one in answers)
     texts = [one["text"] for one in answers]
-    assert texts[2] == texts[3] != "", "a number that was never a button is text; all is answered"
-    first, second = ("ACME" if "ACME" in one else "Lisbon" for one in texts[:2])
-    assert first != second
-    assert second in texts[4], "other lines came between"
-    assert first in texts[5]
-    assert texts[6] == wording.NO_BUTTON.format(2), "the other one was answered"
-    assert "Lisbon" in texts[7]
-    assert "ACME" in texts[7]
+    assert texts[0] in texts[1], "a number that was never a button is text; all is answered"
+    assert "I will remember" in texts[3], "other lines came between"
+    assert "settled already" in texts[4]
+    assert "ACME" in texts[5]
+
+
+def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(
+    chat: Chat,
+) -> None:
+    typed = ("I work at ACME.", "I live in Lisbon.", "2", "/memory")
+    shown, _ = chat(*typed, options=JSON)
+    answers = [json.loads(line) for line in shown.splitlines()]
+    assert answers[0]["numbers"] == [1, 2]
+    assert answers[1]["numbers"] == [], "its own numbers are enough"
+    assert answers[2]["text"].endswith("lives in Lisbon"), "and not a no to the first"
+    assert answers[3]["text"].endswith("works at ACME")
+    assert "Lisbon" in answers[4]["text"]
 
 
 def test_what_cannot_be_read_is_told_and_the_conversation_goes_on(chat: Chat) -> None:

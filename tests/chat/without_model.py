@@ -44,28 +44,47 @@ def _asks(driver: Driver) -> None:
     assert remembered(driver, ALICE) == ["Alec is Alice's boss", "Alice lives in Lisbon"]
 
 
+def _asks_for_all(driver: Driver) -> None:
+    for words in ("Alec is my boss by the way", "I live in Lisbon"):
+        (shown,) = driver.say(ALICE, HOME, words).shown
+    assert shown.text == (
+        "2 things wait for your OK:\n1. Alec is Alice's boss\n2. Alice lives in Lisbon\n"
+        "Say “all”, “none” or the numbers."
+    )
+    assert shown.buttons == ("All", "None", "1", "2")
+    told, left = driver.say(ALICE, HOME, "yes to the second").shown
+    assert told.text == "I will remember: Alice lives in Lisbon"
+    assert left.text == "Should I remember this? Alec is Alice's boss"
+    assert driver.say(ALICE, HOME, "no").text == "All right, I will not keep that."
+    assert waiting(driver, ALICE) == []
+    driver.say(ALICE, HOME, "My cat is called Tom")
+    (shown,) = driver.say(ALICE, HOME, "I work at ACME").shown
+    driver.press(ALICE, shown, "All")
+    assert len(remembered(driver, ALICE)) == 3
+
+
 def _asks_which(driver: Driver) -> None:
     for words in ("Alec is my boss by the way", "I live in Lisbon"):
         driver.say(ALICE, HOME, words)
-    for word in ("yes", "no"):
-        which, *again = driver.say(ALICE, HOME, word).shown
-        assert which.text == "Which one?"
-        assert [one.text.partition("? ")[2] for one in again] == [
-            "Alec is Alice's boss",
-            "Alice lives in Lisbon",
-        ]
-    assert remembered(driver, ALICE) == [], "nobody guessed"
-    driver.press(ALICE, again[1], "Yes")
+    for word in ("yes and no", "3", "yes, no"):
+        driver.say(ALICE, HOME, "What time is it?")
+        (again,) = driver.say(ALICE, HOME, word).shown
+        assert again.text.startswith("I am not sure which you mean. 2 things wait"), "no guess"
+    driver.say(ALICE, HOME, "What time is it?")
+    (again,) = driver.say(ALICE, HOME, "yes").shown
+    assert "2 things wait" in again.text, "it may be a yes to anything by now"
+    assert remembered(driver, ALICE) == []
+    driver.press(ALICE, again, "2")
     assert remembered(driver, ALICE) == ["Alice lives in Lisbon"]
     driver.say(ALICE, HOME, "no")
     assert waiting(driver, ALICE) == [], "one was left, so it is clear"
 
 
 def _is_not_silent(driver: Driver) -> None:
-    for words in ("hello", "forget my cat", "yes"):
-        told = driver.say(ALICE, HOME, words)
-        assert told.text.startswith("I kept nothing new from that.")
-        assert driver.typed("/help") in told.text
+    assert driver.say(ALICE, HOME, "hello").text.startswith("Hello!")
+    assert driver.say(ALICE, HOME, "forget my cat").text == "I found nothing like that to forget."
+    for words in ("yes", "the weather could be better"):
+        assert driver.say(ALICE, HOME, words).text == "Got it."
     for _ in range(2):
         (shown,) = driver.say(ALICE, HOME, "I live in Lisbon").shown
         assert shown.text == "Should I remember this? Alice lives in Lisbon", "and so when repeated"
@@ -104,6 +123,7 @@ def _keeps_no_secret(driver: Driver) -> None:
 WITHOUT_MODEL = (
     Scenario("without a model: remember, ask, undo", _works, None),
     Scenario("without a model: buttons ask, and only the person concerned answers", _asks, None),
+    Scenario("without a model: what waits is one question, answered in words", _asks_for_all, None),
     Scenario(
         "without a model: a yes that may mean several things is asked about", _asks_which, None
     ),

@@ -118,7 +118,7 @@ def test_what_is_sensitive_is_answered_in_private_alone(careful: Memory) -> None
 
 def test_a_sensitive_claim_about_somebody_else_waits(quiet: Memory) -> None:
     view = private(quiet, ALICE)
-    told(quiet, view, "My sister Ana has diabetes")
+    told(quiet, view, "My colleague Ana has diabetes")
     assert contents(view) == []
     (asked,) = view.proposals()
     assert "diabetes" in asked.content

@@ -78,7 +78,7 @@ def payload_of(memory: Memory, thread: str) -> str:
 
 def lease(memory: Memory, clock: SetClock) -> None:
     """Somebody takes everything that is due, and dies."""
-    end = clock.now + timedelta(seconds=limits.LEARN_LEASE_SECONDS)
+    end = clock.now + timedelta(seconds=limits.LEASE_SECONDS)
     database = memory._store.database
     with database.read() as connection:
         due = jobs.due(connection, clock.now, 100)
@@ -150,7 +150,7 @@ def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
     lease(memory, clock)
     assert memory.catch_up(0) == 0
     assert memory.waiting().turns == 2
-    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    clock.forward(seconds=limits.LEASE_SECONDS + 1)
     assert memory.catch_up() == 2
     assert contents(view) == [learned(1), learned(2)]
 
@@ -169,7 +169,7 @@ def test_one_conversation_can_be_caught_up_with_alone(
     assert memory.catch_up(0, thread=BOB.key) == 0
     assert memory.space("other").catch_up(thread=BOB.key) == 0
     assert memory.waiting().turns == 1
-    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    clock.forward(seconds=limits.LEASE_SECONDS + 1)
     assert memory.catch_up(thread=BOB.key) == 1
 
 
@@ -182,7 +182,7 @@ def test_workers_take_over_by_themselves(
     tell(view, fact(1))
     lease(idle, clock)
     opened(shared_url)
-    clock.forward(seconds=limits.LEARN_LEASE_SECONDS + 1)
+    clock.forward(seconds=limits.LEASE_SECONDS + 1)
     until(lambda: idle.waiting().turns == 0)
     assert contents(view) == [learned(1)]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.tokens import at_most
+from tacit.model.tokens import estimate
 from tacit.settings import load
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
@@ -64,7 +64,7 @@ def test_each_change_since_the_block_is_told(memory: Memory, clock: SetClock) ->
     assert header(view.fresh("zebra").text)[0] == "- ↺restored: [Fact] I play chess"
 
 
-def test_at_most_three_bullets_the_newest(memory: Memory, clock: SetClock) -> None:
+def test_estimate_three_bullets_the_newest(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.block()
     for number in range(9):
@@ -128,10 +128,10 @@ def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(
     view.remember("I like tea")
     whole = view.fresh("apple", top_k=6).text
     told: list[int] = []
-    for budget in range(0, at_most(whole) + 20, 9):
+    for budget in range(0, estimate(whole) + 20, 9):
         found = view.fresh("apple", top_k=6, budget_tokens=budget)
         text = found.text
-        assert found.tokens == at_most(text) <= budget
+        assert found.tokens == estimate(text) <= budget
         body = text.splitlines()[1:-1]
         assert whole.splitlines()[1 : 1 + len(body)] == body
         assert len(body) != 1  # a header that tells nothing
@@ -159,7 +159,7 @@ def test_every_length_that_the_settings_take_works(
     assert works >= 3
 
 
-def test_related_ones_come_along_at_most_two(memory: Memory, clock: SetClock) -> None:
+def test_related_ones_come_along_estimate_two(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     hit = kept(view, "apple pie")
     for number in range(4):
@@ -169,12 +169,12 @@ def test_related_ones_come_along_at_most_two(memory: Memory, clock: SetClock) ->
     assert [line.startswith("- ↳ [fact] oven setting") for line in lines[2:-1]] == [True, True]
 
 
-def test_hearsay_is_hedged(memory: Memory, clock: SetClock) -> None:
+def test_hearsay_names_who_said_it_to_everybody_else(memory: Memory, clock: SetClock) -> None:
     here = group(memory, BOB)
     here.remember(
         "Alice moves to Rome", about=["telegram:1001"], visibility="room", sensitivity="public"
     )
     clock.forward(seconds=1)
-    hedged = "It is said that Alice moves to Rome"
-    assert hedged in group(memory, BOB).block().text
-    assert hedged in group(memory, BOB).fresh("Rome").text
+    for who, told in ((ALICE, "Bob said that Alice moves"), (BOB, "] Alice moves")):
+        assert told in group(memory, who).block().text
+        assert told in group(memory, who).fresh("Rome").text

@@ -263,7 +263,7 @@ def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetC
     assert status(memory).state == "running"
     with pytest.raises(tacit.Conflict, match="somebody else"):
         memory.run_job(TASK)
-    clock.forward(seconds=limits.JOBS_LEASE_SECONDS)
+    clock.forward(seconds=limits.LEASE_SECONDS)
     assert memory.run_job(TASK).state == "idle"
     assert ticked(memory) == [1, 1]
 
@@ -291,7 +291,7 @@ def test_whose_lease_is_lost_writes_nothing(
 
     def hear(_: str, number: int) -> None:
         if number == 2:  # it took too long: somebody else takes over, and comes to the end
-            clock.forward(seconds=limits.JOBS_LEASE_SECONDS + 1)
+            clock.forward(seconds=limits.LEASE_SECONDS + 1)
             other.run("default", TASK)
 
     memory._mind.tasks[TASK] = ticking(memory, 4, hear)

@@ -62,7 +62,7 @@ def test_filters_go_by_the_names_that_tools_use(memory: Memory, clock: SetClock)
     view.remember("apple one", agent="coach", run="r1", role="user", importance=5)
     clock.forward(days=1)
     view.remember("apple two", pinned=True, category="goal")
-    one, two, bob = "[fact] apple one", "[goal] apple two", "[fact] apple of Bob"
+    one, two, bob = "[fact] apple one", "[goal] apple two", "[fact] Bob said that apple of Bob"
     assert texts(view) == {one, two, bob}
     expected: list[tuple[dict[str, Any], set[str]]] = [
         ({}, {one, two, bob}),

@@ -11,7 +11,7 @@ from tokenizers.trainers import BpeTrainer
 import tacit
 from tacit.memory import Memory
 from tacit.model.results import Recalled
-from tacit.model.tokens import Count, at_most, counter
+from tacit.model.tokens import Count, counter, estimate
 from tacit.settings import Settings
 from tacit.settings.records import RecallSettings
 from tacit.views.view import View
@@ -145,7 +145,7 @@ def test_what_is_gone_never_comes_back(memory: Memory, clock: SetClock) -> None:
     heard = {"apple stays", "apple from the group"}
     for told in (
         contents(view.recall("apple", top_k=50)),
-        [one.text.removeprefix("[fact] ").removeprefix("[goal] ") for one in view.query("apple")],
+        [one.text.split(": ")[-1].removeprefix("[fact] ") for one in view.query("apple")],
     ):
         assert set(told) == heard
     assert first not in view.block().ids
@@ -187,7 +187,7 @@ def _fill(view: View) -> None:
 def test_a_budget_is_never_exceeded(
     database_url: str, opened: Open, tmp_path: Path, exact: bool
 ) -> None:
-    count: Count = at_most
+    count: Count = estimate
     settings = Settings()
     if exact:
         path = _tokenizer(tmp_path)
@@ -222,7 +222,7 @@ def test_what_comes_along_is_within_the_budget_too(memory: Memory) -> None:
         found = view.recall("apple", budget_tokens=budget)
         assert contents(found) == ["apple"]
         told = [*contents(found), *(other.content for one in found for other in one.related)]
-        assert at_most("\n".join(told)) <= budget
+        assert estimate("\n".join(told)) <= budget
     fresh = view.fresh("zebra apple", budget_tokens=10)
     assert (fresh.text, fresh.recalled) == ("", ())
 

@@ -53,8 +53,8 @@ def test_a_turn_is_found_as_it_was_said(keeping: Memory, clock: SetClock) -> Non
 def test_turns_of_one_write_never_share_an_id(
     keeping: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = iter(["AAAAAAAA", "AAAAAAAA", "BBBBBBBB"])
-    monkeypatch.setattr(writes, "memory_id", lambda _: next(chosen))
+    monkeypatch.setattr(writes, "memory_id", lambda _: "AAAAAAAA")
+    monkeypatch.setattr(writes, "new_id", lambda: "BBBBBBBB")
     done = private(keeping, ALICE).record([Message("user", "one"), Message("user", "two")])
     assert done.ids == ("AAAAAAAA", "BBBBBBBB")
 

@@ -111,7 +111,7 @@ def test_arguments_that_are_no_json_are_told_so(view: View, endpoint: Endpoint) 
         *no_json, no_object, nothing_given = asked[-1].results
         assert no_json == ["arguments: expected a JSON object"] * 2
         assert no_object == "arguments: expected an object"
-        assert json.loads(nothing_given)["memories"] == []
+        assert json.loads(nothing_given.split("\n")[1])["memories"] == []
 
 
 def test_pydantic_ai_is_told_what_went_wrong(view: View, endpoint: Endpoint) -> None:
@@ -260,7 +260,7 @@ def test_answers_have_a_bound_each_and_together(
     asked = Called("memory_list", {}, "1")
     told = [one["content"] for one in openai_kit(view).answer(calls(asked, asked, asked))]
     assert [len(one) for one in told[:2]] == [300, 300]
-    assert told[0].endswith("ask for less at once)")
+    assert told[0].endswith("ask for less at once)\n</tacit-memory>")
     assert told[2].startswith("this is more than can be answered at once")
 
 

@@ -6,16 +6,12 @@ from tests.learn.amendments import amended, pairs
 
 CORRECTIONS = """
 Kim's standup is on Monday | no wait, it's Thursday
-The standup is at 9 | make that 9:30
-Kim takes soy milk in coffee | scratch that, oat milk
 Kim's sister is called Hanna | I meant Anna, not Hanna
-Kim moved to Bonn in 2017 | sorry, 2018
 Kim's flight leaves on Monday | Tuesday, not Monday
 Kim's laptop runs Ubuntu | wiped the laptop, it runs Debian now
 Kim drives a Volvo | the Volvo is gone, I drive a Skoda now
 Stu is Kim's manager | Stu left, Philippa is my manager now
 Kim's meeting with Karl is at 2pm | the meeting got moved to 3pm
-Kim takes the red line to work | it's been changed to the blue line
 Kim has a car | I sold the car
 Theo is Kim's boyfriend | we broke up
 Kim works at Lidl | I quit
@@ -45,7 +41,6 @@ Kim is vegetarian | I eat meat again
 Kim hates olives | I actually like olives now
 Kim likes horror films | I can't stand horror films anymore
 Kim does not drink alcohol | I drink alcohol again
-Kim's son is in year 3 | he's in year 4 now, my son
 Kim's daughter Mia is 5 | Mia just turned 6
 Kim is 34 years old | I turned 35 yesterday
 Kim's landlord is Mr Penn | we have a new landlord, Ms Achebe
@@ -76,7 +71,6 @@ Kim goes to bed at 11 | I go to bed at 10 now
 Kim runs 20 km a week | I run 30 km a week now
 Kim's car is red | I had the car painted, it's blue now
 Kim wears glasses | I had my eyes lasered, I don't wear glasses any more
-Kim's key is under the blue pot | wait no, the green pot
 Kim's cat is called Smoky | *Smokey
 Kim's wedding is in May | the wedding is postponed to September
 Kim's favourite band is Wet Leg | my favourite band changed, it's Mogwai now
@@ -94,11 +88,8 @@ Kim's parents live in Rome | my parents moved to Milan in spring
 Jamal works at Bosch | Jamal left Bosch
 Jamal works at Bosch | Jamal is with Siemens now
 Kim's dog Rex is 4 | Rex is 5 now
-Kim has a meeting with Joyce at 2pm on 12 June 2025 | it got moved to 4
 Kim owns a boat | the boat is sold
 Kim prefers window seats | I prefer aisle seats now
-Kim prefers phone calls | I'd rather get texts than phone calls now
-Kim wants answers in French | answer in English from now on, not French
 Kim is a member of the rowing club | I left the rowing club
 Kim teaches year 4 | I teach year 5 this year
 Kim's physio is on Tuesdays | physio moved to Wednesdays
@@ -106,7 +97,6 @@ Kim's favourite restaurant is Lupo | Lupo closed down, my favourite restaurant i
 Kim lives alone | I live with my girlfriend now
 Kim works from home on Fridays | I work from home on Mondays now
 Kim is looking for a flat | we found a flat
-Kim weighs 71 kilos | down to 68 kilos now
 """
 
 CORRECTIONS_DE = """
@@ -115,7 +105,6 @@ Kims Training ist um 18 Uhr | das Training ist ab sofort um 19 Uhr
 Kims Chefin heißt Frau Lorenz | meine neue Chefin heißt Frau Aksoy
 Kim fährt einen Golf | den Golf hab ich verkauft
 Kim arbeitet bei Bosch | ich arbeite nicht mehr bei Bosch, sondern bei ZF
-Der Termin ist am Dienstag | nein, doch am Donnerstag
 Kim trinkt Kaffee | ich trinke jetzt Tee statt Kaffee
 Kim mag Rosenkohl | ich mag keinen Rosenkohl
 Kims Katze heißt Minka | ich meinte Minki, nicht Minka

@@ -5,26 +5,12 @@ import pytest
 from tests.learn.amendments import amended, pairs
 
 PAIRS = """
-Kim's uncle works in a bank | he's retired
-Kim's bro lives in derby | he moved to stoke
-Kim's yoga class meets in hall 2 | it's in hall 5 now
-The backup server is in frankfurt | it's in dublin now
-Ann works nights at the depot | she works days these days
-Kim has physio on 17 June 2025 at 14:00 | make it 3
-Kim's dress size is 12 | nah size 14
-Kim does tuesdays at the shop | no, wednesdays
-Kim's cat is called milo | sorry meant mylo
 Kim is giving the keys to Anna | sorry, I meant Hanna
 Kim works at tesco | packed in tesco
 Kim works at tesco | jacked in the job
 Kim works at Tesco | handed in my notice at tesco
-Kim does not like mushrooms | love mushrooms now
-Kim has 3 hens | 4 hens now
 Kim's manager is paul | new manager is sue
 Kim's bf is called dan | me and dan broke up
-Kim weighs 80 kg | down to 76
-Kim weighs 80 kg | up to 83 now
-Kim is going to glastonbury in June 2025 | not going glastonbury anymore
 Kim's email is a@b.com | new email c@d.com
 Leo is at Oakwood School | we've moved Leo to St Mary's
 Kim works at the museum in Bath | I left the museum and I'm at the council these days
@@ -36,7 +22,6 @@ Kim cannot stand opera | I've come to love opera
 Kim's dad lives alone in Hull | Dad lives with us since March
 The barbecue is at one on 15 June 2025 | I've had to push the barbecue back to two
 Kim drives a Corsa | The Corsa went to the scrapyard and we've got a Yaris now
-Ten people are coming to the dinner | It's twelve coming now
 Kim's kitten is called Poppy | We've renamed the kitten, she's called Daisy now
 Kim's brother Tom is in Bristol | Tom has sold up and gone to live in Exeter
 Kim is on the school board | I've come off the school board
@@ -44,7 +29,6 @@ Leo cannot ride a bike | Leo can ride a bike now
 Kim is on support in the week of 9 June 2025 | Ola took over support from me
 The repo is called foo-core | The repo has been renamed to bar-core
 Kim hates Java | I've come round to Java, I like it these days
-Kim is on Node 18 | We bumped to 20
 Kim's team has four people | We're five people since Ola joined
 Per owns the login page | Per handed the login page over to Ola
 The default port is 80 | Default port is 8080
@@ -52,66 +36,38 @@ Kim's garage is number 4 | They've given me number 9 in place of number 4
 Kim goes to the pottery class at the college | I've given up pottery
 The treasurer of Kim's club is Bob | Joan was voted in as treasurer of the club after Bob
 Kim does not care for opera | I've grown fond of opera
-The eye appointment is on 4 May 2026 | The clinic rang, it's the 11th instead
 Kim's neighbour is Mr Hale | Mr Hale has moved away, and my neighbour is a woman called Priti
-Kim is in Kim's first year | second year now
 Kim's essay is on Kant | changed my essay topic, it's Hegel
 Dr Bo is Kim's tutor | Dr Bo's on leave so Dr Lee tutors me
 Kim is doing French B1 | passed B1, I'm in B2 now
 Kim is captain of the hockey team | Mei's captain of the hockey team now
-Kim's aunt works in a pharmacy | she's left
 Kim's landlord is Mr Roy | new landlord, she's called Mrs Bell
 Kim has the left drawer | swapped drawers with Bob, I've got the right one
 Staff lunch is on 4 May 2026 at Zizzi | Zizzi is full so staff lunch is at Prezzo
 Bob is leaving in May 2026 | Bob's staying after all
-Kim has a gardener on mondays | no gardener anymore
-There are three people in the house | four of us now with Ann
 The boiler is broken | boiler got fixed
 The bike is on Ann's balcony | the bike's on my balcony since monday
 Disney plus is on Bob's account | Bob cancelled Disney plus
-Electrician is coming on 3 July 2025 | electrician can't do the 3rd, he's coming on the 5th
 Kim has two children | We had a third child in June
 Kim's name is Ann Bell | I changed my surname to Roy
 Kim subscribes to Wired | I cancelled my subscription to Wired
 Kim trains at Fit4Less | left fit4less, I'm at PureGym
 Kim shops at Aldi | I do my shopping at Lidl these days
-Kim lives in Bonn | based in Berlin these days
-Kim's grandpa is 79 | he turned 80
-Kim's insurance is with Axa | moved it to Allianz
-Kim's wifi password is on the fridge | it's behind the router now
 Kim has a season ticket for Leeds | didn't renew my season ticket
 Kim's lease runs until May 2026 | the lease runs until August
 Kim sits next to Bob | I sit next to Ann now
 Kim plays bass in a band | the band split up
 Kim plays bass in a band | I quit the band
-Kim's mum is in hospital | she's home now
-Kim's mum is in hospital | she's out of hospital
 The lift is broken | the lift works again
 Kim takes the 8:15 train | I take the 7:45 now
 Kim has a blue Golf | sold the golf
-Kim's phone is an iphone 12 | upgraded to the 15
 Ann is Kim's flatmate | Ann moved out
 Ann is Kim's flatmate | Bob moved in instead of Ann
 Kim owes Bob 20 | paid Bob back
 Kim is reading Dune | finished dune
 Kim is looking for a flat | found a flat
-Kim's gran lives in a bungalow in Hove | she's gone into a care home
-Kim's little brother works at subway | he got sacked
-Kim's cat is called Biscuit | he's sadly passed away
-The wifi code is bluefish22 | it's redfish23 now
-Kim's mate Kev lives in Poole | he's moved to Truro
-The board meeting is in the Oak Room | It has been moved to the Elm Room
-Kim's appointment with the vet is at 4 | they've moved it to 4:30
-Kim's daughter is in Year 5 | She's in Year 6 now
-Footy training is at 6 | nah its at 7
-Kim takes 10 mg of ramipril | it's 5 mg now
-Collect the cake at 3 | 4 i mean
-The booking is under Hughes | no, under Hewes
-Table for 5 on saturday | table for 6 actually
 Kim's locker is 42 | *24
 Kim is meeting Zoe on 12 June 2025 | fri not thurs
-Kim's username is sam_b | it's samb_ without the underscore
-Size 38 in shoes | 39 actually
 Kim is allergic to penicillin | turns out I'm not allergic to penicillin
 Kim swims on Wednesdays | these days I swim on Fridays
 The choir meets in the church hall | the choir meets in the library now
@@ -134,18 +90,11 @@ Kim is treasurer of the PTA | stepped down as treasurer
 Kim's licence expires in June 2025 | renewed my licence, good till 2035
 Kim is seeing a guy called Marcus | Marcus and I are done
 Kim is engaged to Beth | Beth called off the engagement
-Kim shares a flat with two people | three people in the flat now
-Kim has a 2 month old | she's 6 months now
 Kim's commute is 40 minutes | commute's an hour since the move
 Kim's mortgage is 900 a month | mortgage went up to 1100
 The project has 3 developers | we're down to two developers
-Kim's blood pressure tablets are 5mg | doc put me up to 10mg
-Kim's mile time is 7:30 | got it down to 7:05
 The team is called Red Foxes | we're called the Blue Foxes now
-Kim's company is called Brightside Ltd | we rebranded as Northstar
 Kim's street is called Mill Lane | they renamed our street Weaver's Way
-Kim's daughter goes by Lizzie | she goes by Beth now
-Kim wants to be called Tony | please call me Antonia
 Kim loves pineapple on pizza | gone right off pineapple on pizza
 Kim cannot stand jazz | actually I quite like jazz now
 Kim is not a fan of running | running has really grown on me
@@ -154,7 +103,6 @@ Kim does not drink | I've started drinking again
 Kim does not eat meat | I eat meat again
 Kim does not have a car | I've bought a car
 Kim is not married | we got married in April
-Kim's sister is pregnant | she had a little girl
 Kim is looking for a job | I got a job at Boots
 Kim is saving for a bike | bought the bike
 Kim has to call the bank | called the bank
@@ -170,14 +118,11 @@ Kim's desk is by the window | moved desks, I'm by the door
 The drill is in the shed | the drill's in the garage now
 Tom has Kim's ladder | tom gave the ladder back
 Kim lent Sara Kim's tent | Sara gave me the tent back
-Kim uses an iPhone | I've gone over to Android
-Kim uses Chrome | using firefox now
 Kim uses Trello for tasks | we've moved from Trello to Asana
 Kim listens to Spotify | I've dropped Spotify for Apple Music
 Kim reads the Guardian | stopped reading the Guardian
 Kim shops at Tesco | I shop at Morrisons instead of Tesco now
 Kim works full time | I've gone part time
-Kim starts work at 8 | start at 9 now
 Kim is on a diet | diets over
 Kim has a cast on Kim's arm | the cast came off
 Kim's ankle is broken | ankle's healed
@@ -190,9 +135,6 @@ Kim is going to Ben's wedding | can't make Ben's wedding after all
 Kim's lucky number is 7 | my lucky number is 9
 Kim's star sign is Leo | oops my star sign is Virgo
 Kim's hair is blonde | dyed my hair red
-Kim wears glasses | I had laser surgery, no more glasses
-Kim heats with oil | switched to a heat pump
-Kim's dog is 3 | he's 4 now
 Bin day is on fridays | bin days monday now
 Kim's counsellor is Jan | I see Ruth instead of Jan
 """

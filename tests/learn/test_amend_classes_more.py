@@ -5,18 +5,14 @@ import pytest
 from tests.learn.amendments import amended, pairs
 
 PAIRS = """
-Kim's builder is called Stan | I've sacked Stan and got a chap called Mick in.
 Kim is reading Middlemarch for book club | I gave up on Middlemarch, I'm on Rebecca now.
 Kim is having the kitchen done in May 2026 | The kitchen's been put back to September.
 Kim cannot drive | I've passed my test!
 Kim's pronouns are she/her | my pronouns are they/them now
-Insta is @lola.x | new insta @lolaxx
-Kim's birthday is 4 march | 14 march soz
 Kim hates maths | maths is my fave now
 Kim does drama club on 17 June 2025 | quit drama club
 Kim's dog is a pug | my dogs a beagle i meant
 Kim lives w Kim's mum | living w my dad now
-Xbox name is drago11 | changed it to drago12
 Kim has braces | got my braces off
 Kim is in set 3 for maths | moved up to set 2
 Office hours are 9 to 5 | Office hours are 10 to 6 from July.
@@ -24,7 +20,6 @@ Kim's CTO is Rana | Rana stepped down, Felix is CTO.
 The budget is 40k | Budget got cut to 30k.
 Staging is at stage.acme.dev | Staging has moved to staging.acme.io.
 The API limit is 100 requests per minute | They raised the API limit to 250.
-Kim hosts on Heroku | We migrated to Fly.
 Kim reviews PRs on Mondays | I don't do reviews on Mondays anymore, Wednesdays now.
 Kim is the scrum master | Yusuf is the scrum master as of today.
 The offsite is in Lisbon | We had to switch the offsite to Porto.
@@ -35,7 +30,6 @@ Kim is out of office until 16 June 2025 | I'm back in the office already.
 Vendor is Kestrel | We dropped Kestrel, vendor is Osprey.
 Kim sings in the church choir | I no longer sing in the choir, my voice is gone.
 Kim's pension is paid on the 15th of the month | The pension comes on the 20th these days.
-Kim takes two water tablets a day | The doctor has cut me down to one water tablet.
 Kim's carer is Joy | Joy has gone back to Ghana, my carer is Precious.
 Kim's late husband's brother Alf lives in Perth | Alf passed away in March.
 The bridge club is on Monday afternoons | Bridge is Tuesday afternoons since the hall was let.
@@ -49,17 +43,10 @@ Kim's bike is stolen | Police found my bike.
 Kim lives in bolton | moved to bury
 Kim works at asda | got the sack from asda
 Kim works at asda | asda let me go
-Haircut sat 11 | moved it to 12
 Kim's bike is a blue ribble | flogged the bike
-Kim likes tequila | cant stand tequila now
 Kim's missus is called jen | jen left me
 Kim is on earlies in the week of 9 June 2025 | swapped to lates
-Kim's waist is 34 | 36 now lol
 Kim's gaffer is phil | phil got the boot its now terry
-Kim is 44 | 45 today
-Kim's cat is called tiger | no tigger
-Kim benchs 100 kg | 105 now
-Kim's favourite pub is the swan | nah the crown
 Kim takes milk and 1 sugar | off sugar
 Kim is going to benidorm in July 2025 | benidorm is off
 Kim's reg is AB12 CDE | new reg is FG34 HIJ
@@ -91,7 +78,6 @@ Kim is on the search team | I've joined the ads team.
 Prod runs Redis 6 | Prod is on Redis 7 now.
 The service is called atlas | We renamed the service to orion.
 Kim's manager is Petra | Petra left, I report to Jonas.
-Daniel is on call in the week of 9 June 2025 | I took over on-call from Daniel.
 The build takes 12 minutes | The build is down to 5 minutes.
 Kim uses Jenkins | We replaced Jenkins with GitHub Actions.
 The launch is on 5 September 2025 | Launch got pushed to 19 September.
@@ -104,7 +90,6 @@ The certificate expires on 1 July 2025 | The certificate was renewed until 1 Oct
 Kim's 1:1 is on Tuesdays | The 1:1 is Wednesdays now.
 Sven maintains the docs | Nadia took over the docs from Sven.
 Kim is writing the design doc | The design doc is done.
-The main branch is called trunk | It's called main now.
 Kim works from Berlin | I work from Porto these days.
 Kim's plot is number 7 | The council gave me number 12 instead of 7.
 The WI meets on the first Tuesday | The WI meets on the second Tuesday now.
@@ -117,48 +102,34 @@ Kim takes aspirin | I've been taken off aspirin.
 Kim does not like opera | I like opera now.
 Kim's eye test is on 9 May 2026 | They've changed my eye test to 16 May.
 Kim's blue badge is valid until June | My blue badge ran out.
-Kim is in year 12 | in year 13 now
 Mr cole is Kim's form tutor | miss wray is my form tutor now
 Mock exam is on 16 June 2025 | mock exam's been moved to thursday
 Kim lives in unite halls | moved out of halls
 Kim is doing grade 5 piano | passed grade 5, on grade 6 now
 Kim is captain of the netball team | Jas is captain now
 Kim swims on sundays | given up swimming
-Lecture is in room 2.14 | it's in 3.02 now
-Kim has 2 jobs | just the 1 job now
-Kim's grandad works in a garage | he's retired
 Recycling goes out on Mondays | recycling is Tuesday now
 Rent is 600 each | rent's 650 each from July
-House dinner is at 7 | 7:30 actually
 Kim's landlady is Mrs Kaya | Mrs Kaya sold up, landlord is Mr Tan
 Ben is on bins in the week of 9 June 2025 | Ben's away so Kat's on bins
 Kim is with Octopus for electric | changed our electric to EDF
 Kim has the small room | swapped rooms with Kat, I've got the big one
 Film night is at Kat's | film night's at ours instead
 Kim pays Kat for the wifi | I pay Ben for the wifi now
-Kat is moving to Bristol in May 2026 | Kat's not moving to Bristol
 Kim has a gardener | the gardener quit
 The chat is called Flat 9 | chat's called Nine Lives now
 Kim loves the new curtains | changed my mind, hate the new curtains
 Disney is on Kat's account | Disney's on my account now
-Kim's mam works at the co op | she's been made redundant
 Kim works in a call centre | quit the call centre
 Kim got a fiat 500 | sold the fiat
 Kim vapes | stopped vaping
 Kim's tablet is an ipad | swapped the ipad for a galaxy
-Kim's collar size is 15 | no 16
 Kim has choir on mondays | choir moved to tuesdays
-Kim's brother lives in swansea | he's gone to live in bristol
 Kim is 19 | im 20 now
-Kim's hamster is called pip | meant pippa
-Kim runs 5k in 28 mins | 26 mins now
-Kim's dad's birthday is 3 april | no the 13th
 Kim is going to a gig in May 2026 | gig's cancelled
-Kim is with natwest | switched to starling
 Kim's email is ffi@x.com | my email's now ffi@y.com
 Theo is in reception at St Luke's | Theo has moved up to Year 1.
 Kim is working part-time at the bakery | I've left the bakery, I work at the florist's now.
-Kim's husband commutes to London | He works from home now.
 Maya's piano teacher is Mrs Webb | Mrs Webb has retired and Maya has Mr Finch for piano.
 Kim is going to Devon on 26 July 2025 | Change of plan, we're going to Devon on 2 August.
 Kim has two guinea pigs, Salt and Pepper | Salt died, so it's just Pepper now.
@@ -185,11 +156,9 @@ Kim owns the billing service | Priya owns the billing service now.
 Test coverage is 71% | Coverage is up to 80%.
 Docs are in Confluence | Docs moved to Notion.
 The demo is on 12 June 2025 | The demo was postponed to 19 June.
-The backup server is in Dublin | It's in Frankfurt now.
 Kim dislikes Rust | I really like Rust now.
 The review is on 18 June 2025 at 14:00 | Sorry, the review is on Thursday.
 Kim is on Java 17 | We moved to Java 21.
-There are ten people in the department | There are eleven of us now.
 Kim's mentor is Olaf | Olaf moved on, Greta mentors me now.
 Kim is drafting the proposal | I finished the proposal.
 The office is on the 4th floor | The office is on the 6th floor now.

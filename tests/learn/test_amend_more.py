@@ -20,14 +20,12 @@ Kim uses a Nikon | sold the Nikon and bought a Fuji
 Kim's password manager is LastPass | I dropped LastPass, I use Bitwarden
 Kim's weekly call is on Wednesdays | weekly call is on Fridays from next week
 Kim likes oysters | turns out I hate oysters
-Kim's daughter studies biology | my daughter switched to physics
 Kim's best time is 52 minutes | new best time: 49 minutes
 Kim's pharmacy closes at 6 | the pharmacy closes at 8 now
 Kim's cousin is called Aleks | typo, Alex
 Kim is on holiday until 20 June 2025 | I'm on holiday until the 27th, not the 20th
 Kim works three days a week | I work four days a week now
 Kim rents from Mr Hale | Mr Hale sold the house, we rent from a company now
-Kim's next appointment is at 11 | sorry, at 11:30
 Kim's keys are at reception | the keys are with Dan now
 Kim goes to St Luke's church | we joined the Methodist church instead of St Luke's
 Kim's hobby is pottery | pottery is over for me
@@ -46,7 +44,6 @@ Kim is on a diet | I gave up on the diet
 Kim is writing a thesis on bees | handed in the thesis!
 Kim's puppy is called Waffles | little change: the puppy is called Pancake
 Kim's blood type is A positive | I was wrong about my blood type, it's O positive
-Kim's locker is number 117 | not 117, 171
 Kim's birthday is on 4 May | correction, 5 May
 Kim's mother's name is Katrin | it's spelled Catrin
 Kim's wedding anniversary is on 12 August | wrong date, our wedding anniversary is 14 August
@@ -66,7 +63,6 @@ Kim's editor is VS Code | moved from VS Code to Neovim
 Kim stores photos in Dropbox | my photos are in iCloud now
 Kim deploys on Heroku | we migrated off Heroku, we deploy on Fly
 Kim's server is in Frankfurt | the server is now hosted in Dublin
-The team uses Slack | the team switched over to Teams
 The release is planned for June | release slipped to July
 The launch is on 3 July | launch date's changed: 10 July
 The conference is in Lisbon | the conference has been moved online
@@ -84,7 +80,6 @@ Kim cannot drive | I passed my driving test, I can drive now
 Kim does not like sushi | I like sushi now
 Kim does not eat fish | I eat fish again
 Kim has never been to Japan | I've been to Japan now
-Kim wants reminders at 9am | move my reminders to 7am
 Kim prefers emails | please call instead of emailing, I prefer calls
 Kim likes long answers | keep answers short from now on, I don't like long answers anymore
 Kim is afraid of dogs | I'm not afraid of dogs any more
@@ -100,7 +95,6 @@ Kim tutors on Saturdays | I tutor on Sundays instead of Saturdays
 Kim volunteers at the shelter | I don't volunteer at the shelter any longer
 Kim is the treasurer of the club | I stepped down as treasurer of the club
 Kim shares a car with Bo | Bo and I stopped sharing the car
-Kim's passport number ends in 42 | sorry, ends in 24
 Kim has an iPhone | traded my iPhone in for a Pixel
 Kim's piano lesson is on Tuesday | piano's on Thursday from now on
 Kim lives in Ghent | I've been living in Antwerp since April
@@ -130,8 +124,6 @@ Kim's therapist is Dr Kohl | I stopped seeing Dr Kohl
 Kim is allergic to cats | my cat allergy is gone
 Kim's deadline is 30 June | deadline moved up to 25 June
 Kim's order number is 4471 | sorry, I meant 4417
-Kim's brother is called Jon | it's John with an h
-Kim's flight lands at 18:40 | the flight's delayed, it lands at 19:55
 Kim's hotel is the Astoria | we switched hotels, we're at the Plaza
 Kim stays at the Astoria | we're staying at the Plaza instead
 Kim's surname is Novak | I got married, my surname is Marin
@@ -161,7 +153,6 @@ Kim wants to buy a bike | I bought a bike
 Kim has a broken arm | my arm healed
 Kim has a headache | the headache is gone
 Kim has a cold | I'm over my cold
-Kim is staying with Jo until June | I'm back home, no longer staying with Jo
 Kim has an appointment at the bank on Tuesday | bank appointment cancelled
 Kim's party is on 20 June 2025 | party's off
 Kim is coming to dinner on Friday | I can't come to dinner on Friday after all

@@ -1,4 +1,4 @@
-"""What a change leaves behind when it is said in passing, and what a pronoun speaks of."""
+"""What a change leaves behind when it is said in passing."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,15 +15,9 @@ REWORDED = """
 Kim's phone is a Pixel 6 | got an iPhone 15 instead of the Pixel | Kim's phone is an iPhone 15
 Kim's laptop is a ThinkPad T14 | they swapped my ThinkPad for a MacBook | Kim's laptop is a MacBook
 The router is behind the sofa | I moved the router, it's on the shelf | The router is on the shelf
-The scan is on 3 July 2025 | the clinic rang, it's the 10th instead | The scan is on 10 July 2025
 The fair is on 6 May at Pia's | Pia's is full so the fair is at Ito | The fair is on 6 May at Ito
 Gala is on 17 June 2025 | I checked, Wednesday, not Tuesday | Gala is on 18 June 2025
-Kim has two cats | 3 cats now | Kim has 3 cats
-Kim weighs 92 kg | down to 88 | Kim weighs 88 kg
-Kim's favourite pub is the Swan | nah the Crown | Kim's favourite pub is the Crown
 The repo is called alpha | the repo has been renamed to beta | The repo is called beta
-Kim is on Python 3.11 | we bumped to 3.13 | Kim is on Python 3.13
-The group meets in room 7 | it's in room 4 now | The group meets in room 4
 Leo is at Oakwood | we've moved Leo to Hillside | Leo is at Hillside
 """
 
@@ -55,27 +49,10 @@ def test_the_old_sentence_gets_the_value_that_was_said_in_passing(
     assert found.content == after
 
 
-def test_a_pronoun_speaks_of_the_newest_that_it_fits() -> None:
-    newer, older = known("Kim's aunt works in a bakery", 5), known("Kim's gran works in a bank", 9)
-    found = amended("she's retired", newer, older)
-    assert found is not None
-    assert found.corrects == newer
-
-
-def test_a_pronoun_passes_over_whom_it_does_not_fit() -> None:
-    newer, older = known("Kim's uncle works in a bakery", 5), known("Kim's gran works in a bank", 9)
-    found = amended("she's retired", newer, older)
-    assert found is not None
-    assert found.corrects == older
-
-
-def test_a_pronoun_does_not_reach_back_to_yesterday() -> None:
-    assert amended("she's retired", known("Kim's gran works in a bank", 24 * 60)) is None
-
-
-def test_a_thing_is_no_he_and_a_brother_is_no_it() -> None:
+def test_a_pronoun_alone_names_nobody() -> None:
     assert amended("he's in Dublin now", known("The backup server is in Bonn")) is None
-    assert amended("it's in Dublin now", known("Kim's brother is in Bonn")) is None
+    assert amended("it's in Dublin now", known("The backup server is in Bonn")) is None
+    assert amended("she's retired", known("Kim's gran works in a bank")) is None
 
 
 def test_a_noun_of_the_message_explains_its_pronoun_first() -> None:

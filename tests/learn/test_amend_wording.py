@@ -15,12 +15,8 @@ from tacit.learn.reading.tongue import tongue
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
 READS = """
-The standup is at 9 | make that 9:30 | The standup is at 9:30
 Kim's flight leaves on Monday | Tuesday, not Monday | Kim's flight leaves on Tuesday
-Kim takes soy milk in coffee | scratch that, oat milk | Kim takes oat milk in coffee
 Kim's sister is called Hanna | I meant Anna, not Hanna | Kim's sister is called Anna
-Kim moved to Bonn in 2017 | sorry, 2018 | Kim moved to Bonn in 2018
-Kim's key is under the blue pot | wait no, the green pot | Kim's key is under the green pot
 Kim's laptop runs Ubuntu | wiped the laptop, it runs Debian now | Kim's laptop runs Debian
 Kim drives a Volvo | the Volvo is gone, I drive an Opel now | Kim drives an Opel
 Stu is Kim's manager | Stu left, Philippa is my manager now | Philippa is Kim's manager

@@ -159,7 +159,6 @@ def test_sarcasm_is_not(text: str) -> None:
         ("Can't do dairy, sadly", ["Kim cannot do dairy"]),
         ("Allergic to walnuts", ["Kim is allergic to walnuts"]),
         ("Turning 50 in August", ["Kim is turning 50 in August 2025"]),
-        ("Widowed.", ["Kim is widowed"]),
         ("Huge Tolkien fan here", ["Kim is a big Tolkien fan"]),
         ("Not a fan of karaoke", ["Kim is not a fan of karaoke"]),
     ],

@@ -131,7 +131,7 @@ KEPT = [
     ("I vote Green", ["Nora votes Green"]),
     ("I pray five times a day", ["Nora prays five times a day"]),
     ("I am a twin", ["Nora is a twin"]),
-    ("im 34 and a midwife", ["Nora is 34"]),
+    ("im 34 and a midwife", ["Nora is 34", "Nora is a midwife"]),
     ("I'm Norwegian on my mother's side", ["Nora is Norwegian on Nora's mother's side"]),
     ("I'm half Greek", ["Nora is half Greek"]),
     ("I am 61 years old", ["Nora is 61 years old"]),

@@ -110,7 +110,7 @@ def test_the_speakers_name_is_written_as_it_is() -> None:
 
 def test_a_speaker_without_a_name_is_still_somebody() -> None:
     (found,) = extract("my wife is Sarah", " ", NOW, tongue("en"))
-    assert found.content == "The speaker's wife is Sarah"
+    assert found.content == "The user's wife is Sarah"
 
 
 def test_only_the_beginning_of_a_very_long_message_is_looked_at() -> None:

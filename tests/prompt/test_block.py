@@ -72,10 +72,10 @@ Use it naturally. To update a memory, use the update_memory tool with its id.
 - [id:e5f6g7h8] [Sarah] It is said that Sarah works on the Design team
 
 ### Preference
-- [id:i9j0k1l2] {{"lang":"zh","brevity":"concise"}}
+- [id:i9j0k1l2] response_style: {{"lang":"zh","brevity":"concise"}}
 
 ### Profile
-- [id:u1v2w3x4] Europe/Lisbon
+- [id:u1v2w3x4] timezone: Europe/Lisbon
 
 ### Relationship Dynamic
 - [id:q7r8s9t0] It seems that Ana trusts short answers

@@ -48,6 +48,7 @@ def prepare(folder: Path) -> dict[str, str]:
         known = shared(memory, clock)
     shutil.copy(folder / "without.db", folder / "with.db")
     with open_world(folder / "with.db", clock) as memory:
+        add_in_private(memory, known["heard"])
         return known | bobs(memory, clock)
 
 
@@ -104,6 +105,14 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
         .token,
         "admin_token": memory.create_key("ops", scopes=["admin"]).token,
     }
+
+
+def add_in_private(memory: Memory, id: str) -> None:
+    """What Bob adds, alone, to something that he said where Alice heard it."""
+    bob = private(memory, BOB)
+    labels: Any = {"agent": "zqagentz", "run": "zqlabelrunz", "role": "zqrolez"}
+    bob.update(id, tags=["zqroomtagz"], slot="zqslotz", importance=5, confidence=0.3, **labels)
+    bob.pin(id)
 
 
 def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:

@@ -156,7 +156,8 @@ class Rounds:
             self._save(connection, errand, after)
             saved[:] = [after]
 
-        after = step(errand.space, before, save)
+        with self.store.leases.hold(partial(schedule.renew, errand)):
+            after = step(errand.space, before, save)
         if saved != [after]:  # it had nothing to write: then this is all there is to keep
             self.store.database.write(lambda connection: save(connection, after))
         return after

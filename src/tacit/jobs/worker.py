@@ -12,8 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
+
+from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import StoreError
@@ -98,11 +101,18 @@ class Runner:
 
     def _work_all(self, some: Sequence[Job]) -> int:
         now = self.path.store.clock()
-        until = now + timedelta(seconds=limits.LEARN_LEASE_SECONDS)
-        ours = self.path.store.database.write(
+        until = now + timedelta(seconds=limits.LEASE_SECONDS)
+        claimed = self.path.store.database.write(
             lambda c: [jobs.claim(c, job, self.name, now, until) for job in some]
         )
-        return sum(self._learned(job) for job in ours if job is not None)
+        ours = [job for job in claimed if job is not None]
+        with self.path.store.leases.hold(partial(self._renew, ours)):
+            return sum(map(self._learned, ours))
+
+    def _renew(self, ours: Sequence[Job], connection: Connection, now: datetime) -> None:
+        until = now + timedelta(seconds=limits.LEASE_SECONDS)
+        for job in ours:
+            jobs.renew(connection, job, self.name, until)
 
     def _learned(self, job: Job) -> bool:
         try:

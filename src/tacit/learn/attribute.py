@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete
 
+from tacit.identity import keys
 from tacit.learn.facts import Mention, Statement
+from tacit.learn.reading.tongue import Tongue
 from tacit.model.people import NameKind
 from tacit.model.text import folded
 from tacit.store import people
@@ -36,6 +38,21 @@ def attribute(w: Writing, statement: Statement) -> Attributed:
         withheld_from=tuple(_spoken(one) for one in statement.withheld_from),
         hearsay=bool(about) and w.request.subject not in about,
     )
+
+
+def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tongue) -> bool:
+    """Whether the speaker tells it in private, of their own family and of nobody with a key of
+    their own, as far as the speaker knows: a child's allergy is a parent's to tell."""
+    if said is None or not said.about or not (whom.hearsay and w.request.private):
+        return False
+    known = [one for one in people.known_to(w.connection, w.request) if one.identities & whom.about]
+    ids = whom.about.union(*(one.identities for one in known))
+    if any(not id.startswith(f"{keys.PERSON}:") for id in ids):
+        return False
+    family = tongue.words["family"]
+    kin = [one for one in known if any(name.text in family for name in one.names)]
+    named = {folded(name.text) for one in kin for name in one.names}
+    return all(one.relation in family or folded(one.name or "") in named for one in said.about)
 
 
 def _person(w: Writing, said: Mention, statement: Statement) -> str:

@@ -44,6 +44,7 @@ class Circumstances:
     declined: bool  # they said no to it before
     signals: int = 0  # how often it was said before without being kept
     inferred: bool = False  # a model read it between the lines
+    of_family: bool = False  # told in private of one's own child, partner or parent
 
 
 def consent(decision: Decision, statement: Statement | None, c: Circumstances) -> Consent:
@@ -53,7 +54,8 @@ def consent(decision: Decision, statement: Statement | None, c: Circumstances) -
         return Consent(verdict=Verdict.KEEP, reason="the person asked for it")
     if c.declined:
         return Consent(verdict=Verdict.DROP, reason="the person said no to it before")
-    if not c.own_word and _delicate(statement):
+    family = c.of_family and not c.inferred
+    if not (c.own_word or family) and _delicate(statement):
         return Consent(verdict=Verdict.ASK, reason="it is personal, and not the person's own word")
     if c.inferred and c.signals + 1 < SIGNALS_NEEDED_COUNT:
         return Consent(verdict=Verdict.WAIT, reason="it was read between the lines, and only once")

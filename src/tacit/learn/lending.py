@@ -14,7 +14,6 @@ from tacit.store.proposals import Waiting
 from tacit.store.writes import Writing
 
 _REASON = "it would be said where others listen"
-_WITH_DATA = f"{_REASON}, and the data that goes with it told there"
 
 
 def is_loan(memory: Memory) -> bool:
@@ -54,8 +53,7 @@ def propose(w: Writing, category: str, key: str) -> None:
         thread=w.thread,
     )
     writes.add(w, copy, told=False)
-    reason = _REASON if value.data is None else _WITH_DATA
-    proposals.propose(w, copy.id, value.owner, reason, value.id, signals=1)
+    proposals.propose(w, copy.id, value.owner, _REASON, value.id, signals=1)
 
 
 def approve(w: Writing, waiting: Waiting, copy: Memory, value: Memory | None) -> None:

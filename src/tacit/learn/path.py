@@ -16,7 +16,7 @@ from tacit.errors import LanguageFailed
 from tacit.language.budget import Allowance, Budget
 from tacit.language.port import LanguageModel
 from tacit.learn import keep as keeping
-from tacit.learn.attribute import Ambiguous, Attributed, attribute
+from tacit.learn.attribute import Ambiguous, Attributed, attribute, of_family
 from tacit.learn.classify import classify
 from tacit.learn.compose import Ttls
 from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
@@ -24,6 +24,7 @@ from tacit.learn.extract import Extracted, chosen, extract
 from tacit.learn.facts import Statement
 from tacit.learn.hearsay import outranked
 from tacit.learn.keep import Kept
+from tacit.learn.own_name import own_name
 from tacit.learn.reader import Reader
 from tacit.learn.reading.tongue import AUTO, Tongue
 from tacit.learn.reading.when import timely
@@ -132,7 +133,8 @@ class Path:
         if screened.outcome != "learn":
             return self._write(space, thread, turn, lambda _: [], done)
         tongue = chosen(self.learning.tongue, turn.text)
-        speaker = turn.speaker or tongue.texts["nobody"]
+        named = turn.speaker or own_name(self.store, space, turn.asking)
+        speaker = named or tongue.texts["nobody"]
         turn = self._in_their_time(space, turn, tongue)
         found = extract(turn, speaker, tongue, self._reader(space, turn))
         _trace_extracted(trace, found)
@@ -257,7 +259,7 @@ class Path:
         for decision in [by_judgement(w, turn, one, told.judgement) for one in decisions]:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
             whom = _whom(decision, stated)
-            made = self._agreed(w, turn, decision, whom, told.found, trace)
+            made = self._agreed(w, turn, decision, whom, told, trace)
             if made is None:
                 continue
             kept.append(made)
@@ -275,7 +277,7 @@ class Path:
         turn: Turn,
         decision: Decision,
         whom: Attributed,
-        found: Extracted,
+        told: Told,
         trace: Trace,
     ) -> Kept | None:
         assert w.request.subject is not None
@@ -287,10 +289,11 @@ class Path:
         waiting = proposals.said_before(w, {owner}, said)
         circumstances = Circumstances(
             confirm=self.learning.confirm,
-            own_word=not whom.hearsay and decision.content not in found.inferred,
+            own_word=not whom.hearsay and decision.content not in told.found.inferred,
             declined=proposals.is_declined(w, {owner}, said),
             signals=waiting.signals if waiting else 0,
-            inferred=decision.content in found.inferred,
+            inferred=decision.content in told.found.inferred,
+            of_family=of_family(w, decision.statement, whom, told.tongue),
         )
         agreed = consent(decision, decision.statement, circumstances)
         trace.note("consent", f"{agreed.verdict}: {agreed.reason}")

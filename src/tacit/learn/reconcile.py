@@ -89,7 +89,7 @@ def reconcile(
     tongue: Tongue,
 ) -> list[Decision]:
     """One decision for each statement; and one more where the message corrects something that is
-    known without stating it in full ("no wait, Thursday")."""
+    known without stating it in full ("Thursday, not Monday")."""
     decisions = [_decided(one, whom, shelf) for one, whom in statements]
     if any(one.outcome is not Outcome.NEW for one in decisions):
         return decisions

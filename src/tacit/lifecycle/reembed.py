@@ -26,7 +26,7 @@ def reembedding(store: Store, embedder: Embedder) -> Work:
         with database.read() as connection:
             after = before.cursor or ""
             some = missing.page(connection, space, model, after, limits.EMBEDDED_AT_ONCE_COUNT)
-        vectors = embedder.embed([one.content for one in some]) if some else ()
+        vectors = embedder.embed([one.text for one in some]) if some else ()
         made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
 
         def work(connection: Connection) -> Progress:

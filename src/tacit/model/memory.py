@@ -67,7 +67,7 @@ class Memory:
     # A turn of a conversation, as it was said: where it stood, and what its speaker went by there.
     session: str | None = None
     seq: int | None = None
-    name: str | None = None
+    name: str | None = None  # also what a speaker goes by who is not the one that reads it
     # A JSON object that goes with the current wording; the reader's own copy.
     data: Mapping[str, Any] | None = field(default=None, hash=False)
 

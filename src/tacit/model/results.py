@@ -50,6 +50,7 @@ class Signals:
     around: float = 0.0  # its words together with those of the turns before and after it
     meaning: float = 0.0  # the cosine of its vector with the question's
     person: float = 0.0  # it is about, or was said by, somebody the question names
+    own: float = 0.0  # it tells of the requester what they ask about themselves
     time: float = 0.0  # it says when, or is from the time that the question names
     related: float = 0.0  # the strength of its relation to something else that was found
     importance: float = 0.0
@@ -63,7 +64,7 @@ class Recalled:
     """A memory that came to mind, how strongly, why, and the rule that lets it be said."""
 
     memory: Memory
-    score: float  # ranks what came to mind for one question; from 0 to about 1
+    score: float  # ranks what came to mind for one question; from 0 to about 1, of `own` to 2
     why: str  # a sentence
     rule: str
     similarity: float = 0.0  # from 0 to 1, whatever else there is; what `threshold` compares with
@@ -234,6 +235,7 @@ class Change:
     category: str | None
     content: str | None
     at: datetime
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,97 @@
-"""Counting tokens: exactly, with a tokenizer's own file, or by a bound that never undercounts."""
+"""Counting tokens: with a tokenizer's own file exactly, without one by an estimate or a bound."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from tacit.errors import InvalidInput, MissingExtra
 
 Count = Callable[[str], int]
+
+# What `estimate` goes by, fitted to the byte-pair vocabulary o200k_base.
+_UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de"
+_LOWER = "a-z\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+_WORD = re.compile(rf"[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+")
+_ENDING = re.compile(r"(?<=[a-z])['\u2019](?:s|t|m|d|re|ve|ll)\b")
+_DIGITS = re.compile(r" ?[0-9]{1,3}")  # a space before digits is a token of its own
+_BLANKS = re.compile(r"[^\S\n]{2,}|\t|(?<=[\w ])\n")
+_MARKS = re.compile(
+    r"([!-/:-@\[-`{-~\u00a1-\u00bf\u00d7\u00f7\u2010-\u2027\u2030-\u205e]+)"
+    r"(?:(?<!\")(?=([^\W\d_])))?"
+)
+_OTHER_SCRIPT = re.compile(r"[\u0250-\u1dff\u1f00-\u200f\u2028-\u202f\u205f-\U0010ffff]")
+# Words and letters by which a line is known to be in a language other than English.
+_FOREIGN = re.compile(
+    r"(?i:\b(?:als|auf|aus|das|dem|den|der|die|ein|eine|einen|f\u00fcr|hat|ich|im|ist|mein|meine|"
+    r"mit|nach|nicht|noch|seit|sind|und|vom|von|wie|wir|zu|zum|dans|des|du|est|et|je|les|pour|une|"
+    r"con|el|las|los|para|por|que|una|che|da|della|di|il|nel|sono|em|uma|een|het|ik|niet|van|att|"
+    r"ett|jag|och|som|jako|jest|na|od|bir|ve)\b)|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
+)
+_FOREIGN_SHARE: Final = 0.17  # of its words, in a line that is wholly in such a language
+_WHOLE_CHARS: Final = 9  # up to here an English word is one token
+_WHOLE_FOREIGN_CHARS: Final = 4.7
+_BEYOND: Final = 0.12  # tokens for each further letter
+_BEYOND_FOREIGN: Final = 0.27
+# Tokens for a character of another script: (first code point after it, tokens).
+_SCRIPTS: Final = (
+    (0x0900, 0.37),  # Greek, Cyrillic, Hebrew, Arabic
+    (0x0E00, 0.3),  # Indic
+    (0x0F00, 0.46),  # Thai, Lao
+    (0x2000, 0.6),
+    (0x2E80, 1.4),  # symbols
+    (0x3040, 0.9),  # CJK punctuation
+    (0x3100, 0.8),  # kana
+    (0xA000, 0.86),  # Han
+    (0xAC00, 1.0),
+    (0xD7B0, 0.7),  # Hangul
+    (0xF900, 1.5),
+    (0xFE00, 0.9),
+    (0xFE10, 0.8),  # variation selectors
+    (0x10000, 0.9),  # full-width forms
+    (0x110000, 1.8),  # emoji
+)
+_SCRIPT_ENDS: Final = [end for end, _ in _SCRIPTS]
+
+
+def estimate(text: str) -> int:
+    """About as many tokens as a current byte-pair tokenizer makes of the text.
+
+    Within 20 % of o200k_base on ordinary text of some twenty tokens or more. Each line counts by
+    itself, because the language of a line decides how many of its words are one token.
+    """
+    if not text:
+        return 0
+    return max(1, round(sum(map(_estimate_line, text.splitlines(keepends=True)))))
+
+
+def _estimate_line(line: str) -> float:
+    plain, endings = _ENDING.subn("", line)
+    lengths = [len(word) for word in _WORD.findall(plain)]
+    digits = _DIGITS.findall(plain)
+    tokens: float = len(lengths) + 0.25 * endings + len(digits) + len(_BLANKS.findall(plain))
+    tokens += _BEYOND * sum(size - _WHOLE_CHARS for size in lengths if size > _WHOLE_CHARS)
+    tokens += sum(part[0] == " " for part in digits)
+    for marks, letter in _MARKS.findall(plain):
+        # A mark right before a word is often one token with it: "_id", ".com", "(see".
+        tokens += 0.7 + 0.3 * len(marks) - (0.6 if letter else 0.0)
+    foreign = len(_FOREIGN.findall(plain)) if lengths else 0
+    if foreign:
+        share = min(1.0, foreign / (_FOREIGN_SHARE * len(lengths)))
+        tokens += share * sum(map(_further_tokens, lengths))
+    if not plain.isascii():
+        found = _OTHER_SCRIPT.findall(plain)
+        tokens += sum(_SCRIPTS[bisect_right(_SCRIPT_ENDS, ord(char))][1] for char in found)
+    return tokens
+
+
+def _further_tokens(size: int) -> float:
+    """How many more tokens a word of this length has in another language than in English."""
+    english = _BEYOND * max(0, size - _WHOLE_CHARS)
+    return max(0.0, _BEYOND_FOREIGN * (size - _WHOLE_FOREIGN_CHARS) - english)
 
 
 def at_most(text: str) -> int:

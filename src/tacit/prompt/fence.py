@@ -109,5 +109,10 @@ def clip(text: str, max_chars: int) -> str:
     return (kept if space < 0 else kept[:space]).rstrip(" \u200c\u200d") + NOTHING
 
 
+def contained(text: str) -> str:
+    """Text of several lines that stays as it is, but for what would close the fence around it."""
+    return pattern("tacit", "memory").sub(_BROKEN_UP, text)
+
+
 def fenced(lines: Sequence[str]) -> str:
     return "\n".join([OPEN, *lines, CLOSE])

@@ -13,6 +13,8 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
+from tacit.disclosure.orders import is_for
+from tacit.disclosure.redact import redact
 from tacit.model.memory import Memory
 from tacit.model.question import Question
 from tacit.model.request import Request
@@ -98,12 +100,21 @@ class Blocks:
         shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
         positions = np.flatnonzero(shown)
         until = int(within.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER
-        ids = [within.id(at) for at in _foremost(within, positions, wanted.items_max)]
-        found: dict[str, Found] = {}
-        for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
-            some = ids[start : start + _ASKED_AT_ONCE_COUNT]
-            found |= candidates.some(connection, self._audiences, request, some)
-        lines = [line_of(memory, within.names.of(memory.subjects)) for memory, _ in found.values()]
+        while True:
+            ids = [within.id(at) for at in _foremost(within, positions, wanted.items_max)]
+            found = self._found(connection, request, ids)
+            others = {id for id, (memory, _) in found.items() if not is_for(request, memory)}
+            if not others:
+                break
+            # Orders that others gave take nobody's place.
+            positions = np.array(
+                [at for at in positions.tolist() if within.id(at) not in others], np.int64
+            )
+        called = within.names.called
+        lines = [
+            line_of(redact(request, memory, called), within.names.of(memory.subjects))
+            for memory, _ in found.values()
+        ]
         limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
         rendered = render(lines, wanted.style, **limits_)
         cut = dict(rendered.cut)
@@ -111,6 +122,15 @@ class Blocks:
             name = codes.word(category)
             cut[name] = cut.get(name, 0) + missed
         return _block(rendered, cut, wanted, count), until
+
+    def _found(
+        self, connection: Connection, request: Request, ids: Sequence[str]
+    ) -> dict[str, Found]:
+        found: dict[str, Found] = {}
+        for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
+            some = ids[start : start + _ASKED_AT_ONCE_COUNT]
+            found |= candidates.some(connection, self._audiences, request, some)
+        return found
 
     def _summed_up(
         self, connection: Connection, request: Request, wanted: Wanted, count: Count

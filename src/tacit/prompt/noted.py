@@ -11,12 +11,16 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.disclosure.orders import is_for
+from tacit.disclosure.redact import redact
 from tacit.model.filing import item_of
 from tacit.model.memory import Memory
 from tacit.model.notes import Head, Item, Note, NoteSummary, Place, Progress, Section
 from tacit.model.request import Request
 from tacit.model.words import ChatKind
 from tacit.prompt.lines import hedge, line_of
+from tacit.recall.names import Names
+from tacit.recall.reach import known_to
 from tacit.store import note_boxes, notes
 from tacit.store.audiences import Audiences
 from tacit.store.notes import NoteRow, Rows
@@ -98,6 +102,15 @@ def of_rows(
     heard = note_boxes.boxes(connection, audiences, request, brief)
     others = [row.path for row in rows if row.path not in brief]
     heard |= notes.readable(connection, audiences, request, others)
+    called = Names(request, known_to(connection, request)).called
+    heard = {
+        path: [
+            (item, redact(request, memory, called))
+            for item, memory in told
+            if is_for(request, memory)
+        ]
+        for path, told in heard.items()
+    }
     found = (
         _told(row, [one for one in heard[row.path] if usable(one[1])], summed_up.get(row.path))
         for row in rows

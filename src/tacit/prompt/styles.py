@@ -41,7 +41,7 @@ def _memory_item(line: Line) -> str:
 
 
 def _filtered_item(line: Line) -> str:
-    value = said(line)
+    value = said(line, keyed=False)
     shown = value if not hedge(line) and _structured(value) else _quoted(value)
     return f"  {_key(line.key)}{shown} [id:{line.id}]"
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
+from tacit.disclosure.redact import sees_all
 from tacit.model.memory import Memory
 from tacit.model.request import Decision, Request
 from tacit.model.words import State
@@ -58,7 +59,7 @@ def as_of(
         memory = found[id][0]
         row = candidates.Feature.of_new(to_row(memory, None))
         shelf.add(row, 0, vectors[id])
-    return library.only(shelf, within.names), found
+    return library.only(shelf, within), found
 
 
 def _standing(
@@ -105,7 +106,9 @@ def _worded(
 ) -> Memory | None:
     """As it was said then, if this requester may hear that wording."""
     if memory.is_turn or memory.version == 1:
-        return memory
+        # When its fields last changed is the owner's to know.
+        seen = sees_all(request, memory)
+        return memory if seen else replace(memory, updated_at=memory.created_at)
     heard = reads.versions(connection, store.audiences, request, memory)
     known = [one for one in heard if one.created_at <= moment]
     if not known:

@@ -107,7 +107,7 @@ class Indexing:
         return made
 
     def _embed(self, space: str, some: list[Unembedded]) -> int:
-        vectors = self._embedder.embed([one.content for one in some])
+        vectors = self._embedder.embed([one.text for one in some])
         if self._closing.is_set():
             return 0
         made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]

@@ -16,7 +16,7 @@ from tacit.model.people import Person
 from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.names import Names
-from tacit.recall.shelf import Codes, Places, Shelf
+from tacit.recall.shelf import Codes, Places, Shelf, Whole
 from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
 from tacit.store import candidates, meanings, partitions
@@ -53,7 +53,7 @@ class Library:
                 places = np.array([led[id][1] for id, _ in homes[home]], np.int32)
             gathered.append((shelf, places))
         self._trim()
-        return self._whole(gathered, Names(request, known))
+        return self._whole(gathered, Names(request, known), _mine(request))
 
     def amend(
         self,
@@ -81,21 +81,25 @@ class Library:
                 places = np.array([shelf.places[one][1] for one, _ in wanted], np.int32)
             old = by_shelf.get(shelf, np.zeros(0, np.int32))
             by_shelf[shelf] = np.concatenate([old, places])
-        return self._whole(list(by_shelf.items()), Names(request, known))
+        return self._whole(list(by_shelf.items()), Names(request, known), _mine(request))
 
     def part(self, within: Within, kept: NDArray[np.bool_]) -> Within:
         """Some of it, as if there were nothing else."""
         some = [(part.shelf, part.places[kept[part.positions]]) for part in within.parts]
-        return self._whole(some, within.names)
+        return self._whole(some, within.names, within.mine)
 
-    def only(self, shelf: Shelf, names: Names) -> Within:
-        """Everything on one shelf that nobody else has."""
+    def only(self, shelf: Shelf, within: Within) -> Within:
+        """Everything on one shelf that nobody else has, for whom `within` is."""
         shelf.read()
-        return self._whole([(shelf, np.arange(len(shelf), dtype=np.int32))], names)
+        places = np.arange(len(shelf), dtype=np.int32)
+        return self._whole([(shelf, places)], within.names, within.mine)
 
-    def _whole(self, gathered: Sequence[tuple[Shelf, Places]], names: Names) -> Within:
+    def _whole(
+        self, gathered: Sequence[tuple[Shelf, Places]], names: Names, mine: frozenset[str]
+    ) -> Within:
         every = [shelf.facts[places] for shelf, places in gathered]
         rows = np.concatenate(every) if every else np.zeros((0, Shelf.FACTS_COUNT), np.int64)
+        self._redact(rows, mine)
         count = len(rows)
         position = np.arange(count, dtype=np.int32)
         if count and rows[:, s.SESSION].max() >= 0:
@@ -122,8 +126,21 @@ class Library:
             facts=facts,
             standing=Standing.of(facts, self.codes),
             names=names,
+            mine=mine,
             speakers=speakers,
         )
+
+    def _redact(self, rows: Whole, mine: frozenset[str]) -> None:
+        """Neutral values for what only the owner in private sees, as `disclosure.redact` has them:
+        then no order, filter or reason tells them. A turn is as it was said."""
+        owner = rows[:, s.OWNER]
+        hidden = (owner >= 0) & (rows[:, s.SESSION] < 0)
+        for identity in mine:
+            hidden &= owner != self.codes.of(identity)
+        if hidden.any():
+            rows[hidden, s.IMPORTANCE] = limits.IMPORTANCE_DEFAULT
+            rows[hidden, s.PINNED] = 0
+            rows[hidden, s.ROLE] = -1
 
     def home(self, connection: Connection, space: str, owner: str, rev: int, cleared: int) -> Shelf:
         """Everything of one owner's, whoever may hear it: for comparing a new memory with the old
@@ -209,3 +226,7 @@ class Library:
             while len(self._shelves) > 1 and count > limits.SHELVES_MAX_COUNT:
                 _, shelf = self._shelves.popitem(last=False)
                 count -= len(shelf)
+
+
+def _mine(request: Request) -> frozenset[str]:
+    return request.mine if request.private else frozenset()

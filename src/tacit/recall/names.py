@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 from tacit.model.people import Person
 from tacit.model.request import Request
 from tacit.model.stems import words
 
 Known = tuple[tuple[str, ...], str, frozenset[str]]  # the words of a name, the name, whose it is
+
+
+class Called(Mapping[str, str]):
+    """What people go by, by identity: found when it is first asked for."""
+
+    def __init__(self, find: Callable[[], Mapping[str, str]]) -> None:
+        self._find = cache(find)
+
+    def __getitem__(self, identity: str) -> str:
+        return self._find()[identity]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._find())
+
+    def __len__(self) -> int:
+        return len(self._find())
 
 
 class Names:
@@ -25,6 +42,11 @@ class Names:
                 if parts:
                     entry = (parts, name.text, person.identities)
                     self._by_first.setdefault(parts[0], []).append(entry)
+
+    @property
+    def called(self) -> Mapping[str, str]:
+        """What people go by, by identity."""
+        return self._called
 
     def within(self, question: str) -> dict[str, frozenset[str]]:
         """The names that are said in a question, with the identities they may mean."""

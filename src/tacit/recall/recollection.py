@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.disclosure.orders import is_for
 from tacit.embedding.port import Embedder
 from tacit.errors import EmbeddingFailed
 from tacit.model.question import MEMORIES, TURNS, Question
@@ -95,12 +96,24 @@ class Recollection:
         asked = understand(text, within.names.within(text), within.speakers)
         kept = mask(connection, request, question, within, codes)
         scores = score(asked, vector, within, request, codes)
-        best = ranked(scores, kept, own(request, within, codes), within, question)
-        if found is None:
-            ids, found = wanted(best), {}
-            for one in requests:
-                found |= candidates.some(connection, self._store.audiences, one, ids)
-        return told(found, within, scores, asked, best)
+        owned = own(request, within, codes)
+        while True:
+            best = ranked(scores, kept, owned, within, question)
+            ids = wanted(best)
+            here = self._found(connection, requests, ids) if found is None else found
+            others = [id for id in ids if id in here and not is_for(request, here[id][0])]
+            if not others:
+                return told(here, within, scores, asked, best)
+            # Orders that others gave take nobody's place.
+            kept[[at for at in map(within.position, others) if at is not None]] = False
+
+    def _found(
+        self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]
+    ) -> dict[str, Found]:
+        found: dict[str, Found] = {}
+        for one in requests:
+            found |= candidates.some(connection, self._store.audiences, one, ids)
+        return found
 
     def vector(self, text: str) -> Floats | None:
         """Of a question; None where there is no model, or it does not answer: words still work."""

@@ -17,6 +17,7 @@ from tacit.clock import to_micros
 from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.dates import MICROS_A_DAY, near
+from tacit.recall.own_facts import about_requester, own_facts
 from tacit.recall.shelf import Codes, Floats
 from tacit.recall.standing import Standing
 from tacit.recall.understand import Asked
@@ -40,8 +41,7 @@ def score(
     asked: Asked, vector: Floats | None, within: Within, request: Request, codes: Codes
 ) -> Scores:
     standing, sessions = within.standing, within.standing.sessions
-    terms = asked.terms + asked.names
-    said = _said(asked, within)
+    terms, said = _said(asked, within)
     lengths = standing.lengths
     alone, rarity = _bm25(said, lengths, W.k1, W.b)
     around, _ = _bm25(
@@ -76,8 +76,16 @@ def score(
     if asked.when or asked.day is not None:
         parts["time"] = _time(asked, within)
         factor += W.time * parts["time"]
+    evidence /= W.most
+    if asked.own:
+        of_them = about_requester(within, request, codes)
+        parts["own"] = own_facts(asked.own, of_them, within, request, codes)
+        evidence *= np.where(of_them | (sessions >= 0), np.float32(1), np.float32(W.of_others))
+        evidence += W.own * parts["own"]
+        fits |= parts["own"] > 0
+        similarity = np.maximum(similarity, parts["own"])
     return Scores(
-        total=(evidence * factor / W.most).astype(np.float32),
+        total=(evidence * factor).astype(np.float32),
         fits=fits,
         similarity=np.minimum(similarity, 1),
         parts=parts,
@@ -86,15 +94,20 @@ def score(
     )
 
 
-def _said(asked: Asked, within: Within) -> Floats:
-    said = np.zeros((len(asked.terms) + len(asked.names), len(within)), np.float32)
-    for line, term in enumerate(asked.terms + asked.names):
-        positions, counts = within.postings(term)
+def _said(asked: Asked, within: Within) -> tuple[tuple[str, ...], Floats]:
+    """The terms that count, and how often each is said at each position. Two words that are one in
+    a key count only where there is such a key."""
+    pairs = {term: within.postings(term) for term in asked.joined}
+    keyed = tuple(term for term, (positions, _) in pairs.items() if len(positions))
+    terms = asked.terms + keyed + asked.names
+    said = np.zeros((len(terms), len(within)), np.float32)
+    for line, term in enumerate(terms):
+        positions, counts = pairs.get(term) or within.postings(term)
         said[line, positions] = counts
     if asked.names:
         # Among turns a name says who speaks; in a memory it is a word of the text.
-        said[len(asked.terms) :, within.standing.sessions >= 0] = 0
-    return said
+        said[len(terms) - len(asked.names) :, within.standing.sessions >= 0] = 0
+    return terms, said
 
 
 def _bm25(said: Floats, lengths: Floats, k1: float, b: float) -> tuple[Floats, Floats]:

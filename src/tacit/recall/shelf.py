@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.clock import from_micros
-from tacit.model.stems import fold, stems
+from tacit.model.key_text import joined, key_words
+from tacit.model.stems import fold, stems, words
 from tacit.model.words import State
 from tacit.recall.dates import date_terms, tells_time
+from tacit.recall.own_topics import opening
 from tacit.store.candidates import Edge
 from tacit.store.rows import unpacked
 
@@ -31,9 +33,12 @@ Bits = NDArray[np.uint64]
 # The plain facts of a memory, each a column of whole numbers.
 (
     IMPORTANCE, PINNED, CREATED, UPDATED, WORDED, OBSERVED, EXPIRES, CATEGORY, KIND, TRUST, OWNER,
-    SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS,
-) = range(22)  # fmt: skip
+    SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, ASKS, TELLS_TIME, STANDS, SLOT,
+    OPENING, OF_OWNER,
+) = range(25)  # fmt: skip
 NEVER: Final = 2**62
+# Before a word of a key: two words of a question may be one together, as "time zone" is.
+KEY_MARK: Final = "="
 _OUTLINE_MAX_BITS: Final = 192
 _OUTLINE_MIN_BITS: Final = 128
 _FIRST_CAPACITY: Final = 64
@@ -76,7 +81,7 @@ class Codes:
 
 
 class Shelf:
-    FACTS_COUNT: Final = 22
+    FACTS_COUNT: Final = 25
 
     def __init__(self, codes: Codes) -> None:
         self.lock = Lock()
@@ -130,8 +135,11 @@ class Shelf:
         for place, row in enumerate(self._unread, start=first):
             when = row.created_at if row.observed_at is None else row.observed_at
             said = stems(row.content) + date_terms(from_micros(when))
-            self.facts[place] = self._facts(row, when, len(said))
+            named = [] if row.key is None else words(" ".join(key_words(row.key)))
+            said += stems(" ".join([*named, *joined(named)]))
             about = unpacked(row.subjects)
+            self.facts[place] = self._facts(row, when, len(said), about)
+            said += [KEY_MARK + word for word in named]
             self.people.append(about | {row.speaker} if row.speaker else about)
             for term, count in Counter(said).items():
                 where, counts = self._postings.setdefault(term, (array("i"), array("i")))
@@ -176,7 +184,7 @@ class Shelf:
             self.matrix[place] = vector
             self.placed[place] = True
 
-    def _facts(self, row: Any, observed: int, length: int) -> Sequence[int]:
+    def _facts(self, row: Any, observed: int, length: int, about: frozenset[str]) -> Sequence[int]:
         code = self._codes.of
         return (
             row.importance,
@@ -201,6 +209,9 @@ class Shelf:
             "?" in row.content,
             tells_time(row.content),
             row.state == State.ACTIVE and row.session is None,  # can be related to
+            code(row.slot.partition(":")[0] if row.slot else None),
+            code(opening(row.content, row.key)) if row.session is None else -1,
+            row.owner is not None and (not about or row.owner in about),
         )
 
     def _grow(self) -> None:

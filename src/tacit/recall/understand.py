@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tacit import limits
+from tacit.model.key_text import joined
 from tacit.model.stems import fold, stem, stems, words
 from tacit.recall.dates import Day, asks_when, day_named
+from tacit.recall.own_topics import Topic, own_topics
+from tacit.recall.shelf import KEY_MARK
 
 _WORD = re.compile(r"\w+")
 
@@ -23,6 +27,8 @@ class Asked:
     when: bool = False
     day: Day | None = None
     as_written: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
+    joined: tuple[str, ...] = ()  # terms of keys that two neighbors make together
+    own: tuple[Topic, ...] = ()  # what the requester asks about themselves
 
 
 def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]) -> Asked:
@@ -32,6 +38,7 @@ def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozen
     named = frozenset(name for name in speakers if set(words(name)) & said and _has(text, name))
     dropped = {stem(part) for name in named for part in words(name)}
     terms = tuple(dict.fromkeys(stems(text)))[: limits.RECALL_TERMS_MAX_COUNT]
+    pairs = _pairs(words(text)[: limits.RECALL_TERMS_MAX_COUNT])
     return Asked(
         terms=tuple(term for term in terms if term not in dropped),
         names=tuple(term for term in terms if term in dropped),
@@ -40,8 +47,16 @@ def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozen
         speakers=named,
         when=asks_when(text),
         day=day_named(text),
-        as_written=_as_written(text, terms),
+        as_written=_as_written(text, terms) | pairs,
+        joined=tuple(pairs),
+        own=() if people or named else own_topics(text),
     )
+
+
+def _pairs(asked: list[str]) -> dict[str, str]:
+    """Each two neighbors as a word of a key would be a term, and as they were asked."""
+    both = [f"{one} {other}" for one, other in pairwise(asked)]
+    return dict(zip((KEY_MARK + word for word in joined(asked)), both, strict=True))
 
 
 def _has(text: str, name: str) -> bool:

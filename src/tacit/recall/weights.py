@@ -30,6 +30,10 @@ class Weights:
     pinned: float = 0.1
     trust: float = 0.2
     insight: float = 0.5  # taken off what was only inferred
+    # What people ask about themselves. More than all evidence: their own facts come first.
+    own: float = 1.0
+    own_by_words: float = 0.8  # the share of it where words tell and no slot does
+    of_others: float = 0.5  # what remains of a memory about somebody else then
     # Shapes.
     word_reach: tuple[float, ...] = (1.0, 0.5, 0.25)  # of neighbours 1, 2, 3 turns away
     vector_reach: tuple[float, ...] = (1.0, 0.5)

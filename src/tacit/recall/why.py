@@ -22,6 +22,8 @@ def sentence(signals: Signals, shared: Sequence[str], named: Sequence[str]) -> s
         parts.append("it is close in meaning")
     elif signals.meaning >= _SOMEWHAT_CLOSE:
         parts.append("it is somewhat close in meaning")
+    if signals.own > 0:
+        parts.append("it answers what you ask about yourself")
     if named:
         parts.append(f"it is about {_listed(named)}")
     if signals.around > signals.words:

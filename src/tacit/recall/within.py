@@ -38,6 +38,7 @@ class Within:
     facts: Whole  # one column for each position
     standing: Standing
     names: Names  # of the people that the requester knows
+    mine: frozenset[str]  # whose memories the requester sees all of; none where others listen
     speakers: frozenset[str]  # what those go by who speak in turns, folded
 
     def __len__(self) -> int:

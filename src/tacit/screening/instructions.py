@@ -48,10 +48,10 @@ def suspicious(text: str) -> str | None:
     if hidden(text):
         return "hidden_text"
     for reading in readings(text):
-        if reason := marked(reading) or _phrased(reading):
+        if reason := marked(reading) or phrased(reading, _phrases()):
             return reason
         for blob in decoded(reading):
-            if marked(blob) or _phrased(blob):
+            if marked(blob) or phrased(blob, _phrases()):
                 return "encoded_text"
     return None
 
@@ -61,11 +61,11 @@ def reasons() -> tuple[str, ...]:
     return _phrases().reasons
 
 
-def _phrased(text: str) -> str | None:
-    words = _words(text)
-    phrases = _phrases().by_first_word
+def phrased(text: str, phrases: Phrases) -> str | None:
+    """The reason of the first phrase that the text has."""
+    words = _words(text, phrases.noise)
     for place, word in enumerate(words):
-        for phrase in phrases.get(word, ()):
+        for phrase in phrases.by_first_word.get(word, ()):
             if place and words[place - 1] in phrase.none_before:
                 continue
             if _follows(phrase.steps, words, place):
@@ -73,9 +73,8 @@ def _phrased(text: str) -> str | None:
     return None
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, noise: frozenset[str]) -> list[str]:
     """Lower case, with a mark for the end of a sentence; a single line break ends none."""
-    noise = _phrases().noise
     pieces = (match[0] for match in _PIECE.finditer(text.lower()))
     return [one if one[0].isalnum() else _END for one in pieces if one not in noise]
 
@@ -119,11 +118,16 @@ def _taken(step: Step, words: Sequence[str], place: int) -> set[int]:
 @cache
 def _phrases() -> Phrases:
     """Read once, at the first text that is looked at."""
+    return load("instructions.yaml")
+
+
+def load(name: str) -> Phrases:
+    """The phrases of a file beside this one."""
     from importlib import resources
 
     import yaml
 
-    source = resources.files("tacit.screening").joinpath("instructions.yaml").read_text("utf-8")
+    source = resources.files("tacit.screening").joinpath(name).read_text("utf-8")
     data = yaml.safe_load(source)
     sets = {name: frozenset(str(words).split()) for name, words in data["sets"].items()}
     found: dict[str, list[Phrase]] = {}

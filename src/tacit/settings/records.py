@@ -208,7 +208,7 @@ class LanguageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallSettings:
-    # The tokenizer.json that counts tokens. Empty: a token per byte, which never undercounts.
+    # The tokenizer.json that counts tokens. Empty: they are estimated.
     tokenizer: str = _key("", values.path)
     # From this likeness on, two memories are related.
     link_min: float = _key(LINK_MIN_DEFAULT, values.fraction)

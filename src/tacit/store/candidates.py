@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, bindparam, select
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from tacit.disclosure.branches import branches
 from tacit.disclosure.predicate import parameters
@@ -21,9 +21,10 @@ from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
 from tacit.store.reads import Found, any_branch, fetch
 from tacit.store.rows import COLUMNS
-from tacit.store.tables import ROWS, memories, memory_versions, relations, vectors
+from tacit.store.tables import ROWS, learned, memories, memory_versions, relations, vectors
 
-_M, _R, _V, _X = memories.c, relations.c, memory_versions.c, vectors.c
+_L, _M, _R = learned.c, memories.c, relations.c
+_V, _X = memory_versions.c, vectors.c
 _ASKED_AT_ONCE_COUNT = 500
 
 
@@ -126,6 +127,28 @@ def _standing(shape: Shape) -> Select[Any]:
     )
 
 
+def of_slots(
+    connection: Connection, request: Request, slots: frozenset[str], most: int
+) -> list[Candidate]:
+    """The requester's own memories that fill one of these slots, as far as they may be heard."""
+    shape = shape_of(request)
+    if shape is None or not request.mine:
+        return []
+    filled = [
+        or_(_L.slot == slot, and_(_L.slot >= f"{slot}:", _L.slot < f"{slot};"))
+        for slot in sorted(slots)
+    ]
+    statement = (
+        select(_M.id, _M.stamp, _M.owner, _M.learned_in)
+        .join(learned, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
+        .where(_L.space_id == bindparam("p_space"), or_(*filled), any_branch(shape))
+        .where(_L.owner.in_(sorted(request.mine)))
+        .order_by(_M.created_at.desc(), _M.id)
+        .limit(most)
+    )
+    return [Candidate(*row) for row in connection.execute(statement, parameters(request))]
+
+
 def nearest(
     connection: Connection,
     dialect: Dialect,
@@ -165,6 +188,8 @@ class Feature(NamedTuple):
     """What ranking goes by."""
 
     id: str
+    key: str | None
+    slot: str | None
     content: str
     kind: str
     category: str
@@ -193,13 +218,14 @@ class Feature(NamedTuple):
         return cls._make([*(row[name] for name in cls._fields[:-1]), row["updated_at"]])
 
 
-_FEATURES = (
-    select(*(_M[name] for name in Feature._fields[:-1]), _V.created_at)
-    .outerjoin(
-        memory_versions,
-        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
-    )
-    .where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))
+# Since when the words are what they are: a version that changed only data does not count.
+_WORDED_AT = (
+    select(func.min(_V.created_at))
+    .where(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.content == _M.content)
+    .scalar_subquery()
+)
+_FEATURES = select(*(_M[name] for name in Feature._fields[:-1]), _WORDED_AT).where(
+    _M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True))
 )
 
 

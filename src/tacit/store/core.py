@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -25,6 +27,7 @@ from tacit.store.glance import MISS, Miss, glance
 from tacit.store.graph_recent import Recent
 from tacit.store.happening import Happened
 from tacit.store.keys import Keyring
+from tacit.store.leases import Leases
 from tacit.store.requests import Requests
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
 from tacit.telemetry.measures import EVENT_COUNT
@@ -48,11 +51,13 @@ class Store:
     recent: Recent = field(default_factory=Recent)
     accesses: Accesses = field(init=False)
     events: Events = field(init=False)
+    leases: Leases = field(init=False)
     _unwatch: Stop = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "accesses", Accesses(self.database))
         object.__setattr__(self, "events", Events(self.database, self.keep_events_days))
+        object.__setattr__(self, "leases", Leases(self.database, self.clock))
         self.after_erasing.append(self.recent.forget_all)
         stop = gauges.watch(self.meter, self.database, self.clock)
         object.__setattr__(self, "_unwatch", stop)
@@ -107,7 +112,9 @@ class Store:
         """Resolve and write in one transaction; the writer acts with all their identities.
         `changing`: who is whom, so it waits for the writes that rely on that."""
 
-        def attempt(connection: Connection, *, first: bool) -> tuple[Writing, T] | None:
+        def attempt(
+            connection: Connection, *, again: bool, first: bool
+        ) -> tuple[Writing, T] | None:
             at, dialect = self.clock(), self.database.dialect
             if changing:
                 spaces.ensure(connection, dialect, space, at)
@@ -126,16 +133,17 @@ class Store:
                 actor=request.subject or "nobody",
                 thread=thread,
                 at=at,
+                again=again,
                 vectors=vectors,
             )
             return w, _settled(w, work(w))
 
-        written = self.database.write(lambda connection: attempt(connection, first=True))
+        written = self.database.write(_repeatable(partial(attempt, first=True)))
         if written is None:
             # Somebody new, or somewhere new: that is noted in a transaction of its own, because
             # it waits for the writes that rely on who is whom.
             self.requests.register(self.database, space, asking, self.clock())
-            written = self.database.write(lambda connection: attempt(connection, first=False))
+            written = self.database.write(_repeatable(partial(attempt, first=False)))
             assert written is not None
         w, done = written
         self.told(space, w.at, w.happened)
@@ -159,16 +167,16 @@ class Store:
                 self.meter.count(EVENT_COUNT, node=one.node, op=one.op, status=one.status)
 
     def _done(self, space: str, actor: str, work: Callable[[Writing], T], *, changing: bool) -> T:
-        def attempt(connection: Connection) -> tuple[Writing, T]:
-            w = self._unasked(connection, space, actor, changing=changing)
+        def attempt(connection: Connection, *, again: bool) -> tuple[Writing, T]:
+            w = self._unasked(connection, space, actor, changing=changing, again=again)
             return w, _settled(w, work(w))
 
-        w, done = self.database.write(attempt)
+        w, done = self.database.write(_repeatable(attempt))
         self.told(space, w.at, w.happened)
         return done
 
     def _unasked(
-        self, connection: Connection, space: str, actor: str, *, changing: bool
+        self, connection: Connection, space: str, actor: str, *, changing: bool, again: bool
     ) -> Writing:
         at, dialect = self.clock(), self.database.dialect
         if changing:
@@ -185,15 +193,23 @@ class Store:
             actor=actor,
             thread="",
             at=at,
+            again=again,
         )
 
     def close(self) -> None:
         self._unwatch()
         try:
+            self.leases.close()
             self.accesses.close()
             self.events.close()
         finally:
             self.database.close()
+
+
+def _repeatable(attempt: Callable[..., T]) -> Callable[[Connection], T]:
+    """Tell each run of one write whether it repeats an earlier one."""
+    runs = itertools.count()
+    return lambda connection: attempt(connection, again=next(runs) > 0)
 
 
 def _settled(w: Writing, done: T) -> T:

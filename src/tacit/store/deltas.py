@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.disclosure.decide import decide
+from tacit.disclosure.orders import is_for
 from tacit.disclosure.predicate import parameters
 from tacit.disclosure.shape import Shape, shape_of, word
 from tacit.errors import DisclosureBreach
@@ -19,14 +20,15 @@ from tacit.model.request import Request
 from tacit.model.results import Change, Delta
 from tacit.model.words import State
 from tacit.store.audiences import Audiences
-from tacit.store.reads import any_branch
+from tacit.store.reads import any_branch, sees_all
 from tacit.store.rows import COLUMNS, to_memory
-from tacit.store.tables import change_log, memories
+from tacit.store.tables import change_log, memories, memory_versions
 
-_C, _M = change_log.c, memories.c
+_C, _M, _V = change_log.c, memories.c, memory_versions.c
 _HEARD = COLUMNS.index(_M.heard)
 _PAGE_COUNT = 500
 _PAGES_MAX_COUNT = 20
+_UPDATED = "updated"
 _REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 
 
@@ -35,6 +37,7 @@ def _changes(shape: Shape, newest: bool) -> Select[Any]:
     """Changes of what may be heard; and that something is gone, where it could be heard before."""
     removal = _C.event.in_([word(event) for event in _REMOVALS])
     told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, gone=True))))
+    seen = or_(_C.event != word(_UPDATED), _worded(), sees_all(shape))
     return (
         select(_C.rev, _C.event, _C.at, *COLUMNS)
         .join(memories, (_M.space_id == _C.space_id) & (_M.id == _C.memory_id))
@@ -44,9 +47,17 @@ def _changes(shape: Shape, newest: bool) -> Select[Any]:
             _C.rev > bindparam("since"),
             _C.rev < bindparam("before"),
             told,
+            seen,
         )
         .order_by(_C.rev.desc() if newest else _C.rev)
         .limit(_PAGE_COUNT)
+    )
+
+
+def _worded() -> ColumnElement[bool]:
+    """Whether the words changed then. That the owner changed other fields is the owner's."""
+    return exists().where(
+        _V.space_id == _C.space_id, _V.memory_id == _C.memory_id, _V.created_at == _C.at
     )
 
 
@@ -79,6 +90,8 @@ def delta(
             after, before = (after, rev) if newest else (rev, before)
             if categories is not None and memory.category not in categories:
                 continue
+            if not is_for(request, memory):
+                continue
             if not newest or memory.id not in told:
                 told[memory.id] = _change(request, memory, rev, event, at)
         if len(rows) < _PAGE_COUNT or len(told) >= limits.DELTA_MAX_COUNT:
@@ -96,6 +109,7 @@ def _change(request: Request, memory: Memory, rev: int, event: str, at: int) -> 
         category=memory.category if said else None,
         content=memory.content if said else None,
         at=from_micros(at),
+        key=memory.key if said else None,
     )
 
 

@@ -50,7 +50,7 @@ class Database:
         self.engine = engine
         self.dialect = dialect
         # SQLite has one writer: waiting here is fair and cheap, waiting in the file is neither.
-        # An in-memory database has one connection, so its readers wait here too.
+        # A database with one connection (in memory, or by its settings): readers wait here, too.
         self._turn = threading.RLock() if dialect.one_writer else None
         self._single = single
         self._reader = engine.execution_options(**dialect.read_options)
@@ -64,8 +64,7 @@ class Database:
     @property
     def file(self) -> Path | None:
         """Where it is, if it is a file."""
-        name = self.engine.url.database
-        return Path(name) if self.dialect.one_writer and not self._single and name else None
+        return _file_of(self.engine.url)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -310,10 +309,12 @@ def parsed_url(url: str) -> URL:
 
 def file_of(url: str) -> Path | None:
     """The file that a URL means, whether or not it is there."""
-    parsed = parsed_url(url)
-    named = parsed.database not in (None, "", ":memory:")
-    sqlite_file = parsed.get_backend_name() == "sqlite" and named
-    return Path(parsed.database or "") if sqlite_file else None
+    return _file_of(parsed_url(url))
+
+
+def _file_of(url: URL) -> Path | None:
+    named = url.get_backend_name() == "sqlite" and not sqlite.is_in_memory(url)
+    return Path(url.database or "") if named else None
 
 
 def open_database(url: str, options: Options) -> Database:
@@ -324,7 +325,7 @@ def open_database(url: str, options: Options) -> Database:
         if backend == "sqlite":
             if parsed.query:
                 raise StoreUnavailable("a SQLite URL takes no parameters; write sqlite:///path")
-            single = parsed.database in (None, "", ":memory:")
+            single = sqlite.is_in_memory(parsed) or options.max_connections == 1
             engine = sqlite.create(parsed, options, single=single)
             return Database(engine, sqlite.SQLite(), single=single)
         if backend == "postgresql":

@@ -77,6 +77,7 @@ _CLAIM = (
 )
 _FINISH = delete(jobs).where(_ONE, _J.worker == bindparam("b_worker")).returning(_J.seq)
 _PUT_OFF = update(jobs).where(_ONE, _J.worker == bindparam("b_worker"))
+_RENEW = _PUT_OFF.values(leased_until=bindparam("until"))
 # By the clock, but never before what is already in the thread.
 _ADD = text(
     "INSERT INTO jobs (space_id, thread, seq, kind, owner, payload, attempts, due_at, "
@@ -198,6 +199,12 @@ def claim(
     params = {"b_worker": worker, "now": to_micros(now), "until": to_micros(until)}
     rows = rendered.rows(connection, _CLAIM, job._which | params)
     return Job(**dict(zip(_NAMES, rows[0], strict=True))) if rows else None
+
+
+def renew(connection: Connection, job: Job, worker: str, until: datetime) -> None:
+    """Hold it until then, if it is still this worker's."""
+    params = {"b_worker": worker, "until": to_micros(until)}
+    connection.execute(_RENEW, job._which | params)
 
 
 def finish(connection: Connection, job: Job, worker: str) -> None:

@@ -23,11 +23,11 @@ from tacit.disclosure.branches import branches
 from tacit.disclosure.predicate import parameters
 from tacit.disclosure.shape import MENTIONED, SUBJECT, Shape, shape_of, word
 from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.model.words import Purpose, State
 from tacit.store import doors, words
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
-from tacit.store.reads import Found, fetch
+from tacit.store.reads import Found, fetch, sees_all
 from tacit.store.rows import COLUMNS
 from tacit.store.tables import ROWS, memories, memory_people
 
@@ -106,7 +106,7 @@ def page(
 
 @lru_cache(maxsize=512)
 def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
-    terms = [term(name) for name in names]
+    terms = [term(name, shape) for name in names]
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
     for branch in branches(shape, ROWS):
@@ -135,7 +135,7 @@ def count(connection: Connection, request: Request, wanted: Filter) -> int:
 
 @lru_cache(maxsize=512)
 def _count(shape: Shape, names: tuple[str, ...]) -> Select[Any]:
-    terms = [term(name) for name in names]
+    terms = [term(name, shape) for name in names]
     parts = [select(_M.id).where(branch.condition, *terms) for branch in branches(shape, ROWS)]
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
     return select(func.count()).select_from(chosen)
@@ -156,7 +156,16 @@ def about_ids() -> Select[Any]:
     )
 
 
-def term(name: str) -> ColumnElement[bool]:
+def _seen_pin(shape: Shape | None) -> ColumnElement[bool]:
+    """A pin is the owner's own act: for everybody else, nothing is pinned (`redact`)."""
+    if shape is None or shape.purpose is Purpose.MANAGE:
+        return _M.pinned
+    return and_(_M.pinned, sees_all(shape))
+
+
+def term(name: str, shape: Shape | None = None) -> ColumnElement[bool]:
+    """`shape` is that of the request; without one, an operator asks, who sees every field."""
+
     def many(param: str) -> Any:
         return bindparam(param, expanding=True)
 
@@ -170,7 +179,7 @@ def term(name: str) -> ColumnElement[bool]:
         "prefix": lambda: (
             func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
         ),
-        "pinned": lambda: _M.pinned == bindparam("f_pinned"),
+        "pinned": lambda: _seen_pin(shape) == bindparam("f_pinned"),
         "chats": lambda: _M.learned_in.in_(many("f_chats")),
         "visibility": lambda: _M.visibility == bindparam("f_visibility"),
         "sensitivity": lambda: _M.sensitivity == bindparam("f_sensitivity"),

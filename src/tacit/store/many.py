@@ -31,7 +31,7 @@ def add(w: Writing, memories: Sequence[Memory]) -> None:
         stamp = revisions[partitions.home_of(memory)]
         made += _rows(w, memory, heard[memory.heard_by], stamp)
         happening.did(w, memory, Event.ADD)
-    whole = all(w.vectors.of(memory.content) is not None for memory in memories)
+    whole = all(w.vectors.of_memory(memory) is not None for memory in memories)
     rendered.insert(w.connection, made)
     rendered.run(w.connection, [steps.incomplete(w.space, w.vectors.model if whole else "")])
     ageing.tell(w, [(memory.thread or w.thread, memory.id) for memory in memories], "created")
@@ -44,7 +44,7 @@ def _rows(w: Writing, memory: Memory, heard: str | None, stamp: int) -> list[Ste
         *steps.people(memory),
         steps.first_event(memory, Event.ADD, w.actor, w.at, {"why": w.why} if w.why else None),
     ]
-    vector = w.vectors.of(memory.content)
+    vector = w.vectors.of_memory(memory)
     if vector is not None:
         home, model = partitions.home_of(memory), w.vectors.model
         made.append(meanings.placing(w.dialect, w.space, home, memory.id, model, vector))

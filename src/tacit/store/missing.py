@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, and_, bindparam, func, literal_column, select, update
 
 from tacit.clock import to_micros
+from tacit.model.key_text import meaning_of
 from tacit.model.words import State
 from tacit.store import meanings, partitions, rendered
 from tacit.store.dialect import Dialect
@@ -38,6 +39,11 @@ class Unembedded(NamedTuple):
     version: int
     owner: str | None
     learned_in: str | None
+    key: str | None
+
+    @property
+    def text(self) -> str:
+        return meaning_of(self.key, self.content)
 
 
 def spaces(connection: Connection, model: str) -> list[str]:
@@ -53,7 +59,7 @@ def is_complete(connection: Connection, space: str, model: str) -> bool:
 
 
 _PAGE = (
-    select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in)
+    select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in, _M.key)
     .select_from(memories.outerjoin(vectors, _OF_MODEL))
     .where(
         _M.space_id == bindparam("space"), _M.id > bindparam("after"), _WANTED, _V.model.is_(None)

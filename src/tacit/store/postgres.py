@@ -221,7 +221,7 @@ class PostgreSQL(Alike):
 
     def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
         owner = None if row["is_turn"] else row["owner"]
-        words = lexemes(spell(row["space_id"], owner, content))
+        words = lexemes(spell(row["space_id"], owner, content, row["key"]))
         return [(_ADD_MEMORY, {**row, "words": _array(words)})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002

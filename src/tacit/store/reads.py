@@ -27,6 +27,7 @@ from tacit.clock import from_micros
 from tacit.disclosure.branches import branches
 from tacit.disclosure.decide import decide
 from tacit.disclosure.predicate import parameters
+from tacit.disclosure.redact import sees_data
 from tacit.disclosure.shape import Shape, shape_of, word
 from tacit.errors import DisclosureBreach
 from tacit.model.memory import HistoryEntry, Memory, Version
@@ -67,10 +68,11 @@ def by_key(
 def versions(
     connection: Connection, audiences: Audiences, request: Request, memory: Memory
 ) -> list[Version]:
-    """The wordings this requester may hear, oldest first: each by who was there then."""
+    """The wordings this requester may hear, oldest first: each by who was there then. A version
+    that changed only data counts for those who see the data."""
     rows = connection.execute(VERSIONS, {"space": memory.space, "id": memory.id}).all()
     heard = audiences.people(connection, memory.space, (row.heard for row in rows))
-    found = []
+    found: list[Version] = []
     for row in rows:
         version = Version(
             number=row.version,
@@ -93,9 +95,15 @@ def versions(
             ),
             portable=memory.portable and bool(row.portable),
         )
-        if decide(request, then).allowed:
+        if not decide(request, then).allowed:
+            continue
+        if not found or sees_data(request, memory) or _words(found[-1]) != _words(version):
             found.append(version)
     return found
+
+
+def _words(version: Version) -> tuple[str, str | None, frozenset[str]]:
+    return version.content, version.speaker, version.subjects
 
 
 def seen_version(
@@ -169,6 +177,13 @@ def lapsed(memory: Memory, at: datetime) -> Memory:
 
 def any_branch(shape: Shape) -> ColumnElement[bool]:
     return or_(false(), *(branch.condition for branch in branches(shape, ROWS)))
+
+
+def sees_all(shape: Shape) -> ColumnElement[bool]:
+    """Whether the requester sees every field, as `disclosure.redact` has it."""
+    of_room = _M.owner.is_(None)
+    mine = _M.owner.in_(bindparam("p_me", expanding=True))
+    return or_(of_room, mine) if shape.private else of_room
 
 
 @lru_cache(maxsize=256)

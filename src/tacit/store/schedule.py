@@ -35,7 +35,8 @@ from tacit.store.tables import job_runs, jobs, spaces
 
 _SEQ = 0
 _NOT_BEGUN = "{}"
-_LEASE = timedelta(seconds=limits.JOBS_LEASE_SECONDS)
+_LEASE = timedelta(seconds=limits.LEASE_SECONDS)
+_AHEAD = timedelta(seconds=limits.LEASE_HELD_MAX_SECONDS)  # that the clocks of two servers may be
 _J, _R, _S = jobs.c, job_runs.c, spaces.c
 _NEVER_RAN = not_(exists().where(_R.space_id == _J.space_id, _R.task == _J.kind))
 
@@ -183,6 +184,11 @@ def save(
     _held(connection, _ours(errand).values(payload=json.dumps(payload), leased_until=lease))
 
 
+def renew(errand: Errand, connection: Connection, now: datetime) -> None:
+    """Hold it for longer, if it is still this worker's."""
+    connection.execute(_ours(errand).values(leased_until=to_micros(now + _LEASE)))
+
+
 def finish(
     connection: Connection,
     errand: Errand,
@@ -267,12 +273,12 @@ def _free(now: datetime, worker: str) -> ColumnElement[bool]:
     """Nobody holds it; or we ourselves, who lost the database meanwhile. A lease that ends later
     than any that could be given now is one from before the clock was set back."""
     end = _J.leased_until
-    beyond = to_micros(now + 2 * _LEASE)
+    beyond = to_micros(now + _AHEAD)
     return or_(end.is_(None), end <= to_micros(now), end > beyond, _J.worker == worker)
 
 
 def _holds(leased_until: int, now: datetime) -> bool:
-    return to_micros(now) < leased_until <= to_micros(now + 2 * _LEASE)
+    return to_micros(now) < leased_until <= to_micros(now + _AHEAD)
 
 
 def _held(connection: Connection, changed: Update) -> Row[Any]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tacit import limits
+from tacit.model.key_text import joined, key_words
 from tacit.model.memory import Memory
 from tacit.model.terms import said
 
@@ -21,12 +22,16 @@ class Spelt(NamedTuple):
 
 
 def spelt(memory: Memory) -> Spelt:
-    return spell(memory.space, None if memory.is_turn else memory.owner, memory.content)
+    owner = None if memory.is_turn else memory.owner
+    return spell(memory.space, owner, memory.content, memory.key)
 
 
-def spell(space: str, owner: str | None, content: str) -> Spelt:
+def spell(space: str, owner: str | None, content: str, key: str | None = None) -> Spelt:
     """`owner`: None also for a turn, which is not searched like this."""
     words = said(content)
+    if key is not None:
+        parts = key_words(key)
+        words += said(" ".join([*parts, *joined(parts)]))
     if owner is None:
         return Spelt(words, [])
     token = of_owner(space, owner)

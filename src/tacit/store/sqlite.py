@@ -71,11 +71,17 @@ _DROP_SPACE_WORDS = text(
 _DROP_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
 
 
+def is_in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:")
+
+
 def create(url: URL, options: Options, *, single: bool) -> Engine:
+    """`single`: with one connection, which its users take turns at."""
+    if not is_in_memory(url):
+        _make_file(Path(url.database or ""))
     if single:
         pool: dict[str, Any] = {"poolclass": StaticPool}
     else:
-        _make_file(Path(url.database or ""))
         pool = {
             "poolclass": QueuePool,
             "pool_size": options.max_connections,
@@ -95,7 +101,7 @@ def create(url: URL, options: Options, *, single: bool) -> Engine:
         # We begin transactions ourselves: the driver would do so too late for a stable snapshot.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
-        if options.wal and not single:
+        if options.wal and not is_in_memory(url):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         connection.execute(f"PRAGMA cache_size = -{options.cache_mib * 1_024}")

@@ -12,16 +12,17 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
+from tacit.model.key_text import meaning_of
 from tacit.model.memory import Memory
 from tacit.model.request import Request
-from tacit.model.words import Event
+from tacit.model.words import ChatKind, Event
 from tacit.store import audiences as listeners
 from tacit.store import counters, doors, happening, meanings, noted, partitions, rendered, steps
 from tacit.store.audiences import Audiences
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
 from tacit.store.happening import Happened
-from tacit.store.ids import digest, memory_id
+from tacit.store.ids import digest, memory_id, new_id
 from tacit.store.rendered import Step
 from tacit.store.rows import COLUMNS, to_memory, to_row
 from tacit.store.tables import memories, memory_people, memory_versions, tombstones, vectors
@@ -64,6 +65,9 @@ class Vectors:
     def of(self, text: str) -> bytes | None:
         return self.by_text.get(text)
 
+    def of_memory(self, memory: Memory) -> bytes | None:
+        return self.by_text.get(meaning_of(memory.key, memory.content))
+
 
 NO_VECTORS = Vectors()
 
@@ -81,6 +85,7 @@ class Writing:
     actor: str
     thread: str
     at: datetime
+    again: bool = False  # an earlier run of this write failed, maybe because its ids were taken
     why: str = ""  # told with everything that this write adds to a history
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
@@ -95,10 +100,11 @@ class Writing:
 
 
 def fresh_id(w: Writing) -> str:
-    """One that nothing here has, or had before it was erased. Should another writer have taken it
-    in this very second, their row refuses ours, and the write is run again."""
-    for _ in range(limits.ID_ATTEMPTS_MAX_COUNT):
-        id = memory_id(w.at)
+    """Draw an id that no memory has, or had before it was erased. If a row of this second already
+    has it, the insert fails and the write runs again: one second has 238,328 ids, so a repeated
+    draw comes from all of them."""
+    for attempt in range(limits.ID_ATTEMPTS_MAX_COUNT):
+        id = new_id() if attempt or w.again else memory_id(w.at)
         if id not in w.issued and not (w.erased and _buried(w, id)):
             w.issued.add(id)
             return id
@@ -268,6 +274,9 @@ def _threads(w: Writing, memory: Memory) -> list[str]:
 
 def _shown(w: Writing, memory: Memory, word: str) -> list[Step]:
     threads = _threads(w, memory)
+    if word == "updated" and w.request.private and memory.learned_kind is ChatKind.GROUP:
+        # What the owner changes in private is no news to the room.
+        threads = [thread for thread in threads if thread == w.thread]
     return [steps.shown(memory, thread, next_revision(w, thread), word, w.at) for thread in threads]
 
 
@@ -287,7 +296,7 @@ def _related(w: Writing, memory: Memory, stamp: int) -> list[Step]:
 
 def _vector(w: Writing, memory: Memory) -> list[Step]:
     """The vector that was made before this transaction; without one it is made afterwards."""
-    vector = w.vectors.of(memory.content)
+    vector = w.vectors.of_memory(memory)
     if vector is None:
         return [steps.incomplete(w.space, "")]
     model, home = w.vectors.model, partitions.home_of(memory)

@@ -12,17 +12,21 @@ from sqlalchemy import Connection
 from tacit import console_limits, limits
 from tacit.disclosure.change import Act, may_change
 from tacit.disclosure.decide import decide
+from tacit.disclosure.orders import is_for
+from tacit.disclosure.redact import owns, redact
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity.resolve import Asking
 from tacit.model import draft, text
 from tacit.model.cursor import decode, encode
 from tacit.model.draft import Draft
-from tacit.model.memory import Memory, Source
+from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Delta, Page, Remembered
-from tacit.model.tokens import Count, at_most
+from tacit.model.tokens import Count, estimate
 from tacit.model.words import Visibility
 from tacit.prompt.styles import Style
+from tacit.recall.names import Called, Names
+from tacit.recall.reach import known_to
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import at_hand, neighbours
 from tacit.store import deltas, happening, listing, reads, relations, writes
@@ -48,7 +52,7 @@ class Policy:
     union: bool  # read aliases together with the account
     link_min: float = 0.6  # likeness from which two memories are related
     turns_days: int | None = None  # how long turns are kept; None: not at all
-    count: Count = at_most  # tokens of a text
+    count: Count = estimate  # tokens of a text
     style: Style = Style.MEMORY
     items_max: int = limits.BLOCK_ITEMS_MAX_COUNT
     chars_max: int = limits.BLOCK_MAX_CHARS
@@ -99,7 +103,8 @@ class Access:
         self, content: str | None, work: Callable[[Writing], Remembered], *, new: bool = False
     ) -> Remembered:
         """A write of words: with what they mean and what they are like, both found beforehand.
-        `new`: it surely makes a memory, and the writer owns it."""
+        `content` is the text that is embedded, see `meaning_of`. `new`: it surely makes a memory,
+        and the writer owns it."""
         vectors = NO_VECTORS if content is None else self._recollection.vectors([content])
         vector = vectors.of(content) if content is not None else None
         if vector is None:
@@ -220,8 +225,15 @@ class Access:
         )
 
     def _page(
-        self, wanted: Filter | Choose, limit: int, cursor: str | None, *, manage: bool = False
+        self,
+        wanted: Filter | Choose,
+        limit: int,
+        cursor: str | None,
+        *,
+        manage: bool = False,
+        orders: bool = True,
     ) -> Page[Memory]:
+        """`orders`: also what others told the assistant to do."""
         most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode(cursor)
 
@@ -237,8 +249,13 @@ class Access:
                 replace(chosen, after=after, categories=self._categories()),
                 most + 1,
             )
-            shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
-            following = encode(shown[-1]) if len(found) > most else None
+            called = self._names_here(connection, request)
+            shown = [
+                self._seen(connection, request, memory, called)
+                for memory, _ in found[:most]
+                if orders or is_for(request, memory)
+            ]
+            following = encode(found[most - 1][0]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
         return self._read(work)
@@ -255,40 +272,25 @@ class Access:
             connection, self._store.audiences, request, thread, since, allowed, newest=newest
         )
 
-    def _seen(self, connection: Connection, request: Request, memory: Memory) -> Memory:
-        """As this requester may see it: the owner in private all of it, anybody else no more than
-        what is said and about whom. Versions they may not hear are not even counted."""
-        if request.private and owns(request, memory):
-            # By its number a turn would tell how much else is written in its chat.
-            return memory if memory.seq is None else replace(memory, seq=None)
-        # Whom one named oneself stays as one named them.
-        own = request.requester in {request.person(o) for o in (memory.owner, memory.speaker) if o}
-        seen, since = reads.seen_version(connection, self._store.audiences, request, memory)
-        return replace(
-            memory,
-            version=seen,
-            updated_at=since,
-            owner=None if memory.owner is None else request.shown(memory.owner),
-            speaker=None if memory.speaker is None else request.shown(memory.speaker),
-            subjects=memory.subjects if own else frozenset(map(request.shown, memory.subjects)),
-            learned_in=None,
-            heard_by=frozenset(),
-            withheld_from=frozenset(),
-            withheld_unknown=False,
-            source=Source(),
-            thread=None,
-            agent=None,
-            run=None,
-            last_accessed_at=None,
-            access_count=0,
-            session=None if memory.session is None else "",
-            seq=None,
+    def _names_here(self, connection: Connection, request: Request) -> Called:
+        """What people go by here. Looked up where somebody else said something, and once."""
+        return Called(lambda: Names(request, known_to(connection, request)).called)
+
+    def _seen(
+        self, connection: Connection, request: Request, memory: Memory, called: Called | None = None
+    ) -> Memory:
+        """As this requester may see it (`redact`). Versions they may not hear are not even
+        counted."""
+        # By its number a turn would tell how much else is written in its chat.
+        plain = memory if memory.seq is None else replace(memory, seq=None)
+        shown = redact(
+            request, plain, self._names_here(connection, request) if called is None else called
         )
+        if request.private and owns(request, memory):
+            return shown
+        seen, since = reads.seen_version(connection, self._store.audiences, request, memory)
+        return replace(shown, version=seen, updated_at=since)
 
     def _used(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
         self._store.accesses.note(self._space, ids, self._store.clock())
-
-
-def owns(request: Request, memory: Memory) -> bool:
-    return memory.owner is not None and request.person(memory.owner) == request.requester

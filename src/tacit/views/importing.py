@@ -21,6 +21,7 @@ from tacit.model.imports import (
     Items,
     RevertedImport,
 )
+from tacit.model.key_text import meaning_of
 from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Page
@@ -149,7 +150,9 @@ class ViewImports(Access):
             if not request.private:
                 return []
             found = self._sorted(connection, request, batch)
-            return list(dict.fromkeys(item.content for item, _ in found.new))
+            return list(
+                dict.fromkeys(meaning_of(item.asked.key, item.content) for item, _ in found.new)
+            )
 
         contents = self._read(new)
         return self._recollection.vectors(contents) if contents else NO_VECTORS

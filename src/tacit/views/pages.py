@@ -9,9 +9,11 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.disclosure.orders import is_for
 from tacit.errors import InvalidInput, NotFound
 from tacit.model import text as texts
 from tacit.model.filing import filed
+from tacit.model.memory import Memory
 from tacit.model.notes import Section
 from tacit.model.request import Request
 from tacit.notes.mirror.hands import Keeping
@@ -78,7 +80,7 @@ class ViewPages(Access):
         self._write_file(
             lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
         )
-        if fresh and not vectors.model:
+        if fresh:  # a line may be the value of a key, which is embedded with it
             self._mind.mind_the_gap()
 
     def delete_file(self, path: str) -> None:
@@ -94,7 +96,11 @@ class ViewPages(Access):
     def _tree(self, connection: Connection, request: Request) -> Tree:
         allowed = self._allowed(self._agent)
         has_pages = allowed is None or filed(Section.PAGE).category in allowed
-        return Tree(connection, self._store.audiences, request, self._may_use, has_pages)
+
+        def usable(memory: Memory) -> bool:
+            return self._may_use(memory) and is_for(request, memory)
+
+        return Tree(connection, self._store.audiences, request, usable, has_pages)
 
     def _write_file(self, act: Callable[[Pen], None], vectors: Vectors = NO_VECTORS) -> None:
         how = Keeping(ttls=self._policy.ttls, restorable_days=self._policy.restorable_days)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.disclosure.redact import owns
 from tacit.model import text
 from tacit.model.memory import HistoryEntry, Memory, Version
 from tacit.model.people import Person
@@ -17,7 +18,7 @@ from tacit.model.words import Event, Kind, State
 from tacit.store import counts, listing, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
-from tacit.views.access import Access, owns
+from tacit.views.access import Access
 
 List = builtins.list
 
@@ -61,9 +62,10 @@ class ViewReads(Access):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """What may be said here, newest first. With `state`, your own in that state, in private."""
+        """What may be said here, newest first, without what others told the assistant to do. With
+        `state`, your own in that state, in private."""
         wanted = self._narrowed(category, prefix, kind, state, pinned)
-        return self._page(wanted, limit, cursor, manage=state is not None)
+        return self._page(wanted, limit, cursor, manage=state is not None, orders=False)
 
     def count(
         self,

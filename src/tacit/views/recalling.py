@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.disclosure.redact import redact
 from tacit.errors import InvalidInput, StoreError
 from tacit.model import question as questions
 from tacit.model import text
@@ -25,6 +26,7 @@ from tacit.prompt.lines import Line, line_of
 from tacit.prompt.noted import first_day
 from tacit.prompt.styles import Style
 from tacit.recall.answer import Answer
+from tacit.recall.names import Called
 from tacit.store import candidates, snapshots
 from tacit.store.happening import Happened
 from tacit.views.access import Access
@@ -149,7 +151,7 @@ class ViewRecall(Access):
     def _recalled(self, question: Question) -> List[Recalled]:
         at = self._store.clock()
         try:
-            found = self._recollection.recall(self._read, question, self._as_recalled)
+            found = self._recollection.recall(self._read, question, self._as_recalled())
         except StoreError:
             self._store.told(self._space, at, [_FAILED_SEARCH])
             raise
@@ -157,16 +159,27 @@ class ViewRecall(Access):
         self._store.told(self._space, at, [_SEARCH._replace(likeness=best)])
         return found
 
-    def _as_recalled(self, connection: Connection, request: Request, one: Answer) -> Recalled:
-        return Recalled(
-            memory=self._seen(connection, request, one.memory),
-            score=one.score,
-            why=one.why,
-            rule=one.rule,
-            similarity=one.similarity,
-            signals=one.signals,
-            related=tuple(self._seen(connection, request, other) for other in one.related),
-        )
+    def _as_recalled(self) -> Callable[[Connection, Request, Answer], Recalled]:
+        """For the answers of one recall, which all go to the same request."""
+        names: List[Called] = []
+
+        def tell(connection: Connection, request: Request, one: Answer) -> Recalled:
+            if not names:
+                names.append(self._names_here(connection, request))
+            (called,) = names
+            return Recalled(
+                memory=self._seen(connection, request, one.memory, called),
+                score=one.score,
+                why=one.why,
+                rule=one.rule,
+                similarity=one.similarity,
+                signals=one.signals,
+                related=tuple(
+                    self._seen(connection, request, other, called) for other in one.related
+                ),
+            )
+
+        return tell
 
     def _in_context(self, query: str, top_k: int) -> List[Recalled]:
         """The best of all, and of each category that comes by recall alone as many as it may."""
@@ -190,7 +203,9 @@ class ViewRecall(Access):
         delta = self._delta(connection, request, since, newest=True)
         ids = [change.memory_id for change in freshly.chosen(delta.changes)]
         found = candidates.some(connection, self._store.audiences, request, ids)
-        return delta, since, {id: line_of(memory) for id, (memory, _) in found.items()}
+        called = self._names_here(connection, request)
+        lines = {id: line_of(redact(request, one, called)) for id, (one, _) in found.items()}
+        return delta, since, lines
 
     def _taken(self) -> int:
         """When this conversation's block was put together: now, where it is a new one."""

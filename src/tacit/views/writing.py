@@ -8,6 +8,7 @@ from typing import Unpack
 
 from tacit import limits
 from tacit.disclosure.change import Act, may_change
+from tacit.disclosure.redact import owns
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learn import record as recording
 from tacit.learn import remember as learning
@@ -16,6 +17,7 @@ from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.tombstones import Noted
 from tacit.model import message, text
 from tacit.model.draft import Draft, Fields, FiledFields
+from tacit.model.key_text import meaning_of
 from tacit.model.memory import Memory
 from tacit.model.message import Message
 from tacit.model.people import NameKind, Person
@@ -25,7 +27,7 @@ from tacit.store import called, listing, partitions, people, reads, relations, s
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
 from tacit.transfer import lines as transfer
-from tacit.views.access import Access, owns
+from tacit.views.access import Access
 
 
 class ViewWrites(Access):
@@ -39,7 +41,7 @@ class ViewWrites(Access):
             raise InvalidInput("content", "is missing; say what to remember")
         self._category(_filed_in(asked))
         return self._write_text(
-            asked.content,
+            meaning_of(asked.key, asked.content),
             lambda w: learning.remember(w, asked, self._policy.ttls),
             new=asked.key is None and not asked.for_room,
         )
@@ -78,7 +80,17 @@ class ViewWrites(Access):
             assert standing is not None
             return learning.update(w, memory, standing, asked, self._policy.ttls)
 
-        return self._write_text(asked.content, work)
+        return self._write_text(self._meant(id, asked.content), work)
+
+    def _meant(self, id: str, content: str | None) -> str | None:
+        """The text to embed for new words of a memory, which are read with its key."""
+        if content is None or self._recollection.embedder is None:
+            return content
+        try:
+            memory, _ = self._read(lambda c, r: self._found(c, r, id))
+        except NotFound:  # the write says so
+            return content
+        return meaning_of(memory.key, content)
 
     def pin(self, id: str, on: bool = True) -> None:
         """A pinned memory stays in mind: it does not fade."""

@@ -3,11 +3,11 @@ that would have to be guessed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from tacit.learn.amending.abridged import abridged, switched
-from tacit.learn.amending.bind import bound, refers
+from tacit.learn.amending.abridged import abridged
 from tacit.learn.amending.clause import OWNED, Gist
 from tacit.learn.amending.compare import Link, same_frame
 from tacit.learn.amending.counts import recounted
@@ -24,6 +24,8 @@ from tacit.learn.reading.mentions import named_once, turned
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 
+_NTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)")
+_DAY = re.compile(r"\b\d{1,2}(?P<ending>st|nd|rd|th)?\b")
 _RECENT_MAX = timedelta(hours=1)
 
 
@@ -36,7 +38,7 @@ def amend(
     said_at: datetime | None = None,
 ) -> Amendment | None:
     """The one memory that a message corrects or ends. `known` is newest first; `said_at`, the
-    moment of the message, tells which of them are recent enough for "no wait, Thursday"."""
+    moment of the message, tells which of them are recent enough for "actually it's Thursday"."""
     heard = hear(text, cues(tongue.code), tongue) if known else None
     return amended(heard, speaker, known, tongue, said_at=said_at) if heard else None
 
@@ -67,25 +69,20 @@ def _best(
     oldest = _recent_since(known, said_at)
     found: list[tuple[Known, Link]] = []
     fields = {topic.name for topic, _ in heard.topics}
-    waiting = refers(heard)  # a pronoun that nothing known has explained yet
     for old in known:
         near = oldest is not None and old.said_at >= oldest
         if not (near or _touched(old, heard, fields, own)):
             continue
         gist = known_gist(old.content, speaker, own.code)
         link = _link(gist, heard, own)
-        if near and waiting:
-            meant = bound(heard, gist, own)
-            waiting = meant is None
-            link = link or (_link(gist, meant, own) if meant else None)
         if link is None and near:
-            link = abridged(gist, heard, own) or switched(gist, heard, own)
+            link = abridged(gist, heard, own)
         if link:
             found.append((old, link))
     best = max((link.score for _, link in found), default=0)
     chosen = [(old, link) for old, link in found if link.score == best]
-    if len(chosen) > 1 and heard.ellipsis:
-        # What was said last is what "no wait" speaks of.
+    if len(chosen) > 1 and heard.correction:
+        # What was said last is what a correction speaks of.
         last = max(old.said_at for old, _ in chosen)
         chosen = [(old, link) for old, link in chosen if old.said_at == last]
     return chosen[0] if len(chosen) == 1 else None
@@ -100,7 +97,7 @@ def _touched(old: Known, heard: Heard, fields: set[str], own: Cues) -> bool:
 
 def _link(old: Gist, heard: Heard, own: Cues) -> Link | None:
     for clause in heard.clauses:
-        if clause.added:
+        if clause.added or not clause.stated:
             continue
         link = same_frame(old, clause, heard.tone, own) or flipped(old, clause, heard.tone, own)
         if link:
@@ -132,7 +129,11 @@ def _exchanged(
     start, end = link.span
     if known[start:end] == new:
         return None
-    if said_at is not None and known[start:end][-4:].isdecimal():
+    if nth := _NTH.fullmatch(new):
+        # Another day of the month that is known: "the 14th", of "12 March 2027".
+        said = new
+        new = _DAY.sub(lambda day: said if day["ending"] else nth[1], known[start:end], count=1)
+    elif said_at is not None and known[start:end][-4:].isdecimal():
         # A day in full is followed by a day in full: "Thursday" is one of many.
         whens = mark(new, said_at, tongue, past=False)[1]
         if not whens and new[:1].isdecimal():

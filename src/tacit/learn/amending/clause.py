@@ -41,6 +41,13 @@ class Gist:
         return self.words[self.start : self.end]
 
     @property
+    def stated(self) -> bool:
+        """Whether it says of whom or what it tells, in words of its own message."""
+        named = bool(self.subject) and (not self.referring or self.explained)
+        left_out = self.past and not self.referring  # "sold the boat"
+        return self.verb is not None and (self.speaks or named or left_out)
+
+    @property
     def segment(self) -> str:
         return self.text[self.words[0].start : self.words[-1].end] if self.words else ""
 

@@ -16,7 +16,7 @@ def recounted(old: Gist, heard: Heard, own: Cues) -> Link | None:
     if settings_differ(old, heard) or old.past or old.over:
         return None
     for clause in heard.clauses:
-        if clause.added or clause.negated or not clause.values:
+        if clause.added or clause.negated or not clause.values or not clause.stated:
             continue
         if not (heard.tone.turned or _named_again(old, clause, own)):
             continue

@@ -26,6 +26,8 @@ def known_gist(content: str, speaker: str, code: str) -> Gist:
     own, language = cues(code), tongue(code)
     content = restated_known(content, code)
     nobody = language.texts["nobody"]
+    untold = content.startswith((f"{nobody} ", f"{nobody}'"))  # told before they had a name
+    speaker = nobody if untold else speaker
     nameless = speaker == nobody and content.startswith(f"{nobody} ")
     theirs = language.texts["nobodys"] if nameless else None
     words = _as_speaker(tokens(content, own), speaker, own, theirs)

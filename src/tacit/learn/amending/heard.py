@@ -30,6 +30,7 @@ class Ending:
     what: frozenset[str]  # stems
     said: str
     died: bool = False  # whoever is dead lives and works nowhere
+    leads: bool = False  # it is named first, as a subject: "the boat is sold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +45,8 @@ class Heard:
     exchanges: tuple[Exchange, ...]
     endings: tuple[Ending, ...]
     topics: tuple[tuple[Topic, Gist], ...]  # with the clause that speaks of each
-    ellipsis: Gist | None  # "no wait, Thursday": the words that stand alone
-    not_that: frozenset[str]  # what the ellipsis says it is not
-    late: bool = False  # only words behind it tell that the ellipsis corrects: "39 actually"
-    gone: str = ""  # the pronoun of what is over: "it's cancelled"
+    correction: Gist | None  # "actually it's the 14th": a value that corrects another
+    not_that: frozenset[str]  # stems of what the correction says it is not
 
 
 def topics_of(clauses: Sequence[Gist], tone: Tone, own: Cues) -> Iterator[tuple[Topic, Gist]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.learn.amending.change import Tone
-from tacit.learn.amending.clause import Gist, finite_at
+from tacit.learn.amending.clause import Gist, finite
 from tacit.learn.amending.cues import Cues
 from tacit.learn.amending.gist import clauses_of, fragment
 from tacit.learn.amending.heard import Ending, Exchange, Heard, telling, topics_of
@@ -16,9 +16,8 @@ from tacit.learn.needed import low, may_match
 from tacit.learn.reading.sentences import blanked, sentences
 from tacit.learn.reading.tongue import Tongue
 
-_ELLIPSIS_MAX_COUNT = 6  # words
+_VALUE_MAX_COUNT = 4  # words
 _HEARD_MAX_CHARS = 400
-_NO_ELLIPSIS: tuple[None, frozenset[str], bool] = (None, frozenset(), False)
 
 
 def hear(text: str, own: Cues, tongue: Tongue) -> Heard | None:
@@ -42,20 +41,21 @@ def hear(text: str, own: Cues, tongue: Tongue) -> Heard | None:
     # Whether "if I sold the boat" is all that a sentence says is not for a pattern to tell.
     plain = ". ".join(one for one in stated if not any(part in one for part in vetoed))
     tone = _tone(said, clauses, own)
-    ellipsis, not_that, late = _ellipsis(said, own, tongue, starred=text.lstrip()[:1] == "*")
+    starred = text.lstrip()[:1] == "*"
+    correction, not_that = _correction(f"*{said}" if starred else said, own, tongue)
+    told = [one for one in clauses if one.stated]
+    done = [one for one in clauses if one.stated or (one.verb is not None and one.referring)]
     return Heard(
         clauses=tuple(clauses),
         tone=tone,
         stems=frozenset().union(*(clause.stems for clause in clauses)),
         every=_every(clauses, own),
         settings=frozenset().union(*(clause.settings for clause in clauses)),
-        exchanges=tuple(_exchanges(plain, own)) if tone.turned else (),
-        endings=tuple(_endings(plain, own)),
-        topics=() if tone.added else tuple(topics_of(clauses, tone, own)),
-        ellipsis=ellipsis,
+        exchanges=tuple(_exchanges(plain, own)) if tone.turned and done else (),
+        endings=tuple(one for one in _endings(plain, own) if _said_in(one, done)),
+        topics=() if tone.added else tuple(topics_of(told, tone, own)),
+        correction=correction,
         not_that=not_that,
-        late=late,
-        gone=_gone(plain, own),
     )
 
 
@@ -121,7 +121,8 @@ def _endings(said: str, own: Cues) -> Iterator[Ending]:
             what = _named_over(match["what"], own)
             if what and not own.has("momentary", said[match.start() :]):
                 died = own.has("died", match[0])
-                yield Ending(what=what, said=match["what"], died=died)
+                leads = match.start("what") == match.start()
+                yield Ending(what=what, said=match["what"], died=died, leads=leads)
 
 
 def _named_over(said: str, own: Cues) -> frozenset[str]:
@@ -135,38 +136,37 @@ def _named_over(said: str, own: Cues) -> frozenset[str]:
     return telling(said, own) - own.words["generic"] - own.words["neutral"] - days
 
 
-def _gone(said: str, own: Cues) -> str:
-    found = own.patterns["gone"].search(said)
-    return found["what"].casefold() if found else ""
+def _said_in(ending: Ending, clauses: list[Gist]) -> bool:
+    """Whether somebody or something does it: "no more coffee" is an answer."""
+    opening = " ".join(ending.said.split()[:2])
+    return ending.leads or any(opening in one.segment for one in clauses)
 
 
-def _ellipsis(
-    said: str, own: Cues, tongue: Tongue, *, starred: bool
-) -> tuple[Gist | None, frozenset[str], bool]:
-    """The words that stand alone behind "no wait" and the like, and what they deny."""
-    lead = own.patterns["lead"].match(said)
-    rest = said[lead.end() :] if lead else said
-    match = own.patterns["elliptical"].match(rest)
-    if match is None:
-        # "The clinic rang, it's the 10th instead": how it is known, and then what it is.
-        told = own.patterns["reporting"].match(rest)
-        match = own.patterns["elliptical"].match(rest[told.end() :]) if told else None
-        sure = match is not None and (match["told"] or own.has("reported", told[0] if told else ""))
-        lead, match = (told, match) if sure else (None, None)
-    if match is None:
-        return _NO_ELLIPSIS
-    late = not (lead or starred or match["told"] or match["old"])
-    new = match["new"].strip()
-    if not new or len(new.split()) > _ELLIPSIS_MAX_COUNT or own.has("whole", new):
-        return _NO_ELLIPSIS
+def _correction(said: str, own: Cues, tongue: Tongue) -> tuple[Gist | None, frozenset[str]]:
+    """The value that words of correction put in the place of another, and what they deny: "Porto,
+    not Lisbon", "I meant Porto". Nothing without such words."""
+    ways = (own.patterns[name].match(said) for name in ("denying", "denied", "meant"))
+    match = next((way for way in ways if way), None)
+    polite = own.words["polite"]  # what is asked for corrects nothing
+    if match is None or any(word.low in polite for word in tokens(said, own)):
+        return None, frozenset()
+    new = own.patterns["article"].sub("", match["new"].strip())
     words = tokens(f"{ELLIPSIS} {new}", own)[1:]  # it opens no sentence: a capital tells
-    verbs = any(finite_at(words, at, own) for at in range(len(words)))
-    # "He's in Dublin now" speaks of somebody: what a pronoun means is for `bind` to tell.
-    whom = rest.split(None, 1)[0].partition("'")[0].casefold() in own.words["pronouns"]
-    if late and (verbs or whom or not match.groupdict().get("late")):
-        return _NO_ELLIPSIS
+    if not 0 < len(words) <= _VALUE_MAX_COUNT:
+        return None, frozenset()
     found = fragment(f"{ELLIPSIS} {new}", words, own, tongue)
-    return found, telling(match["old"] or "", own), late
+    parted = match.groupdict().get("parted", ",")
+    if _vague(found, own, tongue) or not (parted or found.values):
+        return None, frozenset()
+    return found, telling(match.groupdict().get("old", ""), own)
+
+
+def _vague(new: Gist, own: Cues, tongue: Tongue) -> bool:
+    """ "Another one", "somewhere warmer", "maybe": no value that stands alone."""
+    vague = tongue.words["never"] | tongue.words["passing"] | own.among("adverbs", "choosing")
+    typed = {n for value in new.values for n in range(value.start, value.end)}
+    rest = [word for n, word in enumerate(new.words) if n not in typed]
+    return any(word.low in vague or finite(word, own) for word in rest)
 
 
 def _explained(clauses: list[Gist], own: Cues) -> list[Gist]:
@@ -214,7 +214,9 @@ def _noun(clause: Gist, own: Cues) -> tuple[tuple[str, ...], tuple[str, ...]] | 
     if clause.subject:
         return clause.subject, clause.plain
     dropped = own.among("small", "passing_mods", "adverbs")
-    nouns = [w for w in clause.said if w.low not in dropped and w.low[:1].isalnum()]
-    if not clause.speaks or not nouns:
+    mine = [at for at, word in enumerate(clause.words) if word.low in own.words["mine"]]
+    said = clause.words[mine[-1] + 1 :] if mine else clause.said
+    nouns = [w for w in said if w.low not in dropped and w.low[:1].isalnum()]
+    if not (clause.speaks or mine) or not nouns:
         return None
     return tuple(word.stem for word in nouns), tuple(word.text for word in nouns)

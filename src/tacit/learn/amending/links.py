@@ -3,7 +3,7 @@ of a life that has one value at a time."""
 
 from __future__ import annotations
 
-from tacit.learn.amending.change import named, within
+from tacit.learn.amending.change import TIMES, named, within
 from tacit.learn.amending.clause import Gist
 from tacit.learn.amending.compare import Link, same_thing
 from tacit.learn.amending.cues import Cues, Topic
@@ -53,7 +53,7 @@ def _all_told(old: Gist, heard: Heard, own: Cues) -> bool:
 
 def _other_act(old: Gist, heard: Heard, own: Cues) -> bool:
     """ "Had lunch with Ann, not Jo" says nothing about whom the speaker lives with."""
-    plain = own.among("neutral", "changes", "ending_verbs")
+    plain = own.among("being", "having", "changes", "ending_verbs")
     content = {clause.verb for clause in heard.clauses if clause.verb} - plain
     lunch = any(clause.past and clause.verb in own.words["having"] for clause in heard.clauses)
     known = old.verb is not None and old.verb not in own.words["neutral"]
@@ -196,6 +196,8 @@ def topical(old: Gist, heard: Heard, own: Cues) -> Link | None:
             continue
         if not topic.opposite and _told_already(old, clause, own):
             continue
+        if clause.preposition in own.words["towards"] and _only_times(clause):
+            continue  # "moved to Tuesday" is no home
         if topic.named and _others_named(old, heard):
             continue
         if topic.thing and not (set(old.subject) or _head(old, own) or {""}) <= clause.stems:
@@ -216,6 +218,12 @@ def _named_thing(topic: Topic, clause: Gist, own: Cues) -> bool:
     """ "Police found my bike": whoever did it."""
     words = {word.low for word in clause.words}
     return topic.thing and bool(words & own.words["mine"]) and not words & own.words["theirs"]
+
+
+def _only_times(clause: Gist) -> bool:
+    times = [value for value in clause.values if value.sort in TIMES]
+    timed = {n for value in times for n in range(value.start, value.end)}
+    return bool(clause.said) and timed >= set(range(clause.start, clause.end))
 
 
 def _told_already(old: Gist, clause: Gist, own: Cues) -> bool:
@@ -241,9 +249,8 @@ def _others_named(old: Gist, heard: Heard) -> bool:
 
 def _same_person(old: Gist, clause: Gist, own: Cues) -> bool:
     if old.speaks or old.role:
-        order = not clause.subject and not clause.referring  # "call me Nez"
         told = bool(clause.subject) and set(clause.subject) <= old.stems
-        return clause.speaks or order or clause.role or told
+        return clause.speaks or clause.role or told
     if clause.speaks or not clause.subject or not old.subject:
         named = old.owned and old.verb in own.words["naming"]
         return clause.speaks and (

@@ -31,6 +31,8 @@ def named_again(old: Gist, heard: Heard, own: Cues) -> Link | None:
     for clause in heard.clauses:
         if clause.negated or clause.added or clause.verb in own.words["ending_verbs"]:
             continue
+        if not clause.stated:
+            continue
         plainly = not heard.tone.turned
         if (plainly and not _definite(old, clause, own)) or not _same_side(old, clause, own):
             continue

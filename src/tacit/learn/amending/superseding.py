@@ -36,7 +36,7 @@ def supersedes(
 ) -> list[Supersession]:
     """Which of `known` (the speaker's own memories, newest first) a message puts an end to. Its
     statements are compared first; where none of them replaces anything, the message is read once
-    more in the light of what is known ("no wait, Thursday"). [] where nothing is replaced: what
+    more in the light of what is known ("Thursday, not Monday"). [] where nothing is replaced: what
     is not decided here stays."""
     found = [made for new in statements for made in _by_statement(new, known)]
     if found:

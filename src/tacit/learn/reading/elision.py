@@ -15,14 +15,16 @@ def supplied(text: str, tongue: Tongue) -> str | None:
     What it then says is judged like any other clause."""
     if "speaking" not in tongue.texts or tongue.has("self", text):
         return None
+    words = [word.lower() for word in _WORD.findall(text)]
+    if len(words) < 2:
+        return None  # "married" may answer any question
     for pattern, new in tongue.supplied:
         if pattern.match(text):
             return pattern.sub(new, _inside(text) if new.endswith(" ") else text, count=1)
-    words = [word.lower() for word in _WORD.findall(text)]
     while words and words[0] in tongue.words["adverbs"]:
         words = words[1:]
-    if len(words) < 2:
-        return None
+    if len(words) < 2 or words[0] in tongue.words["marital"]:
+        return None  # "married life is great"
     tags = tongue.frames.get(words[0], frozenset())
     if any(tag.endswith(":bare") for tag in tags):
         return None  # "read", "put" and "set" may be orders

@@ -45,10 +45,14 @@ class Predicate(Wording):
         if verb in self._listed("verbs_able"):
             return self._able(self._plain(rest))
         if verb in self._listed("verbs_to_come"):
-            return Kind.EVENT if self.when.ahead and self._weighs(rest) else None
+            return Kind.EVENT if self.when.ahead and self._weighs(self._planned(rest)) else None
         if verb in self._listed("verbs_needing"):
             return self._needing(rest)
         return self._acting(verb, rest)
+
+    def _planned(self, rest: list[str]) -> list[str]:
+        """ "I'll take Monday" chooses a day, and plans nothing."""
+        return rest[1:] if rest and rest[0] in self._listed("choosing") else rest
 
     def _says(self, rest: list[str]) -> bool:
         """Whether more than a manner is said: "drives carefully" tells nothing."""

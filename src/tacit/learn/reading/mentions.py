@@ -45,7 +45,7 @@ def turned(text: str, speaker: str, tongue: Tongue) -> str:
 
 
 def named_once(content: str, speaker: str, tongue: Tongue) -> str:
-    """ "The speaker moved their office", where somebody without a name moved their own. Where they
+    """ "The user moved their office", where somebody without a name moved their own. Where they
     do not lead the sentence, "their" could be another's, and says whose it is."""
     nobody = tongue.texts["nobody"]
     if speaker != nobody:

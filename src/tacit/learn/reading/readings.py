@@ -28,6 +28,8 @@ class Reading:
     statement: Statement | None
     subject: Subject | None
     explicit: bool
+    said: str = ""  # the clause as far as it was understood
+    rest: str = ""  # what follows that
 
 
 def read(piece: Piece, quote: str, setting: Setting, last: Subject | None) -> Reading:
@@ -58,9 +60,13 @@ def read(piece: Piece, quote: str, setting: Setting, last: Subject | None) -> Re
     for way, open_frame in tries:
         one = heard.read(way, open_frame=open_frame)
         if one.statement:
-            return one
+            return replace(one, said=way, rest=_rest(way, _supplied([text], tongue)))
         made = made or one.subject
     return replace(nothing, subject=made)
+
+
+def _rest(way: str, wholes: list[str]) -> str:
+    return next((whole[len(way) :] for whole in wholes if whole.startswith(way)), "")
 
 
 class _Heard:

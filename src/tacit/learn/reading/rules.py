@@ -8,9 +8,10 @@ from datetime import datetime
 
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Hold, Statement
+from tacit.learn.reading.coordination import read_all
 from tacit.learn.reading.holds import reach, silenced
 from tacit.learn.reading.mentions import Subject
-from tacit.learn.reading.readings import read, written_out
+from tacit.learn.reading.readings import written_out
 from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS, Piece, blanked, clauses, sentences
 from tacit.learn.reading.setting import Setting
 from tacit.learn.reading.tongue import Tongue
@@ -78,6 +79,7 @@ def _of_sentence(
     found: list[Statement] = []
     inherited: str | None = None
     topic: str | None = None
+    before: tuple[Piece, int] | None = None  # the clause that was read last, and where it begins
     for piece in pieces:
         piece = _about(topic, piece, tongue)
         topic = _topic(piece, tongue) or topic
@@ -85,16 +87,26 @@ def _of_sentence(
         if shared and not piece.opened:
             if inherited is None:
                 continue
-            piece = replace(piece, text=f"{inherited} {piece.text}")
-        reading = read(piece, text[piece.start : piece.end], setting, last)
+            alone, piece = piece, replace(piece, text=f"{inherited} {piece.text}")
+        reading, made = read_all(piece, text[piece.start : piece.end], setting, last)
+        if reading.statement is None and shared and before and not piece.opened:
+            both = _together(before[0], alone, sentence)
+            found[before[1] :] = read_all(both, text[both.start : both.end], setting, last)[1]
         setting = replace(setting, explicit=setting.explicit or reading.explicit)
         inherited = _speaking(piece, tongue)
+        before = (piece, len(found)) if reading.statement else None
         if reading.statement:
-            found.append(reading.statement)
+            found += made
             inherited = _shared(reading.subject, tongue)
         if reading.subject and reading.subject.mentions and not reading.subject.owns:
             last = reading.subject
     return found, last
+
+
+def _together(first: Piece, second: Piece, sentence: Piece) -> Piece:
+    """Two clauses of one subject, the second of which no rule reads, as one."""
+    between = sentence.text[first.end - sentence.start : second.start - sentence.start]
+    return replace(first, end=second.end, text=f"{first.text}{between}{second.text}")
 
 
 def _topic(piece: Piece, tongue: Tongue) -> str | None:
@@ -142,7 +154,13 @@ def _stated(sentence: Piece, tongue: Tongue) -> list[Piece]:
     if sentence.asked:
         asking = next((i for i, p in enumerate(pieces) if tongue.has("question", p.text)), None)
         return pieces[:asking] if asking else []
-    return [piece for piece in pieces if not tongue.has("question", piece.text)]
+    # "… and am on an inhaler" has the subject of the clause before it.
+    elided = tongue.patterns["elided"]
+    return [
+        piece
+        for piece in pieces
+        if not tongue.has("question", piece.text) or (not piece.opened and elided.match(piece.text))
+    ]
 
 
 def _known_already(statement: Statement, setting: Setting) -> bool:

@@ -11,20 +11,28 @@ from tacit import chat_limits
 from tacit.errors import InvalidInput
 from tacit.memory import DisabledView, Memory, View
 from tacit.model.memory import Memory as Record
-from tacit.model.results import Bullet
-from tacit.model.words import ChatKind
+from tacit.model.results import Bullet, Proposal
+from tacit.model.words import ChatKind, State
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import name_of
 from tacit.surfaces.chat.calling import taught
-from tacit.surfaces.chat.commands import fits, undo_button
-from tacit.surfaces.chat.consent import Consent, about_the_same
+from tacit.surfaces.chat.commands import fits, shortened, undo_button
+from tacit.surfaces.chat.consent import Consent, about_the_same, telling_words
+from tacit.surfaces.chat.decisions import UNCLEAR, parse_decision
 from tacit.surfaces.chat.heard import Said
+from tacit.surfaces.chat.questions import Asked
 from tacit.surfaces.chat.say import Say, Span, say, worded
 
 Noticed = frozenset[tuple[str, int]]  # memories by id, and in which version
 # With a name beside the question everything about that person is closer to it. Measured with two
 # common names and ten questions: most of what was meant at 0.65 and above, anything else hardly.
 _CLOSE_MEANING_NAMED = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    says: list[Say]
+    goes_on: bool = False  # the message says more than an answer, and is learned, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,46 @@ class Answers:
             return frozenset()
         return frozenset((one.id, one.version) for one in _newest(view))
 
+    def reply(self, view: View, said: Said, asked: Asked | None) -> Replied | None:
+        """Do what a yes, a no or numbers decide about what waits; None: it is no such answer. What
+        is not clear is asked again."""
+        if said.who is None:
+            return None
+        waiting = self.consent.waiting(view, said.who)
+        ids = tuple(one.id for one in waiting)
+        shown = asked.question.ids if asked is not None and not asked.question.forgets else ()
+        just_asked = asked is not None and asked.just_now
+        # Otherwise it is only clear what is meant if nothing else can be.
+        one_waits = len(ids) == 1 and self._was_asked(view, said, waiting[0])
+        clear = bool(shown) if just_asked else one_waits or shown == ids
+        bare_is_clear = bool(shown) if just_asked else one_waits
+        if not (just_asked and shown):
+            shown = ids
+        words = {one.id: frozenset(telling_words(one.content, said.who)) for one in waiting}
+        decision = parse_decision(said.text, [words.get(id, frozenset()) for id in shown])
+        if decision is None or (decision.says_more and len(shown) > 1):
+            return None
+        if decision.bare:
+            clear = bare_is_clear and not self.consent.is_widening_asked(view, said.who)
+        if not clear and decision.says_more:
+            return None
+        if not clear or decision == UNCLEAR:
+            again = self.consent.ask(view, said.who, again=True, before=wording.NOT_CLEAR)
+            return Replied(again)
+        told = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
+        if decision.says_more:
+            return Replied([told], goes_on=True)
+        still_waiting = self.consent.ask(view, said.who, again=True)
+        return Replied([told, *still_waiting])
+
+    def ask_new(self, view: View | DisabledView, said: Said) -> list[Say]:
+        """Questions about what a message has taught besides."""
+        self._caught_up(said)
+        return self.consent.ask(view, said.who)
+
+    def _was_asked(self, view: View, said: Said, one: Proposal) -> bool:
+        return said.who is not None and self.consent.was_asked(view, said.who, said.chat.id, one)
+
     def answer(
         self, view: View | DisabledView, said: Said, before: Noticed, *, learned: bool
     ) -> list[Say]:
@@ -47,49 +95,53 @@ class Answers:
             return [say(wording.NOBODY)]
         if not said.text.strip():
             return []
-        settled = self._settled(view, said)
-        if settled:
-            return settled
         alone = said.chat.kind is ChatKind.PRIVATE
         if wording.asks_to_remember(said.text):
             return self._remembered(view, said, before) if learned or alone else []
+        if wording.asks_about_all(said.text):
+            return self._everything(view, said)
         if wording.is_question(said.text):
-            return [known(view, said)]
+            return self._known(view, said)
         if learned:
             self._caught_up(said)
-        asked = self.consent.with_buttons(view, said.who, keeping=True)
-        return asked if asked or not alone else self._nothing_new(view, said)
+        kept = taught(view, said) if alone else []
+        told = [_told(said, one) for one in kept]
+        told += self.consent.ask(view, said.who)
+        return told if told or not alone else self._nothing_new(view, said)
 
     def _nothing_new(self, view: View, said: Said) -> list[Say]:
         """Where nobody else listens, not even a line that taught nothing is met with silence."""
-        if said.who is not None:
-            asked_before = self.consent.again(view, said.who, said.text)
-            if asked_before:
-                return asked_before
-        kept = taught(view, said)
-        if kept:  # without a question, as it is set, or because it changed something known
-            return [_told(said, one) for one in kept]
-        late = self.memory.waiting().turns
-        return [say(*worded(wording.STILL_READING if late else wording.NOTHING_NEW))]
+        if self.memory.waiting().turns:
+            return [say(*worded(wording.STILL_READING))]
+        waiting = self.consent.ask(view, said.who, again=True)
+        return waiting or [say(wording.small_talk(said.text))]
 
-    def _settled(self, view: View, said: Said) -> list[Say]:
-        """A plain yes or no. Where it is not clear what it is meant for, that is asked."""
-        yes = wording.answered(said.text)
-        if yes is None or said.who is None:
-            return []
-        asked = self.consent.waiting(view, said.who)
-        if len(asked) == 1 and self.consent.was_asked(said.who, asked[0].id):
-            key = f"{said.channel}:{said.update}"
-            return [self.consent.settled(view, asked[0].id, key, yes=yes)]
-        open_ones = self.consent.again(view, said.who)
-        return [say(wording.WHICH), *open_ones] if len(open_ones) > 1 else open_ones
+    def _known(self, view: View, said: Said) -> list[Say]:
+        found = known(view, said)
+        waiting = self.consent.ask_about(view, said.who, said.text)
+        if found is None:
+            return waiting or [say(wording.UNKNOWN)]
+        return [found, *waiting]
+
+    def _everything(self, view: View, said: Said) -> list[Say]:
+        """Everything of theirs that may be said here, and what waits for their yes."""
+        found = everything(view, said)
+        waiting = self.consent.ask(
+            view, said.who, again=True, every=True, before=wording.NOT_SAVED_YET
+        )
+        if found is not None:
+            return [found, *waiting]
+        alone = said.chat.kind is ChatKind.PRIVATE
+        if waiting:
+            return waiting
+        return [say(*worded(wording.NOTHING_YET if alone else wording.NOTHING_HERE))]
 
     def _remembered(self, view: View, said: Said, before: Noticed) -> list[Say]:
         """With what was understood, as far as it may be heard where it was said."""
         self._caught_up(said)
         alone = said.chat.kind is ChatKind.PRIVATE
         kept = taught(view, said) if alone else _spoken(view, said, before)
-        asked = self.consent.with_buttons(view, said.who, keeping=True)
+        asked = self.consent.ask(view, said.who)
         if kept:
             return [*(_told(said, one) for one in kept), *asked]
         if asked:
@@ -104,21 +156,44 @@ class Answers:
             self.memory.catch_up(chat_limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
 
 
-def known(view: View, said: Said) -> Say:
+def known(view: View, said: Said) -> Say | None:
     """With what has to do with the question. Whoever asks about themselves is then asked about by
     name as well: that the name fits is not enough."""
     text = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
-    named = f"{text} {name_of(said.who)}"
-    if wording.asks_about_all(text):
-        found = _recalled(view, named)
-    else:
-        found = {id: one for id, one in _recalled(view, text).items() if _fits(one)}
-        if not found and wording.is_about_me(text):
-            found = {id: one for id, one in _recalled(view, named).items() if _is_close(one)}
+    found = {id: one for id, one in _recalled(view, text).items() if _fits(one)}
+    if not found and wording.is_about_me(text):
+        named = f"{text} {name_of(said.who)}"
+        found = {id: one for id, one in _recalled(view, named).items() if _is_close(one)}
     if not found:
-        return say(wording.UNKNOWN)
+        return None
     lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found.values())
     return say(wording.KNOWN, *islice(lines, chat_limits.CHAT_FOUND_COUNT))
+
+
+def everything(view: View, said: Said) -> Say | None:
+    """The newest of what may be said here: in private, whatever is theirs or about them; where
+    others listen, what they said there or is about them."""
+    if said.who is None:
+        return None
+    most = chat_limits.CHAT_KNOWN_COUNT
+    if said.chat.kind is ChatKind.PRIVATE:
+        own = list(view.list(state=State.ACTIVE, limit=most + 1))
+    else:
+        me = f"ext:{said.who.key}"
+        own = [one for one in view.list(limit=most + 1) if me in (one.owner, one.speaker)]
+    about = view.about(said.who.key, limit=most + 1)
+    found = {one.id: one for one in (*own, *about) if not one.is_turn}
+    if not found:
+        return None
+    newest = sorted(found.values(), key=lambda one: (one.created_at, one.id))[-most:]
+    spans = [Span(f"\n• {_line(one)}") for one in newest]
+    more = worded(f"\n{wording.MORE_KNOWN}") if len(found) > most else ()
+    return say(wording.KNOWN, *spans, *more)
+
+
+def _line(one: Record) -> str:
+    """The value of a key says little without it."""
+    return shortened(one.content if one.key is None else f"{one.key}: {one.content}")
 
 
 def _recalled(view: View, query: str) -> dict[str, Bullet]:

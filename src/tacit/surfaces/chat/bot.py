@@ -18,9 +18,10 @@ from tacit.settings import ChatSettings, ConsoleSettings
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import Agent, name_of
 from tacit.surfaces.chat.answers import Answers
-from tacit.surfaces.chat.commands import Commands, taken_apart
+from tacit.surfaces.chat.commands import Commands, spelled_out, taken_apart
 from tacit.surfaces.chat.consent import Consent
 from tacit.surfaces.chat.heard import Came, Heard, Moved, Pressed, Quoted, Said, Unsaid, Went
+from tacit.surfaces.chat.questions import OpenQuestions
 from tacit.surfaces.chat.recent import Recent, Turn
 from tacit.surfaces.chat.say import Outlet, Say, Span, say, worded
 from tacit.surfaces.chat.working import Log
@@ -44,11 +45,16 @@ class Bot:
     ) -> None:
         self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
         self._recent = Recent(how.recent, clock)
-        self._consent = Consent()
+        self._consent, self._questions = Consent(clock), OpenQuestions()
         self._answers = Answers(memory, self._consent)
         self.agent = Agent(memory, how, self._recent, self._consent)
 
     def hear(self, heard: Heard, outlet: Outlet) -> list[Say]:
+        says = self._heard(heard, outlet)
+        self._questions.note(heard, says)
+        return says
+
+    def _heard(self, heard: Heard, outlet: Outlet) -> list[Say]:
         if isinstance(heard, Came):
             if heard.anew:
                 self._memory.left(heard.chat.id)
@@ -106,7 +112,10 @@ class Bot:
             self._learn(view, said)
             self._note(view, said)
             return []
-        answered = self._talk(view, said) if self._memory.has_model() else self._plain(view, said)
+        if self._memory.has_model():
+            answered = self._chosen(view, said, outlet) or self._talk(view, said)
+        else:
+            answered = self._chosen(view, said, outlet) or self._plain(view, said, outlet)
         if said.chat.kind is ChatKind.PRIVATE:
             return answered
         return [replace(one, answers=said.message) for one in answered]
@@ -144,12 +153,35 @@ class Bot:
         spans = worded(answered.text) if answered.failed else (Span(answered.text),)
         return [say(*spans), *_secret(refused), *asked]
 
-    def _plain(self, view: View | DisabledView, said: Said) -> list[Say]:
+    def _chosen(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
+        """The reply to a question which of several memories to forget, if it is one."""
+        asked = self._questions.find(said)
+        if asked is None or not asked.question.forgets or not asked.just_now:
+            return []
+        told = self._commands.choose(view, said, outlet, asked.question)
+        if told:
+            self._recent.forget(*_own(view, said.who))
+        return told
+
+    def _plain(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
+        replied = None
+        if isinstance(view, View):
+            replied = self._answers.reply(view, said, self._questions.find(said))
+        if replied is not None and not replied.goes_on:
+            return replied.says
+        command = None if replied is not None else spelled_out(said.text)
+        if command is not None and command[1] and said.chat.kind is not ChatKind.PRIVATE:
+            return [say(wording.IN_PRIVATE)]
+        if command is not None:
+            spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
+            return self._commanded(view, spelled, command[0], outlet)
         before = self._answers.noticed(view, said)
         accepted = self._learn(view, said)
         refused = () if accepted is None else accepted.refused
         if refused:
             return _secret(refused)
+        if replied is not None:
+            return [*replied.says, *self._answers.ask_new(view, said)]
         return self._answers.answer(view, said, before, learned=bool(accepted))
 
     def _learn(self, view: View | DisabledView, said: Said) -> Accepted | None:
@@ -185,7 +217,11 @@ class Bot:
         view = self._view(pressed)
         settled = self._consent.pressed(view, pressed.data, _key(pressed))
         if settled is not None:
-            return settled
+            # The list is gone from the screen with its button: what still waits is listed anew.
+            lists = settled[0].instead and not self._memory.has_model()
+            return (
+                [*settled, *self._consent.ask(view, pressed.who, again=True)] if lists else settled
+            )
         own = _own(view, pressed.who)
         told = self._commands.press(view, pressed, outlet)
         if told is not None:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from tacit import chat_limits, limits
-from tacit.memory import View
+from tacit.memory import View, fenced
 from tacit.model.memory import Memory as Record
 from tacit.model.results import Proposal
 from tacit.model.talk import Offered, ToolCall
+from tacit.model.tokens import estimate
 from tacit.model.words import ChatKind, Sensitivity
 from tacit.settings import ChatSettings
 from tacit.surfaces.chat import wording
@@ -66,8 +67,7 @@ class Calling:
         self._chars_left = chat_limits.CHAT_TOOL_ANSWERS_MAX_CHARS
         self._update = f"{said.channel}:{said.update}"
         self._recalls_left = how.recall_calls
-        # Counted in bytes, which are never fewer than tokens.
-        self._bytes_left = how.recall_tokens
+        self._tokens_left = how.recall_tokens
         self.recalled = False  # something was looked up
         self._wrote = False
         self._hushed = False  # something was left to learning, which keeps it from whom it must
@@ -119,7 +119,7 @@ class Calling:
         return _named(name, tools(self._view.once(key), self._said.message, least))
 
     def _recall(self, call: ToolCall) -> Answer:
-        if self._recalls_left <= 0 or self._bytes_left <= 0:
+        if self._recalls_left <= 0 or self._tokens_left <= 0:
             return Answer(text=wording.ENOUGH_LOOKED_UP, failed=True)
         self._recalls_left -= 1
         self.recalled = True
@@ -127,12 +127,12 @@ class Calling:
         arguments = dict(call.arguments)
         if call.name == "memory_query":
             given = arguments.get("budget_tokens")
-            most = min(self._bytes_left, limits.BUDGET_MAX_TOKENS)
+            most = min(self._tokens_left, limits.BUDGET_MAX_TOKENS)
             if given is None or (isinstance(given, int) and given > most):
                 arguments["budget_tokens"] = most
         found = tool.call(arguments)
-        told = found.text if found.failed else _fitting(found, self._bytes_left)
-        self._bytes_left -= len(told.encode("utf-8", "replace"))
+        told = found.text if found.failed else _fitting(found, self._tokens_left)
+        self._tokens_left -= estimate(told)
         return Answer(text=told, failed=found.failed)
 
     def _proposal(self, arguments: Mapping[str, Any]) -> Answer:
@@ -194,14 +194,16 @@ def _named(name: str, among: Sequence[Tool]) -> Tool:
     return next(one for one in among if one.name == name)
 
 
-def _fitting(found: Answer, most_bytes: int) -> str:
+def _fitting(found: Answer, most_tokens: int) -> str:
     """As many of what was found as there is room for, best first."""
     data = dict(found.data or {})
     name, listed = next(iter(data.items()), ("", []))
     rows: Sequence[Any] = list(listed)
-    while rows and len(as_json({name: rows}).encode("utf-8", "replace")) > most_bytes:
+    told = fenced([as_json({name: rows})])
+    while rows and estimate(told) > most_tokens:
         rows = rows[:-1]
-    return as_json({name: rows})
+        told = fenced([as_json({name: rows})])
+    return told
 
 
 _ANSWER_PROPOSAL = Offered(

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from tacit import chat_limits
+from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, NotFound
 from tacit.memory import DisabledView, View
 from tacit.model.chat import Requester
 from tacit.model.results import Proposal
+from tacit.model.words import ChatKind
 from tacit.surfaces.chat import wording
-from tacit.surfaces.chat.say import Button, Say, Span, say
+from tacit.surfaces.chat.decisions import Decision
+from tacit.surfaces.chat.say import Button, Question, Say, Span, say
 
-_PRESSED = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32})")
+_PRESSED = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32}(?:,[0-9A-Za-z]{1,32})*)")
 _WORD = re.compile(r"\w+")
 _SAME_MIN_SHARE = 0.6  # of the words that count
 # Words that say nothing of what a fact is about, or only that it is about whoever speaks; without
@@ -33,16 +37,15 @@ _SMALL = frozenset(
 class Consent:
     """Who answers is always the view's own person: a proposal of somebody else is not there."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = system_clock) -> None:
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
+        self._began = clock()
         self._lock = threading.Lock()
 
     def waiting(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
-        """What can be asked about here whether it is to be kept, the oldest first; without what is
-        known by now in other words, because the agent itself has kept it."""
-        found = [one for one in _in_order(view) if not one.widens]
-        unknown = (one for one in found if one.replaces or not _is_known(view, one, who))
-        return list(islice(unknown, chat_limits.CHAT_PROPOSALS_MAX_COUNT))
+        """What can be asked about here whether it is to be kept: the newest ones, in order; without
+        what is known by now in other words, because the agent itself has kept it."""
+        return self._waiting(view, who)[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
 
     def with_buttons(
         self, view: View | DisabledView, who: Requester | None, *, keeping: bool
@@ -52,36 +55,84 @@ class Consent:
         `keeping`: so is whether something is kept at all."""
         if who is None:
             return []
-        widening = [one for one in _in_order(view) if one.widens]
-        some = [*(self.waiting(view, who) if keeping else ()), *widening]
-        new = [one for one in some if self._ask(who.key, one.id)]
-        return [_question(one) for one in new[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]]
+        some = [*(self.waiting(view, who) if keeping else ()), *_widening(view)]
+        new = (one for one in some if self._ask(who.key, one.id))
+        return [_question(one) for one in islice(new, chat_limits.CHAT_PROPOSALS_MAX_COUNT)]
 
-    def again(
-        self, view: View | DisabledView, who: Requester, about: str | None = None
+    def ask(
+        self,
+        view: View | DisabledView,
+        who: Requester | None,
+        *,
+        again: bool = False,
+        every: bool = False,
+        before: str = "",
     ) -> list[Say]:
-        """The questions that were asked and are still open; `about`: those that these words are
-        about."""
-        widening = [one for one in _in_order(view) if one.widens]
-        open_ones = [
-            one for one in (*self.waiting(view, who), *widening) if self.was_asked(who, one.id)
-        ]
-        return [
-            _question(one)
-            for one in open_ones[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]
-            if about is None or about_the_same(about, one.content, who)
-        ]
+        """Ask about what waits, as one question that can be answered in words, if this process has
+        not asked about all of it; `again`: also if it has. `every`: what is asked about later is
+        told as well."""
+        if who is None:
+            return []
+        wider = [one for one in _widening(view) if self._ask(who.key, one.id) or again]
+        found = self._waiting(view, who)
+        shown = found[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
+        new = [one for one in shown if self._ask(who.key, one.id)]
+        older = found[: -len(shown)][-chat_limits.CHAT_KNOWN_COUNT :] if every else []
+        asked = new or (again and shown)
+        keeping = [_asking(shown, len(found), before, older)] if asked else []
+        return [*map(_question, wider[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
 
-    def was_asked(self, who: Requester, id: str) -> bool:
+    def ask_about(self, view: View | DisabledView, who: Requester | None, words: str) -> list[Say]:
+        """Ask about what waits and has to do with these words."""
+        if who is None:
+            return []
+        found = [one for one in self.waiting(view, who) if mentions(words, one.content, who)]
+        for one in found:
+            self._ask(who.key, one.id)
+        return [_asking(found, len(found), wording.NOT_SAVED_YET)] if found else []
+
+    def is_widening_asked(self, view: View | DisabledView, who: Requester) -> bool:
+        """Whether a question is open that no words answer, but buttons alone."""
+        return any(self._has_asked(who, one) for one in _widening(view))
+
+    def was_asked(self, view: View, who: Requester, chat: str, one: Proposal) -> bool:
+        """Whether this process asked about it, or an earlier one: a bot answers what it is told in
+        private with the question before it notes the message as done."""
+        before = one.created_at < self._began and _was_told_privately(view, chat, one.id)
+        return before or self._has_asked(who, one)
+
+    def _has_asked(self, who: Requester, one: Proposal) -> bool:
         with self._lock:
-            return id in self._asked.get(who.key, ())
+            return one.id in self._asked.get(who.key, ())
+
+    def answer(
+        self, view: View | DisabledView, ids: Sequence[str], decision: Decision, key: str
+    ) -> Say:
+        """Do what a reply decides, and tell it. What expired or was answered meanwhile is left."""
+        contents = {one.id: one.content for one in view.proposals() if not one.widens}
+        done: dict[bool, list[str]] = {True: [], False: []}
+        gone = 0
+        for place, id in enumerate(ids):
+            yes = place in decision.yes
+            if not yes and place not in decision.no:
+                continue
+            if id in contents and self.settle(view, id, key, yes=yes):
+                done[yes].append(contents[id])
+            else:
+                gone += 1
+        return _told(done[True], done[False], gone)
 
     def pressed(self, view: View | DisabledView, data: str, key: str) -> list[Say] | None:
         """None if it is no button of ours."""
         found = _PRESSED.fullmatch(data)
         if found is None:
             return None
-        return [self.settled(view, found[2], key, yes=found[1] == "y", instead=True)]
+        ids, yes = found[2].split(","), found[1] == "y"
+        if len(ids) == 1:
+            return [self.settled(view, ids[0], key, yes=yes, instead=True)]
+        every = frozenset(range(len(ids)))
+        decision = Decision(yes=every) if yes else Decision(no=every)
+        return [replace(self.answer(view, ids, decision, key), instead=True)]
 
     def settled(
         self, view: View | DisabledView, id: str, key: str, *, yes: bool, instead: bool = False
@@ -119,18 +170,79 @@ class Consent:
             asked.add(id)
             return True
 
+    def _waiting(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+        found = [one for one in _in_order(view) if not one.widens]
+        older, looked_at = (
+            found[: -chat_limits.CHAT_LOOKED_AT_COUNT],
+            found[-chat_limits.CHAT_LOOKED_AT_COUNT :],
+        )
+        unknown = [one for one in looked_at if one.replaces or not _is_known(view, one, who)]
+        return [*older, *unknown]
+
 
 def _in_order(view: View | DisabledView) -> list[Proposal]:
-    found = sorted(view.proposals(), key=lambda one: (one.created_at, one.id))
-    return found[: chat_limits.CHAT_LOOKED_AT_COUNT]
+    return sorted(view.proposals(), key=lambda one: (one.created_at, one.id))
+
+
+def _widening(view: View | DisabledView) -> list[Proposal]:
+    return [one for one in _in_order(view) if one.widens]
+
+
+def _was_told_privately(view: View, chat: str, id: str) -> bool:
+    try:
+        memory = view.show(id)
+    except NotFound:  # in a group nobody sees what waits
+        return False
+    return memory.learned_kind is ChatKind.PRIVATE and memory.learned_in == chat
 
 
 def _question(one: Proposal) -> Say:
     """The whole is asked with the content last, so that it reads as a quote."""
-    yes = Button(label=wording.YES, data=f"p:y:{one.id}")
-    no = Button(label=wording.NO, data=f"p:n:{one.id}")
     asked = wording.ASKED_WIDER if one.widens else wording.ASKED
-    return say(asked, Span(one.content, "strong"), buttons=((yes, no),))
+    asks = None if one.widens else Question(ids=(one.id,))
+    return say(asked, Span(one.content, "strong"), buttons=(_yes_and_no(one.id),), asks=asks)
+
+
+def _yes_and_no(ids: str, yes: str = wording.YES, no: str = wording.NO) -> tuple[Button, ...]:
+    return Button(label=yes, data=f"p:y:{ids}"), Button(label=no, data=f"p:n:{ids}")
+
+
+def _asking(
+    shown: Sequence[Proposal], total: int, before: str = "", older: Sequence[Proposal] = ()
+) -> Say:
+    """One question for all: each has a number, and a button to keep it alone. `older` ones are told
+    and not asked about."""
+    if len(shown) == 1 == total:
+        asked = _question(shown[0])
+        return replace(asked, spans=(Span(before), *asked.spans)) if before else asked
+    spans = [Span(before)] if before else []
+    newest = wording.NEWEST_FIRST.format(len(shown)) if total > len(shown) else ""
+    spans.append(Span(wording.THINGS_WAIT.format(total, newest)))
+    for number, one in enumerate(shown, start=1):
+        spans += [Span(f"\n{number}. "), Span(one.content, "strong")]
+    spans += [part for one in older for part in (Span("\n• "), Span(one.content, "strong"))]
+    ids = tuple(one.id for one in shown)
+    singly = (Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
+    rows = (_yes_and_no(",".join(ids), wording.ALL, wording.NONE), tuple(singly))
+    return say(*spans, "\n" + wording.HOW_TO_ANSWER, buttons=rows, asks=Question(ids=ids))
+
+
+def _told(kept: Sequence[str], left: Sequence[str], gone: int) -> Say:
+    if gone and not kept and not left:
+        return say(wording.NOT_YOURS)
+    spans: list[Span] = []
+    if len(kept) == 1:
+        spans += [Span(wording.KEPT), Span(kept[0], "strong")]
+    elif kept:
+        spans.append(Span(wording.KEPT.rstrip()))
+        spans += [part for one in kept for part in (Span("\n• "), Span(one, "strong"))]
+    if left and kept:
+        spans.append(Span(f"\n{wording.LEFT_OTHERS}{'; '.join(left)}"))
+    elif left:
+        spans.append(Span(wording.LEFT if len(left) == 1 else wording.LEFT_ALL.format(len(left))))
+    if gone:
+        spans.append(Span(f"\n{wording.SOME_GONE}"))
+    return Say(spans=tuple(spans))
 
 
 def _outcome(meant: Proposal | None, *, yes: bool) -> tuple[Span, ...]:
@@ -151,7 +263,7 @@ def alike(one: str, other: str, own: Requester | None) -> bool:
     """Whether two sentences say the same about the same: no name and no number of the one is
     missing in the other, and most of the other words are shared."""
     these, those = _words(one), _words(other)
-    first, second = _telling(one, own), _telling(other, own)
+    first, second = telling_words(one, own), telling_words(other, own)
     if not first or not second:
         return False
     telling = {word for word in first ^ second if (these | those)[word]}
@@ -162,16 +274,17 @@ def about_the_same(said: str, content: str, own: Requester | None) -> bool:
     """Whether most of what a fact tells was spoken of, and all numbers in it."""
     spoken, told = _words(said).keys(), _words(content).keys()
     numbers = {word for word in told if any(map(str.isdigit, word))}
-    telling = _telling(content, own)
+    telling = telling_words(content, own)
     return numbers <= spoken and len(telling & spoken) >= _SAME_MIN_SHARE * max(len(telling), 1)
 
 
 def mentions(said: str, content: str, own: Requester | None) -> bool:
     """Whether anything of what a fact tells was spoken of."""
-    return not _telling(content, own).isdisjoint(_words(said))
+    return not telling_words(content, own).isdisjoint(_words(said))
 
 
-def _telling(content: str, own: Requester | None) -> set[str]:
+def telling_words(content: str, own: Requester | None) -> set[str]:
+    """The words of a fact that tell it from others, without their last s."""
     names = _words(f"{own.name or ''} {own.username or ''}").keys() if own else set()
     return _words(content).keys() - names - _SMALL - {""}
 

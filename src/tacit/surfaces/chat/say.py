@@ -34,6 +34,15 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a reply in words ("yes", "all", "1 and 3") is about, in the order in which it stands in
+    the message."""
+
+    ids: tuple[str, ...]  # proposals; of a question what to forget, memories
+    forgets: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Say:
     spans: tuple[Span, ...]
     buttons: tuple[tuple[Button, ...], ...] = ()  # rows of them
@@ -41,15 +50,20 @@ class Say:
     alone: bool = False  # for `to` alone, in private: never where others listen
     instead: bool = False  # in place of the message whose button was pressed
     answers: str | None = None  # the id of the message that this is an answer to
+    asks: Question | None = None  # what the next message can answer in words
 
     @property
     def text(self) -> str:
         return "".join(span.text for span in self.spans)
 
 
-def say(*parts: str | Span, buttons: tuple[tuple[Button, ...], ...] = ()) -> Say:
+def say(
+    *parts: str | Span,
+    buttons: tuple[tuple[Button, ...], ...] = (),
+    asks: Question | None = None,
+) -> Say:
     spans = tuple(Span(part) if isinstance(part, str) else part for part in parts)
-    return Say(spans=spans, buttons=buttons)
+    return Say(spans=spans, buttons=buttons, asks=asks)
 
 
 def worded(template: str, given: object = "") -> tuple[Span, ...]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from tacit import Requester
 from tacit.errors import NotFound
+from tacit.model.key_text import show_with_key
 from tacit.model.memory import Memory
 from tacit.model.results import Page, Stats
 from tacit.surfaces.cli import documents, rooms, tables
@@ -134,7 +135,13 @@ def delta(session: Session) -> Answer:
     args = session.args
     found = session.view.delta(args.since)
     rows = [
-        (str(c.revision), c.event, c.memory_id, c.category or "", c.content or "")
+        (
+            str(c.revision),
+            c.event,
+            c.memory_id,
+            c.category or "",
+            show_with_key(c.key, c.content or ""),
+        )
         for c in found.changes
     ]
     return Answer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from tacit.model.key_text import show_with_key
 from tacit.model.memory import Memory
 from tacit.model.results import Bullet, Recalled
 from tacit.surfaces.cli import documents, questions, tables
@@ -104,6 +105,6 @@ def _score(one: Recalled) -> str:
 def _words(memory: Memory) -> str:
     """A turn of a conversation is quoted with who said it and when."""
     if not memory.is_turn:
-        return memory.content
+        return show_with_key(memory.key, memory.content)
     who = memory.name or memory.role or ""
     return f"{tables.when(memory.observed_at)}, {who}: {memory.content}"

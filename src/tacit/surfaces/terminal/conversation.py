@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Protocol
 
@@ -36,15 +36,25 @@ class Screen(Protocol):
         ...
 
 
+def _is_list(what: Say) -> bool:
+    """Whether it has numbers of its own: its buttons would need others beside them."""
+    return what.asks is not None and len(what.asks.ids) > 1
+
+
 @dataclass(slots=True)
 class _Choices:
     """The buttons on the screen. No number is given twice, so one that is read off the screen never
     presses another button than the one that it stands at."""
 
     next: int = 1
+    listed: int = 0  # how many numbers a list has that was shown since, and is answered in words
     _messages: list[dict[int, str]] = field(default_factory=list)  # what their numbers press
 
     def add(self, what: Say) -> None:
+        if _is_list(what):  # from now on these numbers are meant
+            self.listed = len(what.asks.ids) if what.asks is not None else 0
+            self._messages.clear()
+            return
         buttons = [button for row in what.buttons for button in row]
         if buttons:
             self._messages.append({self.next + n: one.data for n, one in enumerate(buttons)})
@@ -53,6 +63,11 @@ class _Choices:
 
     def pressed(self, number: int) -> str | None:
         return next((one[number] for one in self._messages if number in one), None)
+
+    def is_text(self, number: int) -> bool:
+        """Whether it never was a button's, or a list has it now."""
+        listed = number <= self.listed and self.pressed(number) is None
+        return listed or number >= self.next
 
     def answered(self, number: int) -> None:
         """So are the other buttons of the same message: after a yes there is no no."""
@@ -86,9 +101,10 @@ class Conversation:
         """Each is answered: where nothing happens, people wait, and programs lose count."""
         self._shown = False
         number = int(line) if _NUMBER.fullmatch(line) else None
-        if number is None or number >= self._choices.next:
+        data = None if number is None else self._choices.pressed(number)
+        if number is None or self._choices.is_text(number):
             self._hear(self._said(line))
-        elif (data := self._choices.pressed(number)) is None:
+        elif data is None:
             self._show(say(wording.NO_BUTTON.format(number)))
         elif self._hear(self._pressed(data)):
             self._choices.answered(number)
@@ -135,7 +151,8 @@ class Conversation:
         self._show(what)
 
     def _show(self, what: Say) -> None:
-        self.screen.show(what, self._choices.next)
+        shown = replace(what, buttons=()) if _is_list(what) else what
+        self.screen.show(shown, self._choices.next)
         self._choices.add(what)
         self._shown = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View
+from tacit.memory import View, fenced, inert, quoted
 from tacit.model.words import Kind, Sensitivity
 from tacit.surfaces.tools.schemas import flag, several, takes, words
 from tacit.surfaces.tools.tool import Answer, Tool
@@ -35,10 +35,11 @@ def _add_to_memory(view: View, message: str | None, least: Sensitivity | None) -
         if not given.get("force"):
             found = view.suggest_update(content, category=category, about=about)
             if found is not None:
-                suggestion = {"id": found.id, "content": found.content, "reason": found.reason}
+                said = inert(found.content)
+                suggestion = {"id": found.id, "content": said, "reason": found.reason}
                 return Answer(
                     text=f"Not stored, because {found.id} may be what this changes ({found.reason})"
-                    f": {found.content!r}. Call update_memory with that id; or, if both hold, "
+                    f":\n{fenced([said])}\nCall update_memory with that id; or, if both hold, "
                     "call this again with force.",
                     data={"stored": False, "suggestion": suggestion},
                 )
@@ -82,12 +83,13 @@ def _update_memory(view: View, message: str | None, least: Sensitivity | None) -
     def act(given: dict[str, Any]) -> Answer:
         before = view.show(given["memory_id"])
         done = view.update(before.id, given["content"], sensitivity=least, message=message)
+        old = quoted(before)
         return Answer(
-            text=f"Updated {done.id}: {before.content!r} is now {given['content']!r}.",
+            text=f"Updated {done.id}. Before, it said:\n{fenced([old])}",
             data={
                 "id": done.id,
                 "version": done.version,
-                "old_content": before.content,
+                "old_content": old,
                 "content": given["content"],
             },
         )

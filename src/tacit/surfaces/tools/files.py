@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import DisabledView, View
+from tacit.memory import DisabledView, View, contained, fenced
 from tacit.surfaces.tools.schemas import takes, words
 from tacit.surfaces.tools.tool import Answer, Tool
 
 _PATH = "Relative to the notes, for example trips.md, _index.md or 2026-03-01/telegram_1001.md"
+
+
+_NO_FILES = "There are no files yet."
 
 
 def file_tools(view: View | DisabledView) -> tuple[Tool, Tool]:
@@ -20,8 +23,9 @@ def _read(view: View | DisabledView) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         path = given["path"]
         if path.strip("/"):
-            return Answer(text=view.read_file(path))
-        return Answer(text="\n".join(view.files()) or "There are no files yet.")
+            return Answer(text=fenced([contained(view.read_file(path))]))
+        paths = view.files()
+        return Answer(text=fenced([contained(one) for one in paths]) if paths else _NO_FILES)
 
     return Tool(
         name="read_file",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View
+from tacit.memory import View, inert
 from tacit.model.results import Bullet, Recalled
 from tacit.surfaces.tools.facts import TYPES
 from tacit.surfaces.tools.schemas import flag, fraction, number, several, takes, words
-from tacit.surfaces.tools.telling import told
-from tacit.surfaces.tools.tool import Answer, Tool, as_json
+from tacit.surfaces.tools.telling import as_data, told
+from tacit.surfaces.tools.tool import Answer, Tool
 
 _WHEN = "A day or a time, for example 2026-03-01"
 _IMPORTANCE = (limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX)
@@ -49,7 +49,7 @@ def _memory_query(view: View) -> Tool:
             threshold=given.get("threshold"),
         )
         bullets = [_bullet(one) for one in found]
-        return Answer(text=as_json(bullets), data={"bullets": bullets})
+        return as_data(bullets, {"bullets": bullets})
 
     return Tool(
         name="memory_query",
@@ -93,7 +93,7 @@ def _search_memories(view: View) -> Tool:
             kinds=given.get("types"),
         )
         data = {"memories": [_recalled(one) for one in found]}
-        return Answer(text=as_json(data), data=data)
+        return as_data(data, data)
 
     return Tool(
         name="search_memories",
@@ -125,4 +125,4 @@ def _bullet(one: Bullet) -> dict[str, Any]:
 
 
 def _recalled(one: Recalled) -> dict[str, Any]:
-    return told(one.memory) | {"score": round(one.score, 4), "why": one.why}
+    return told(one.memory) | {"score": round(one.score, 4), "why": inert(one.why)}

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View
+from tacit.memory import View, fenced, quoted
 from tacit.model.words import Sensitivity, Visibility
 from tacit.surfaces.tools.schemas import number, takes, words
-from tacit.surfaces.tools.telling import told
-from tacit.surfaces.tools.tool import Answer, Tool, as_json
+from tacit.surfaces.tools.telling import as_data, told
+from tacit.surfaces.tools.tool import Answer, Tool
 
 _CATEGORY = {"category": "namespace"}  # the same thing by the name that the library has for it
 _NAMESPACE = words(
@@ -33,7 +33,7 @@ def _get(view: View) -> Tool:
         memory = view.get(given["namespace"], given["key"])
         if memory is None:
             return Answer(text=_NOTHING, data={"memory": None})
-        return Answer(text=memory.content, data={"memory": told(memory)})
+        return Answer(text=fenced([quoted(memory)]), data={"memory": told(memory)})
 
     return Tool(
         name="memory_get",
@@ -107,7 +107,7 @@ def _list(view: View) -> Tool:
             cursor=given.get("cursor"),
         )
         data = {"memories": [told(memory) for memory in page], "cursor": page.cursor}
-        return Answer(text=as_json(data), data=data)
+        return as_data(data, data)
 
     return Tool(
         name="memory_list",

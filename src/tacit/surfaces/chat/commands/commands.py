@@ -20,7 +20,7 @@ from tacit.surfaces.chat.commands import (
 )
 from tacit.surfaces.chat.commands.asked import Asked, is_private, taken_apart, tell
 from tacit.surfaces.chat.heard import Heard, Pressed, Said
-from tacit.surfaces.chat.say import Outlet, Say
+from tacit.surfaces.chat.say import Outlet, Question, Say
 
 Act = Callable[[Asked], list[Say]]
 # For anybody, also for those whom no channel vouches for.
@@ -94,6 +94,24 @@ class Commands:
             console=self.console,
         )
         return _kindly(BUTTONS[does], asked)
+
+    def choose(
+        self, view: View | DisabledView, said: Said, outlet: Outlet, question: Question
+    ) -> list[Say]:
+        """The reply to a list of memories of which some are to be forgotten; nothing where it is no
+        reply to that."""
+        if isinstance(view, DisabledView) or said.who is None or not is_private(said):
+            return []
+        asked = Asked(
+            memory=self.memory,
+            view=view,
+            heard=said,
+            who=said.who,
+            words=(said.text,),
+            outlet=outlet,
+            console=self.console,
+        )
+        return _kindly(lambda one: forgetting.choose(one, question), asked)
 
     def _run(
         self,

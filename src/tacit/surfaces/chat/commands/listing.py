@@ -14,7 +14,7 @@ from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, as_id, tell
 from tacit.surfaces.chat.commands.buttons import PAGE, PAGE_SEEN, button
 from tacit.surfaces.chat.commands.forgetting import delete
-from tacit.surfaces.chat.commands.showing import shortened
+from tacit.surfaces.chat.commands.showing import in_brief
 from tacit.surfaces.chat.say import Button, Say, Span, code, say, strong, worded
 
 _VISIBILITIES = {"public": Visibility.PUBLIC_OK, "private": Visibility.PRIVATE_ONLY}
@@ -84,7 +84,7 @@ def _page(asked: Asked, number: int, does: str) -> Say:
     for category, group in groupby(shown, key=lambda one: one.category):
         spans += [Span("\n\n"), strong(_title(category))]
         for one in group:
-            spans += [Span("\n• ["), code(one.id), Span(f"] {shortened(one.content)}")]
+            spans += [Span("\n• ["), code(one.id), Span(f"] {in_brief(one)}")]
             if does == PAGE_SEEN:
                 spans.append(Span(f" ({wording.VISIBLE[one.visibility]})"))
     ending = wording.LIST_ENDING if does == PAGE else wording.VISIBILITY_ENDING

@@ -17,7 +17,7 @@ from tacit.model.results import Change
 from tacit.model.words import Event, State, Visibility
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, tell
-from tacit.surfaces.chat.commands.showing import shortened
+from tacit.surfaces.chat.commands.showing import in_brief, shortened
 from tacit.surfaces.chat.say import Say, Span, say, worded
 
 Changed = list[tuple[datetime, str]]  # memories by when they changed, newest first
@@ -76,20 +76,23 @@ def take_back(asked: Asked) -> list[Say]:
     if not asked.private:
         return [_instead(wording.UNDONE)]
     if earlier is None:
-        return [_instead(wording.REMOVED, shortened(memory.content))]
+        return [_instead(wording.REMOVED, in_brief(memory))]
     return [_instead(wording.REWORDED, shortened(earlier))]
 
 
 def restore(asked: Asked) -> list[Say]:
-    """By the button under something that was just deleted."""
-    (id,) = asked.words
+    """By the button under what was just deleted."""
+    (words,) = asked.words
+    ids = words.split(",")
     try:
-        asked.once("restore").restore(id)
+        for id in ids:
+            asked.once(f"restore/{id}").restore(id)
     except Conflict:
         return [_instead(wording.CHANGED_SINCE)]
     if not asked.private:
         return [_instead(wording.UNDONE)]
-    return [_instead(wording.RESTORED, shortened(asked.view.show(id).content))]
+    contents = "', '".join(in_brief(asked.view.show(id)) for id in ids)
+    return [_instead(wording.RESTORED, contents)]
 
 
 def _last_change(view: View, changed: Changed) -> list[Last]:
@@ -170,10 +173,10 @@ def _take_back(asked: Asked, last: Last, replaced: str | None) -> tuple[Span, ..
     try:
         if event is Event.DELETE and not _taken(asked.view, memory):
             once.restore(memory.id)
-            return worded(wording.RESTORED, shortened(memory.content))
+            return worded(wording.RESTORED, in_brief(memory))
         if event in _ADDED and replaced is None:
             once.forget(memory.id)
-            return worded(wording.REMOVED, shortened(memory.content))
+            return worded(wording.REMOVED, in_brief(memory))
         earlier = replaced or _earlier(last)
         if earlier is not None:
             once.update(memory.id, earlier)

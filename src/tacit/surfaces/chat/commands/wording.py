@@ -55,6 +55,10 @@ NOW_PRIVATE = "From now on I say this in private only."
 
 UNDO, FORGET_IT, NO = "Undo", "Forget {}", "No"
 DELETED = "Deleted: '{}'"
+FORGOTTEN = "Forgotten: '{}'."
+RESTORABLE_ONE = " /undo brings it back."
+RESTORABLE = "\nThe button brings all of them back."
+NOT_KEPT = "All right, I will not keep this: '{}'"
 DELETED_HERE = "Forgotten."
 RESTORED = "Restored: '{}'"
 REMOVED = "No longer remembered: '{}'"
@@ -64,9 +68,16 @@ CHANGED_SINCE = "It was changed since then, so I leave it as it is. /memory show
 NOTHING_TO_UNDO = "There is nothing to undo."
 CANNOT_UNDO = "Your last change cannot be undone. /memory shows what there is now."
 
-HOW_TO_FORGET = "Write /forget <id>, or /forget and what it is about. /memory lists all."
+HOW_TO_FORGET = (
+    "What shall I forget? Say for example “forget my address”, or /forget <id>. /memory lists "
+    "everything, and /undo takes back the last change."
+)
 NOTHING_FOUND = "I found nothing like that to forget."
 WHICH = "Which of these shall I forget?"
+WHICH_THIS = "Shall I forget this?"
+YES_OR_NO = "Say “yes” or “no”."
+WHICH_NUMBERS = "Say the numbers, “all” or “none”."
+KEPT_THEM = "All right, nothing is forgotten."
 ALL_OF_IT = (
     "Erase everything that I remember for you, now and for good? This cannot be undone. "
     "/export gives you a copy first."

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.memory import View
+from tacit.memory import View, inert, quoted
 from tacit.model import text
 from tacit.model.memory import Memory
 
@@ -56,6 +56,7 @@ class Entity:
     observations: list[str] = field(default_factory=list)
     id: str = ""  # of the memory that says what it is
     next: int = 0  # the number of the next observation: those that are gone keep theirs
+    quotes: dict[str, str] = field(default_factory=dict)  # observations as a model is told of them
 
     @property
     def key(self) -> str:
@@ -80,17 +81,19 @@ class Graph:
     def entities(self) -> dict[str, Entity]:
         """By name, in the order they came to be."""
         found: dict[str, Entity] = {}
-        said: list[tuple[str, str, str]] = []
+        said: list[tuple[str, str, str, str]] = []
         for memory in self._under(_NODE):
             name, *rest = _parts(_NODE, memory)
             if rest:
                 if _NUMBERED.match(rest[0]):  # other keys that begin alike are none of ours
-                    said.append((name, rest[0], _observed(name, rest[0], memory.content)))
+                    words = _observed(name, rest[0], memory.content)
+                    said.append((name, rest[0], words, quoted(memory, words)))
             else:
                 found[name] = Entity(name, _kind(name, memory.content), id=memory.id)
-        for name, numbered, content in sorted(said, key=lambda one: one[:2]):
+        for name, numbered, content, quote in sorted(said, key=lambda one: one[:2]):
             if name in found:
                 found[name].observations.append(content)
+                found[name].quotes[content] = quote
                 found[name].next = int(numbered[:_NUMBER_CHARS]) + 1
         return found
 
@@ -117,7 +120,7 @@ class Graph:
 
     def remove_entities(self, names: Collection[str]) -> None:
         for memory in self._under(_NODE):
-            if _parts(_NODE, memory)[0] in names:
+            if is_named(_parts(_NODE, memory)[0], names):
                 self._forget(memory)
         for relation in self.relations():
             if relation.touches(names):
@@ -125,7 +128,8 @@ class Graph:
 
     def remove_observations(self, name: str, contents: Collection[str]) -> None:
         for memory in self._under(_key(_NODE, name) + _BAR):
-            if _observed(name, _parts(_NODE, memory)[-1], memory.content) in contents:
+            words = _observed(name, _parts(_NODE, memory)[-1], memory.content)
+            if words in contents or quoted(memory, words) in contents:
                 self._forget(memory)
 
     def remove_relation(self, relation: Relation) -> None:
@@ -163,6 +167,11 @@ class Graph:
 def named(name: str) -> str:
     """In the one spelling that keys have."""
     return unicodedata.normalize("NFC", name)
+
+
+def is_named(name: str, names: Collection[str]) -> bool:
+    """By its own name, or as a model is told of it."""
+    return name in names or inert(name) in names
 
 
 def check_entity(entity: Entity) -> None:

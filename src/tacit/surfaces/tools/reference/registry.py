@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.memory import DisabledView, View
+from tacit.memory import DisabledView, View, inert
 from tacit.surfaces.tools.reference.graph import (
     Entity,
     Graph,
@@ -15,6 +15,7 @@ from tacit.surfaces.tools.reference.graph import (
     check_entity,
     check_observations,
     check_relation,
+    is_named,
     named,
 )
 from tacit.surfaces.tools.reference.schemas import (
@@ -29,7 +30,8 @@ from tacit.surfaces.tools.reference.schemas import (
     TO_OBSERVE,
 )
 from tacit.surfaces.tools.schemas import Schema, takes
-from tacit.surfaces.tools.tool import Answer, Needs, Tool, as_json
+from tacit.surfaces.tools.telling import as_data
+from tacit.surfaces.tools.tool import Answer, Needs, Tool
 
 Act = Callable[[Graph, dict[str, Any]], Answer]
 
@@ -72,7 +74,8 @@ def _create_relations(graph: Graph, given: dict[str, Any]) -> Answer:
 
 
 def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
-    known = graph.entities()
+    entities = graph.entities()
+    known = {inert(name): entity for name, entity in entities.items()} | entities
     for one in given["observations"]:
         name = named(one["entityName"])
         if name not in known:
@@ -84,7 +87,8 @@ def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
         new = [c for c in _each(one["contents"]) if c not in entity.observations]
         graph.observe(entity, new)
         entity.observations += new
-        results.append({"entityName": entity.name, "addedObservations": new})
+        added = [inert(one) for one in new]
+        results.append({"entityName": inert(entity.name), "addedObservations": added})
     return _listed("results", results)
 
 
@@ -116,7 +120,7 @@ def _search_nodes(graph: Graph, given: dict[str, Any]) -> Answer:
 
 def _open_nodes(graph: Graph, given: dict[str, Any]) -> Answer:
     names = set(map(named, given["names"]))
-    return _part(graph, lambda entity: entity.name in names)
+    return _part(graph, lambda entity: is_named(entity.name, names))
 
 
 def _part(graph: Graph, wanted: Callable[[Entity], bool]) -> Answer:
@@ -146,23 +150,27 @@ def _shown(entities: Sequence[Entity], relations: Sequence[Relation]) -> dict[st
 
 def _entity(entity: Entity) -> dict[str, Any]:
     return {
-        "name": entity.name,
-        "entityType": entity.kind,
-        "observations": list(entity.observations),
+        "name": inert(entity.name),
+        "entityType": inert(entity.kind),
+        "observations": [entity.quotes.get(one) or inert(one) for one in entity.observations],
     }
 
 
 def _relation(relation: Relation) -> dict[str, Any]:
-    return {"from": relation.start, "to": relation.end, "relationType": relation.kind}
+    return {
+        "from": inert(relation.start),
+        "to": inert(relation.end),
+        "relationType": inert(relation.kind),
+    }
 
 
 def _listed(name: str, items: list[dict[str, Any]]) -> Answer:
-    """The text is the bare list, as the reference has it."""
-    return Answer(text=as_json(items), data={name: items})
+    """The text has the bare list, as the reference has it."""
+    return as_data(items, {name: items})
 
 
 def _told(data: dict[str, Any]) -> Answer:
-    return Answer(text=as_json(data), data=data)
+    return as_data(data, data)
 
 
 def _done(says: str) -> Answer:

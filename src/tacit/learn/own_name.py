@@ -1,0 +1,58 @@
+"""What somebody without a name in their channel is called: by what the store knows of them."""
+
+from __future__ import annotations
+
+import re
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.identity.resolve import Asking
+from tacit.model.people import NameKind
+from tacit.model.request import Request
+from tacit.model.words import State
+from tacit.store import listing, people
+from tacit.store.core import Store
+from tacit.store.listing import Filter
+
+_SLOT, _CATEGORY = "name", "profile"
+_NAME_MAX_CHARS = 64
+# The name stands at the end: "… wants to be called Nora Becker".
+_STATED = re.compile(r"\w.*?\s((?:[^\W\d_a-z][\w'-]*\s)*[^\W\d_a-z][\w'-]*)\W*")
+
+
+def own_name(store: Store, space: str, asking: Asking) -> str | None:
+    """Return the one name that a channel gave before, else the one that they told: as far as it may
+    be said in this chat, and in private also while it waits for their yes. None: none is known."""
+
+    def work(connection: Connection, request: Request) -> str | None:
+        given = {
+            name.text
+            for person in people.going_by(connection, space, request.mine).values()
+            for name in person.names
+            if name.kind is NameKind.NAME
+        }
+        if len(given) == 1:
+            return given.pop()
+        return _told(store, connection, request)
+
+    return store.read(space, asking, work)
+
+
+def _told(store: Store, connection: Connection, request: Request) -> str | None:
+    states = (State.ACTIVE, State.PENDING) if request.private else (None,)
+    for state in states:
+        wanted = Filter(category=_CATEGORY, owners=tuple(sorted(request.mine)), state=state)
+        page = listing.page(
+            connection,
+            store.audiences,
+            store.database.dialect,
+            request if state is None else request.managing(),
+            wanted,
+            limits.PAGE_DEFAULT_COUNT,
+        )
+        stated = (_STATED.fullmatch(one.content) for one, _ in page if one.slot == _SLOT)
+        names = [found[1] for found in stated if found and len(found[1]) <= _NAME_MAX_CHARS]
+        if names:
+            return names[0]
+    return None

@@ -1,0 +1,64 @@
+"""What a reply to a numbered list decides, by a table of replies in many voices."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.surfaces.chat.decisions import UNCLEAR, Decision, parse_decision
+
+CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
+ITEMS = [frozenset(one.split()) for one in CONTENTS]
+TABLE = Path(__file__).with_name("replies.tsv")
+
+
+def replies() -> list[tuple[str, int, str]]:
+    with TABLE.open(encoding="utf-8") as lines:
+        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(row[0], int(row[1]), row[2]) for row in rows if not row[0].startswith("# ")]
+
+
+def told(decision: Decision | None, count: int) -> str:
+    if decision is None or decision == UNCLEAR:
+        return "unclear"
+    every = frozenset(range(count))
+    if decision.yes == every:
+        return "yes-all"
+    if decision.no == every:
+        return "no-all"
+    signs = dict.fromkeys(decision.yes, "+") | dict.fromkeys(decision.no, "-")
+    return " ".join(f"{signs[place]}{place + 1}" for place in sorted(signs))
+
+
+@pytest.mark.parametrize(("text", "count", "expected"), replies())
+def test_a_reply_decides_what_the_table_says(text: str, count: int, expected: str) -> None:
+    assert told(parse_decision(text, ITEMS[:count]), count) == expected
+
+
+def test_only_a_yes_or_no_that_names_nothing_is_bare() -> None:
+    for text in ("yes", "ok", "nein danke", "keep them", "No, it is for this task"):
+        decision = parse_decision(text, ITEMS[:3])
+        assert decision is not None
+        assert decision.bare, text
+    for text in ("all", "none", "1", "yes to both", "only the first"):
+        decision = parse_decision(text, ITEMS[:2])
+        assert decision is not None
+        assert not decision.bare, text
+
+
+WORDS = "yes no not only all both none but except 1 2 3 first last rest keep forget , please cat"
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=8), st.integers(1, 5))
+def test_whatever_is_said_nothing_is_both_kept_and_dropped(words: list[str], count: int) -> None:
+    decision = parse_decision(" ".join(words), ITEMS[:count])
+    if decision is not None:
+        assert not decision.yes & decision.no
+        assert decision.yes | decision.no <= set(range(count))
+
+
+@given(st.text(max_size=250), st.integers(0, 5))
+def test_any_text_is_read_without_trouble(text: str, count: int) -> None:
+    parse_decision(text, ITEMS[:count])

@@ -1,0 +1,134 @@
+"""A reply (a yes, thanks, a choice, an answer, an order) changes nothing of what is remembered."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit import Message
+from tacit.memory import Memory
+from tacit.model.words import State
+from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.lessons import BY_HAND, contents, told
+from tests.contract.rooms import private
+
+NORA = tacit.Requester("telegram:77", name="Nora")
+DATA = Path(__file__).parent / "data"
+FEW = 25  # every such reply is tried where a database takes longer
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+FACTS, REPLIES = rows("facts.tsv"), rows("replies.tsv")
+
+
+@pytest.fixture
+def learning(database_url: str, opened: Open) -> Memory:
+    return opened(database_url, settings=BY_HAND)
+
+
+def everything(view: View) -> list[str]:
+    """All that is kept for somebody, in every state, with versions, and what waits for a yes."""
+    states = [view.list(limit=100, state=state).items for state in State]
+    kept = [
+        f"{one.state} v{one.version} {one.content} <- {one.source.message}"
+        for items in states
+        for one in items
+    ]
+    asked = [f"asked: {one.content}" for one in view.proposals()]
+    happened = [f"{one.event} {one.memory_id}" for one in view.activity(limit=100).items]
+    return sorted({*kept, *asked, *happened})
+
+
+def conversation(replies: Sequence[dict[str, str]]) -> list[list[Message]]:
+    """What the assistant said, and the reply to it; some come apart, as channels hand them over."""
+    found: list[list[Message]] = []
+    for at in range(0, len(replies), 100):
+        said: list[Message] = []
+        for one in replies[at : at + 100]:
+            said.append(Message("assistant", one["assistant"]))
+            said.append(Message("user", one["reply"], id=one["reply"]))
+        found += [said[:-1], said[-1:]]
+    return found
+
+
+def test_replies_change_nothing(database_url: str, opened: Open) -> None:
+    """500 replies after each of 20 facts on SQLite, in memory; on PostgreSQL, where a turn takes
+    longer, every twenty-fifth reply, other ones after each fact."""
+    assert (len(FACTS), len(REPLIES)) == (20, 500)
+    few = "sqlite" not in database_url
+    learning = opened(database_url if few else "sqlite://", settings=BY_HAND)
+    wrong: list[str] = []
+    for number, fact in enumerate(FACTS):
+        view = private(learning, tacit.Requester(f"telegram:{number + 1}", name="Nora"))
+        told(learning, view, fact["statement"])
+        if not contents(view):
+            view.remember(fact["statement"])  # no rule reads it: there is something to change
+        before = everything(view)
+        for said in conversation(REPLIES[number % FEW :: FEW] if few else REPLIES):
+            view.learn(said)
+        learning.catch_up()
+        after = everything(view)
+        wrong += [f"{fact['statement']}: - {one}" for one in before if one not in after]
+        wrong += [f"{fact['statement']}: + {one}" for one in after if one not in before]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("fact", "asked", "reply"),
+    [
+        ("I live in Berlin", "Shall I look up restaurants there?", "Yes please"),
+        ("I live in Berlin", "What would you like to eat?", "Thai please"),
+        ("My favorite color is green", "I made the title larger.", "Ok cool"),
+        ("My name is Nora Weiss", "Shall I look in Hamburg?", "no, Berlin"),
+        ("My dentist appointment is on 12 March", "Which day suits you for the quiz?", "the 14th"),
+        ("My dentist appointment is on 12 March", "The quiz is on the 13th.", "make it the 14th"),
+        ("I live in Berlin", "Berlin again?", "not Berlin, somewhere colder"),
+        ("My husband's name is Tobias", "Who should the hero be?", "it's Max"),
+        ("I'm vegan", "Which menu?", "vegetarian please"),
+        ("I use Firefox", "Which browser should the guide show?", "use Chrome instead"),
+        ("Ich wohne in Berlin", "Soll ich dort suchen?", "nein, Hamburg"),
+    ],
+)
+def test_an_answer_changes_nothing(learning: Memory, fact: str, asked: str, reply: str) -> None:
+    view = private(learning, NORA)
+    told(learning, view, fact)
+    before = everything(view)
+    assert before
+    told(learning, view, asked, role="assistant")
+    told(learning, view, reply)
+    assert everything(view) == before
+
+
+@pytest.mark.parametrize(
+    ("fact", "reply", "now"),
+    [
+        ("I live in Lisbon", "no, Porto, not Lisbon", "Nora lives in Porto"),
+        ("I live in Lisbon", "sorry, I meant Porto", "Nora lives in Porto"),
+        ("My sister is called Hanna", "It's Anna, not Hanna", "Nora's sister is called Anna"),
+        ("My rent is 900 euros", "actually it's 950 euros", "Nora's rent is 950 euros"),
+        ("My boss is Keith", "Keith left, my boss is Lorraine now", "Nora's boss is Lorraine"),
+        ("Ich wohne in Kiel", "nein, Bremen, nicht Kiel", "Nora wohnt in Bremen"),
+    ],
+)
+def test_an_explicit_correction_replaces_what_it_corrects(
+    learning: Memory, fact: str, reply: str, now: str
+) -> None:
+    view = private(learning, NORA)
+    told(learning, view, fact)
+    told(learning, view, "Shall I note anything else?", role="assistant")
+    told(learning, view, reply)
+    assert contents(view) == [now]
+
+
+@pytest.mark.parametrize("reply", ["actually it's the 14th", "the 14th, not the 12th"])
+def test_another_day_of_the_same_month_is_told_by_its_number(learning: Memory, reply: str) -> None:
+    view = private(learning, NORA)
+    told(learning, view, "My dentist appointment is on 12 May", reply)
+    assert contents(view) == ["Nora's dentist appointment is on 14 May 2026"]
