@@ -1,4 +1,4 @@
-"""What somebody without a name in their channel is called: by what the store knows of them."""
+"""The name of a requester whose channel gives none: what the store knows of them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,29 @@ from tacit.identity.resolve import Asking
 from tacit.model.people import NameKind
 from tacit.model.request import Request
 from tacit.model.words import State
-from tacit.store import listing, people
+from tacit.store import listing, people, reads
 from tacit.store.core import Store
 from tacit.store.listing import Filter
 
 _SLOT, _CATEGORY = "name", "profile"
+_KEYS = ("preferred_name", "name")
 _NAME_MAX_CHARS = 64
+_NAME = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,3}")
 # The name stands at the end: "… wants to be called Nora Becker".
 _STATED = re.compile(r"\w.*?\s((?:[^\W\d_a-z][\w'-]*\s)*[^\W\d_a-z][\w'-]*)\W*")
 
 
 def own_name(store: Store, space: str, asking: Asking) -> str | None:
-    """Return the one name that a channel gave before, else the one that they told: as far as it may
-    be said in this chat, and in private also while it waits for their yes. None: none is known."""
+    """Return the name that the requester put under a key, else the one that a channel gave before,
+    else the one that they told: as far as it may be said in this chat, and in private also while it
+    waits for their consent. None: none is known."""
 
     def work(connection: Connection, request: Request) -> str | None:
+        for key in _KEYS:
+            value = reads.by_key(connection, store.audiences, request, _CATEGORY, key)
+            name = "" if value is None else value[0].content
+            if len(name) <= _NAME_MAX_CHARS and _NAME.fullmatch(name):
+                return name
         given = {
             name.text
             for person in people.going_by(connection, space, request.mine).values()
