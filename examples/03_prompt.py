@@ -20,7 +20,7 @@ It prints:
     - [id:…] Alice never flies
 
     ### Profile
-    - [id:…] Portuguese
+    - [id:…] language: Portuguese
 
     ### Project
     - [id:…] Alice wants to see the lighthouse of Nazaré

@@ -9,7 +9,9 @@ It prints:
 
     12 tools, among them memory_query
     Stored as ….
+    <tacit-memory …>
     [{"id": "…", "category": "preference", "text": "[preference] Alice drinks green tea"}]
+    </tacit-memory>
 """
 
 import asyncio

@@ -116,6 +116,12 @@ class Plain:
             )
         ]
 
+    def shown_visibility(self, seat: Seat, fact: Fact) -> str:
+        """The owner in private sees what they set; others see only that it reaches them."""
+        if fact.owner is None or (seat.private and self.same(fact.owner, seat.who)):
+            return fact.visibility
+        return "room" if fact.room is None else "public_ok"
+
     def value(self, seat: Seat, key: str) -> Fact | None:
         found = [
             one

@@ -218,7 +218,7 @@ def test_three_styles_and_no_other(memory: Memory, clock: SetClock) -> None:
     id = kept(view, "Europe/Lisbon", category="profile", key="timezone")
     clock.forward(seconds=1)
     texts = {style: view.block(style).text for style in STYLES}
-    assert f"### Profile\n- [id:{id}] Europe/Lisbon" in texts["memory"]
+    assert f"### Profile\n- [id:{id}] timezone: Europe/Lisbon" in texts["memory"]
     assert f'profile:\n  timezone = "Europe/Lisbon" [id:{id}]' in texts["filtered"]
     assert texts["summary"] == ""  # there are no notes
     assert view.block().text == texts["memory"]

@@ -5,6 +5,7 @@ import pytest
 from tacit.memory import Memory
 from tacit.model.people import NameKind
 from tacit.model.words import State, Trust
+from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, only, told
 from tests.contract.rooms import ALICE, BOB, CAROL, group, private
@@ -88,14 +89,19 @@ def test_what_is_said_in_private_changes_nothing_for_others(learning: Memory) ->
     assert [one for one in contents(private(learning, BOB)) if "Bosch" in one]
 
 
-def test_hearsay_is_hedged_in_prompts(learning: Memory) -> None:
-    view = private(learning, ALICE)
-    told(learning, view, "My brother Erik works at Volvo", "I work at Siemens")
-    lines = view.block().text.splitlines()
-    (hearsay,) = [line for line in lines if "Volvo" in line]
-    (own,) = [line for line in lines if "Siemens" in line]
-    assert "hearsay" in hearsay.casefold() or "said" in hearsay.casefold()
-    assert "hearsay" not in own.casefold()
+def test_hearsay_names_its_speaker_to_others_and_is_not_hedged_to_the_speaker(
+    learning: Memory,
+) -> None:
+    told(learning, group(learning, ALICE), "My brother Erik works at Volvo")
+    (own,) = [line for line in lines(private(learning, ALICE)) if "Volvo" in line]
+    (heard,) = [line for line in lines(private(learning, BOB)) if "Volvo" in line]
+    assert own.endswith("Alice's brother Erik works at Volvo")
+    assert "said" not in own
+    assert heard.endswith("Alice said that Alice's brother Erik works at Volvo")
+
+
+def lines(view: View) -> list[str]:
+    return view.block().text.splitlines()
 
 
 def test_carol_learns_nothing_of_what_alice_told(learning: Memory) -> None:

@@ -2,7 +2,7 @@
 and the room in which the owner asks, observe the same as if nothing had been added."""
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
@@ -107,7 +107,8 @@ def observed(view: View, ids: list[str]) -> str:
     for bullet in view.query("tea", form="full"):
         found += [bullet.text, bullet.recalled and told(bullet.recalled)]
     found += [view.stats(), view.delta()]
-    found += [view.block(style) for style in Style]
+    # Ids are drawn anew in each world, and the estimate of tokens depends on their letters.
+    found += [replace(view.block(style), tokens=0) for style in Style]
     fresh = view.fresh("tea")
     found += [fresh.text, fresh.revision, *map(told, fresh.recalled)]
     calls = {

@@ -1,6 +1,7 @@
 """The story through the official client of MCP, over HTTP: tools, and the block as a resource. What
 no tool may do (the owner's own yes, links, what a channel hands over) goes over REST."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
@@ -15,6 +16,12 @@ from tests.service.told_by_library import suggested
 from tests.service.told_by_rest import Rest
 
 T = TypeVar("T")
+# Tools name the speaker of what another person said; the library has that in fields of its own.
+_SPEAKER = re.compile(r"^\w+ said that ")
+
+
+def _words(content: str) -> str:
+    return _SPEAKER.sub("", content)
 
 
 class Mcp:
@@ -38,18 +45,18 @@ class Mcp:
 
     def get(self, at: At, category: str, key: str) -> str | None:
         found = self._call(at, "memory_get", namespace=category, key=key)["memory"]
-        return None if found is None else str(found["content"])
+        return None if found is None else _words(str(found["content"]))
 
     def listed(self, at: At, category: str) -> Sequence[str]:
         found = self._call(at, "memory_list", namespace=category)["memories"]
-        return [one["content"] for one in found]
+        return [_words(one["content"]) for one in found]
 
     def forget_key(self, at: At, category: str, key: str) -> int:
         return int(self._call(at, "memory_delete", namespace=category, key=key)["forgotten"])
 
     def recalled(self, at: At, question: str) -> Sequence[str]:
         found = self._call(at, "search_memories", query=question)["memories"]
-        return [one["content"] for one in found]
+        return [_words(one["content"]) for one in found]
 
     def block(self, at: At) -> str:
         async def read(client: Client) -> str:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    false,
     func,
     select,
     tuple_,
@@ -157,10 +158,11 @@ def about_ids() -> Select[Any]:
 
 
 def _seen_pin(shape: Shape | None) -> ColumnElement[bool]:
-    """A pin is the owner's own act: for everybody else, nothing is pinned (`redact`)."""
+    """A pin is the owner's own act: for other requesters, nothing is pinned (`redact`)."""
     if shape is None or shape.purpose is Purpose.MANAGE:
         return _M.pinned
-    return and_(_M.pinned, sees_all(shape))
+    # CASE, not AND: PostgreSQL would take `owner IS NULL` out of an AND and scan the space by it.
+    return case((sees_all(shape), _M.pinned), else_=false())
 
 
 def term(name: str, shape: Shape | None = None) -> ColumnElement[bool]:
