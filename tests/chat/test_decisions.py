@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.surfaces.chat.decision_words import NOT_ANSWERS
 from tacit.surfaces.chat.decisions import UNCLEAR, Decision, parse_decision
 
 CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
@@ -46,6 +47,39 @@ def test_only_a_yes_or_no_that_names_nothing_is_bare() -> None:
         decision = parse_decision(text, ITEMS[:2])
         assert decision is not None
         assert not decision.bare, text
+
+
+@given(
+    st.sampled_from([text for text, _, decided in replies() if decided != "unclear"]),
+    st.text(alphabet="bcdfghjkqvwxz", min_size=4, max_size=9),
+    st.integers(0, 8),
+    st.integers(1, 5),
+)
+def test_one_word_that_is_no_word_of_an_answer_keeps_nothing(
+    text: str, word: str, place: int, count: int
+) -> None:
+    words = text.split()
+    decision = parse_decision(" ".join([*words[:place], word, *words[place:]]), ITEMS[:count])
+    assert decision is None or not decision.yes
+
+
+@given(
+    st.lists(st.sampled_from(("yes", "ok", "all", "both", "none", "1", ",", "no")), max_size=4),
+    st.sampled_from(NOT_ANSWERS),
+    st.integers(0, 4),
+)
+def test_words_that_close_a_talk_decide_nothing(
+    words: list[str], closing: tuple[str, ...], place: int
+) -> None:
+    text = " ".join([*words[:place], *closing, *words[place:]])
+    assert parse_decision(text, ITEMS[:2]) is None
+
+
+def test_of_what_to_forget_a_deletion_is_a_yes_and_keeping_a_no() -> None:
+    for text in ("delete it", "yes", "erase everything", "forget all of them", "confirm"):
+        assert told(parse_decision(text, ITEMS[:1], forgets=True), 1) == "yes-all"
+    for text in ("keep it", "no", "don't delete it", "leave it", "skip", "keep everything"):
+        assert told(parse_decision(text, ITEMS[:1], forgets=True), 1) == "no-all"
 
 
 WORDS = "yes no not only all both none but except 1 2 3 first last rest keep forget , please cat"

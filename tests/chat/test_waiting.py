@@ -1,5 +1,6 @@
 """What waits for a yes: it is told, and answered in words by the one who was asked alone."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -162,14 +163,159 @@ def test_a_yes_is_no_answer_to_what_nobody_was_asked(driver: LocalDriver) -> Non
     assert remembered(driver, ALICE, TEAM) == []
 
 
-def test_a_yes_to_another_question_keeps_nothing_and_erases_nothing(driver: LocalDriver) -> None:
+CLOSING = (
+    "ok thanks, that's all",
+    "that's all",
+    "that's all, thanks",
+    "thanks all",
+    "both are nice",
+    "yeah right",
+    "all good",
+    "all right then",
+    "no need to thank me",
+    "ok thanks",
+    "thanks for everything",
+    "das ist alles",
+    "alles gut",
+    "alles klar",
+    "ja ja",
+)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("words", CLOSING)
+def test_who_closes_the_talk_or_thanks_decides_nothing(
+    driver: LocalDriver, words: str, count: int
+) -> None:
+    tell(driver, count)
+    driver.say(ALICE, HOME, words)
+    assert waiting(driver, ALICE) == sorted(KNOWN[:count])
+    assert remembered(driver, ALICE) == []
+
+
+BETWEEN = (
+    "What is the weather like?",
+    "Where was I born?",
+    "forget my umbrella",
+    "/memory",
+    "/privacy",
+    "/help",
+    "Remember that I like green tea",
+    "forget everything",
+)
+DECIDING = ("yes", "all", "1", "both", "no", "none", "ok", "only the first", "yes to all", "ja")
+
+
+@given(st.integers(1, 3), st.sampled_from(BETWEEN), st.sampled_from(DECIDING))
+@settings(max_examples=25, deadline=None)
+def test_an_answer_after_something_else_decides_nothing(
+    count: int, between: str, word: str
+) -> None:
+    with staged("sqlite://", PLAIN) as stage:
+        driver = LocalDriver(stage)
+        tell(driver, count)
+        before = waiting(driver, ALICE)
+        driver.say(ALICE, HOME, between)
+        told = driver.say(ALICE, HOME, word).text
+        erased = between == "forget everything" and "erased" in told
+        assert waiting(driver, ALICE) == ([] if erased else before)
+        assert not set(remembered(driver, ALICE)) & set(KNOWN)
+
+
+def test_an_answer_to_another_person_comes_between_in_a_group(driver: LocalDriver) -> None:
+    for who in (ALICE, BOB):
+        driver.join(who, TEAM)
+    driver.say(ALICE, TEAM, "I have a dog called Rex")
+    driver.say(BOB, TEAM, "What is the weather like?")
+    assert "I am not sure which you mean." in driver.say(ALICE, TEAM, "yes").text
+    assert remembered(driver, ALICE, TEAM) == []
+
+
+def test_what_another_account_brings_to_the_chat_comes_between(driver: LocalDriver) -> None:
+    code = re.search(r"[0-9A-Z]{5}-[0-9A-Z]{5}", driver.say(ALICE, HOME, "/link").text)
+    assert code is not None
+    tell(driver, 1)
+    (sure,) = driver.say(BOB, alone(BOB), f"/link {code[0]}").shown
+    asked = driver.press(BOB, sure, sure.buttons[0])
+    assert any(one.room == HOME for one in asked), "Alice is asked about the link"
+    assert "I am not sure which you mean." in driver.say(ALICE, HOME, "yes").text
+    assert remembered(driver, ALICE) == []
+
+
+def test_yes_to_the_others_is_clear_after_an_answer_to_some(driver: LocalDriver) -> None:
+    asked = tell(driver, 3)
+    again = driver.say(ALICE, HOME, "yes to the others").text
+    assert again == f"I am not sure which you mean. {asked}"
+    driver.say(ALICE, HOME, "2")
+    driver.say(ALICE, HOME, "yes to the others")
+    assert remembered(driver, ALICE) == sorted(KNOWN[:3])
+
+
+def test_yes_to_both_is_also_a_yes_to_the_one_that_waits(driver: LocalDriver) -> None:
+    tell(driver, 1)
+    assert driver.say(ALICE, HOME, "yes to both").text == f"I will remember: {KNOWN[0]}"
+
+
+def test_a_yes_to_erasing_everything_keeps_nothing_that_waits(driver: LocalDriver) -> None:
     view(driver, ALICE).remember("Alice likes tea")
+    view(driver, BOB).remember("Bob likes tea")
     tell(driver, 1)
     driver.say(ALICE, HOME, "/forget everything")
     told = driver.say(ALICE, HOME, "yes").text
-    assert told == f"I am not sure which you mean. Should I remember this? {KNOWN[0]}"
+    assert told.startswith("Everything that was yours is erased:")
+    assert remembered(driver, ALICE) == waiting(driver, ALICE) == []
+    assert remembered(driver, BOB) == ["Bob likes tea"]
+
+
+@pytest.mark.parametrize(
+    "word", ["no", "keep it", "nein", "don't", "no thanks", "never mind", "don't delete it"]
+)
+def test_a_no_to_erasing_everything_keeps_it(driver: LocalDriver, word: str) -> None:
+    view(driver, ALICE).remember("Alice likes tea")
+    driver.say(ALICE, HOME, "delete everything you know about me")
+    assert driver.say(ALICE, HOME, word).text == "All of it is kept."
+    driver.say(ALICE, HOME, "yes")
+    assert remembered(driver, ALICE) == ["Alice likes tea"], "it is asked no more"
+
+
+@pytest.mark.parametrize("word", ["yes", "Yes, delete everything.", "erase everything", "ja bitte"])
+def test_a_plain_yes_erases_everything(driver: LocalDriver, word: str) -> None:
+    view(driver, ALICE).remember("Alice likes tea")
+    driver.say(ALICE, HOME, "delete everything you know about me")
+    told = driver.say(ALICE, HOME, word).text
+    assert told == "Everything that was yours is erased: 1 in all."
+    assert remembered(driver, ALICE) == []
+
+
+@pytest.mark.parametrize(
+    "words", ["ok", "all", "all good", "yes and no", "what would that erase?", "/memory", "hello"]
+)
+def test_less_than_a_yes_erases_nothing(driver: LocalDriver, words: str) -> None:
+    view(driver, ALICE).remember("Alice likes tea")
+    driver.say(ALICE, HOME, "delete everything you know about me")
+    driver.say(ALICE, HOME, words)
     assert remembered(driver, ALICE) == ["Alice likes tea"]
-    assert driver.say(ALICE, HOME, "yes").text == f"I will remember: {KNOWN[0]}"
+
+
+@pytest.mark.parametrize("word", ["keep it", "no, keep it", "don't forget it", "leave it"])
+def test_who_keeps_what_could_be_forgotten_forgets_nothing(driver: LocalDriver, word: str) -> None:
+    mine = view(driver, ALICE)
+    mine.remember("Alice has a cat called Miso")
+    mine.remember("Alice's sister has a cat")
+    assert "Which of these" in driver.say(ALICE, HOME, "forget my cat").text
+    driver.say(ALICE, HOME, word)
+    assert len(remembered(driver, ALICE)) == 2
+
+
+def test_delete_the_first_forgets_the_first(driver: LocalDriver) -> None:
+    mine = view(driver, ALICE)
+    mine.remember("Alice has a cat called Miso")
+    mine.remember("Alice's sister has a cat")
+    asked = driver.say(ALICE, HOME, "forget my cat").text
+    first = asked.splitlines()[1].partition("] ")[2]
+    driver.say(ALICE, HOME, "delete the first, keep the second")
+    assert first not in remembered(driver, ALICE)
+    assert len(remembered(driver, ALICE)) == 1
 
 
 def test_what_expired_meanwhile_is_not_kept(driver: LocalDriver) -> None:
@@ -191,17 +337,15 @@ def test_what_was_answered_elsewhere_meanwhile_is_left_as_it_is(driver: LocalDri
     assert waiting(driver, ALICE) == [KNOWN[2]]
 
 
-def test_a_bot_that_was_restarted_still_takes_the_answer(driver: LocalDriver) -> None:
-    tell(driver, 1)
-    restarted(driver)
-    assert driver.say(ALICE, HOME, "yes").text == f"I will remember: {KNOWN[0]}"
-    for said in SAID[1:3]:
-        driver.say(ALICE, HOME, said)
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_bot_that_was_restarted_asks_again(driver: LocalDriver, count: int) -> None:
+    tell(driver, count)
     restarted(driver)
     asked = driver.say(ALICE, HOME, "all").text
-    assert "2 things wait" in asked, "which ones it had listed, it does not know"
+    assert all(content in asked for content in KNOWN[:count])
+    assert remembered(driver, ALICE) == [], "which ones it had listed, it does not know"
     driver.say(ALICE, HOME, "all")
-    assert remembered(driver, ALICE) == sorted(KNOWN[:3])
+    assert remembered(driver, ALICE) == sorted(KNOWN[:count])
 
 
 def test_no_word_lets_others_hear_something(driver: LocalDriver) -> None:
@@ -377,8 +521,7 @@ def test_only_a_plain_request_forgets(driver: LocalDriver) -> None:
     assert len(remembered(driver, ALICE)) == 1
     (asked,) = driver.say(ALICE, HOME, "forget everything").shown
     assert asked.buttons == ("Erase everything", "Keep it")
-    driver.say(ALICE, HOME, "yes")
-    assert len(remembered(driver, ALICE)) == 1, "that is not answered in passing"
+    assert len(remembered(driver, ALICE)) == 1
 
 
 class Nameless(LocalDriver):
@@ -408,3 +551,63 @@ def test_who_does_not_want_their_name_kept_is_not_called_so(database_url: str) -
         driver.say(ALICE, HOME, "no")
         driver.say(ALICE, HOME, "I have a dog called Rex")
         assert not any("Nora" in one for one in waiting(driver, ALICE))
+
+
+@pytest.mark.parametrize("words", ["call me Jules", "My name is Jules"])
+@pytest.mark.parametrize(
+    "question", ["what's my name?", "what is my name", "do you know my name?", "wie heiße ich?"]
+)
+def test_who_told_their_name_is_told_it(database_url: str, words: str, question: str) -> None:
+    with staged(database_url, PLAIN) as stage:
+        driver = Nameless(stage)
+        driver.say(ALICE, HOME, words)
+        driver.say(ALICE, HOME, "yes")
+        assert "Jules" in driver.say(ALICE, HOME, question).text
+        assert "Jules" not in driver.say(BOB, alone(BOB), question).text
+
+
+POLITE = {
+    "can you remember that my locker is number 12": "Alice's locker is number 12",
+    "could you remember my sister is called Ana?": "Alice's sister is called Ana",
+    "Would you please remember that I play the cello?": "Alice plays the cello",
+    "can you keep in mind that I hate mushrooms?": "Alice hates mushrooms",
+    "kannst du dir merken, dass ich in Berlin wohne": "Alice wohnt in Berlin",
+    "Könntest du dir bitte merken, dass ich in Berlin wohne?": "Alice wohnt in Berlin",
+}
+
+
+@pytest.mark.parametrize("words", POLITE)
+def test_a_polite_request_is_kept_and_told_with_a_way_back(driver: LocalDriver, words: str) -> None:
+    (told,) = driver.say(ALICE, HOME, words).shown
+    assert told.text == f"Remembered: {POLITE[words]}"
+    assert remembered(driver, ALICE) == [POLITE[words]]
+    driver.press(ALICE, told, "Undo")
+    assert remembered(driver, ALICE) == []
+
+
+def test_a_polite_request_is_refused_with_the_reason_of_a_plain_one(driver: LocalDriver) -> None:
+    plain = driver.say(ALICE, HOME, "remember that my password is hunter2-Xk9!pQ").text
+    polite = driver.say(ALICE, HOME, "can you remember that my password is hunter2-Xk9!pQ").text
+    assert polite == plain
+    assert "secret" in polite
+    plain = driver.say(ALICE, HOME, "remember that hm").text
+    assert driver.say(ALICE, HOME, "can you remember that hm").text == plain
+    assert remembered(driver, ALICE) == []
+
+
+def test_a_question_what_is_remembered_is_no_request(driver: LocalDriver) -> None:
+    view(driver, ALICE).remember("Alice's sister is called Ana")
+    told = driver.say(ALICE, HOME, "can you remember my sister's name?").text
+    assert told == "This is what I remember:\n• Alice's sister is called Ana"
+    for words in (
+        "can you remember what I had for lunch?",
+        "could you remember that time in Rome?",
+    ):
+        assert "do not know" in driver.say(ALICE, HOME, words).text
+    assert len(remembered(driver, ALICE)) == 1
+
+
+def test_what_is_known_is_not_said_to_be_no_fact(driver: LocalDriver) -> None:
+    for _ in range(2):
+        told = driver.say(ALICE, HOME, "remember that my bike is blue").text
+    assert told == "I remember that already: Alice's bike is blue"

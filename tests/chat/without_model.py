@@ -120,6 +120,36 @@ def _keeps_no_secret(driver: Driver) -> None:
     assert remembered(driver, ALICE) == waiting(driver, ALICE) == []
 
 
+def _erases(driver: Driver) -> None:
+    driver.say(ALICE, HOME, "Remember that I like green tea")
+    for answer, told in (
+        ("no", "All of it is kept."),
+        ("yes", "Everything that was yours is erased: 1 in all."),
+    ):
+        (asked,) = driver.say(ALICE, HOME, "delete everything you know about me").shown
+        assert "Say “yes” or “no”." in asked.text
+        assert asked.buttons == ("Erase everything", "Keep it")
+        assert driver.say(ALICE, HOME, answer).text == told
+    assert remembered(driver, ALICE) == []
+
+
+def _takes_no_thanks_for_a_yes(driver: Driver) -> None:
+    for words in ("Alec is my boss by the way", "I live in Lisbon"):
+        driver.say(ALICE, HOME, words)
+    for words in ("ok thanks, that's all", "all good", "both are nice", "no need to thank me"):
+        driver.say(ALICE, HOME, words)
+        assert len(waiting(driver, ALICE)) == 2, words
+    driver.say(ALICE, HOME, "hm, yes, why not")
+    assert len(remembered(driver, ALICE)) == 2
+
+
+def _is_asked_politely(driver: Driver) -> None:
+    (told,) = driver.say(ALICE, HOME, "can you remember that my locker is number 12?").shown
+    assert told.text == "Remembered: Alice's locker is number 12"
+    driver.press(ALICE, told, "Undo")
+    assert remembered(driver, ALICE) == []
+
+
 WITHOUT_MODEL = (
     Scenario("without a model: remember, ask, undo", _works, None),
     Scenario("without a model: buttons ask, and only the person concerned answers", _asks, None),
@@ -131,4 +161,7 @@ WITHOUT_MODEL = (
     Scenario("without a model: a change is told, and can be undone", _tells_what_changed, None),
     Scenario("without a model: a question is answered with what fits", _tells_what_fits, None),
     Scenario("without a model: a secret is not kept", _keeps_no_secret, None),
+    Scenario("without a model: a plain yes erases everything", _erases, None),
+    Scenario("without a model: thanks are no yes", _takes_no_thanks_for_a_yes, None),
+    Scenario("without a model: a polite request is one", _is_asked_politely, None),
 )

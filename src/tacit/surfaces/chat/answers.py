@@ -11,7 +11,7 @@ from tacit import chat_limits
 from tacit.errors import InvalidInput
 from tacit.memory import DisabledView, Memory, View
 from tacit.model.memory import Memory as Record
-from tacit.model.results import Bullet, Proposal
+from tacit.model.results import Bullet
 from tacit.model.words import ChatKind, State
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import name_of
@@ -20,8 +20,7 @@ from tacit.surfaces.chat.commands import fits, shortened, undo_button
 from tacit.surfaces.chat.consent import Consent, about_the_same, telling_words
 from tacit.surfaces.chat.decisions import UNCLEAR, parse_decision
 from tacit.surfaces.chat.heard import Said
-from tacit.surfaces.chat.questions import Asked
-from tacit.surfaces.chat.say import Say, Span, say, worded
+from tacit.surfaces.chat.say import Question, Say, Span, say, strong, worded
 
 Noticed = frozenset[tuple[str, int]]  # memories by id, and in which version
 # With a name beside the question everything about that person is closer to it. Measured with two
@@ -47,28 +46,28 @@ class Answers:
             return frozenset()
         return frozenset((one.id, one.version) for one in _newest(view))
 
-    def reply(self, view: View, said: Said, asked: Asked | None) -> Replied | None:
-        """Do what a yes, a no or numbers decide about what waits; None: it is no such answer. What
-        is not clear is asked again."""
+    def reply(self, view: View, said: Said, asked: Question | None) -> Replied | None:
+        """Do what a yes, a no or numbers decide about what the person was just asked; None: it is
+        no such answer. What is not clear, or answers no question, is asked again."""
         if said.who is None:
             return None
         waiting = self.consent.waiting(view, said.who)
-        ids = tuple(one.id for one in waiting)
-        shown = asked.question.ids if asked is not None and not asked.question.forgets else ()
-        just_asked = asked is not None and asked.just_now
-        # Otherwise it is only clear what is meant if nothing else can be.
-        one_waits = len(ids) == 1 and self._was_asked(view, said, waiting[0])
-        clear = bool(shown) if just_asked else one_waits or shown == ids
-        bare_is_clear = bool(shown) if just_asked else one_waits
-        if not (just_asked and shown):
-            shown = ids
+        if asked is not None and (asked.forgets or asked.wipes):
+            asked = None  # and no question what to keep
+        ids = asked.ids if asked is not None else ()
+        shown = ids or tuple(one.id for one in waiting)
         words = {one.id: frozenset(telling_words(one.content, said.who)) for one in waiting}
-        decision = parse_decision(said.text, [words.get(id, frozenset()) for id in shown])
-        if decision is None or (decision.says_more and len(shown) > 1):
+        decision = parse_decision(
+            said.text,
+            [words.get(id, frozenset()) for id in shown],
+            left=asked is not None and asked.left,
+        )
+        if decision is None or (decision.says_more and (len(shown) > 1 or not ids)):
             return None
+        clear = bool(ids)
         if decision.bare:
-            clear = bare_is_clear and not self.consent.is_widening_asked(view, said.who)
-        if not clear and decision.says_more:
+            clear = clear and not self.consent.is_widening_asked(view, said.who)
+        if decision.says_more and not clear:
             return None
         if not clear or decision == UNCLEAR:
             again = self.consent.ask(view, said.who, again=True, before=wording.NOT_CLEAR)
@@ -76,16 +75,13 @@ class Answers:
         told = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
         if decision.says_more:
             return Replied([told], goes_on=True)
-        still_waiting = self.consent.ask(view, said.who, again=True)
+        still_waiting = self.consent.ask(view, said.who, again=True, left=True)
         return Replied([told, *still_waiting])
 
     def ask_new(self, view: View | DisabledView, said: Said) -> list[Say]:
         """Questions about what a message has taught besides."""
         self._caught_up(said)
         return self.consent.ask(view, said.who)
-
-    def _was_asked(self, view: View, said: Said, one: Proposal) -> bool:
-        return said.who is not None and self.consent.was_asked(view, said.who, said.chat.id, one)
 
     def answer(
         self, view: View | DisabledView, said: Said, before: Noticed, *, learned: bool
@@ -97,7 +93,11 @@ class Answers:
             return []
         alone = said.chat.kind is ChatKind.PRIVATE
         if wording.asks_to_remember(said.text):
-            return self._remembered(view, said, before) if learned or alone else []
+            if not learned and not alone:
+                return []
+            told = self._remembered(view, said, before)
+            if told or wording.is_plain_request(said.text):
+                return told or self._not_remembered(said)
         if wording.asks_about_all(said.text):
             return self._everything(view, said)
         if wording.is_question(said.text):
@@ -137,16 +137,19 @@ class Answers:
         return [say(*worded(wording.NOTHING_YET if alone else wording.NOTHING_HERE))]
 
     def _remembered(self, view: View, said: Said, before: Noticed) -> list[Say]:
-        """With what was understood, as far as it may be heard where it was said."""
+        """With what was understood, as far as it may be heard where it was said; nothing where
+        nothing was."""
         self._caught_up(said)
         alone = said.chat.kind is ChatKind.PRIVATE
         kept = taught(view, said) if alone else _spoken(view, said, before)
         asked = self.consent.ask(view, said.who)
-        if kept:
-            return [*(_told(said, one) for one in kept), *asked]
-        if asked:
-            return asked
-        if not alone:
+        told = [_told(said, one) for one in kept]
+        if not told and not asked and alone:
+            told = [say(wording.KNOWN_ALREADY, strong(one)) for one in _same(view, said)]
+        return [*told, *asked]
+
+    def _not_remembered(self, said: Said) -> list[Say]:
+        if said.chat.kind is not ChatKind.PRIVATE:
             return [say(*worded(wording.NOTED_IN_PRIVATE))]
         late = self.memory.waiting().turns
         return [say(*worded(wording.NOTED if late else wording.NOT_UNDERSTOOD))]
@@ -208,6 +211,14 @@ def _fits(one: Bullet) -> bool:
 
 def _is_close(one: Bullet) -> bool:
     return one.recalled is not None and one.recalled.signals.meaning >= _CLOSE_MEANING_NAMED
+
+
+def _same(view: View, said: Said) -> list[str]:
+    """What was known before, and says what they said just now: at most one."""
+    text = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
+    found = view.recall(text, top_k=chat_limits.CHAT_FOUND_COUNT)
+    contents = (one.memory.content for one in found)
+    return [one for one in contents if about_the_same(said.text, one, said.who)][:1]
 
 
 def _spoken(view: View, said: Said, before: Noticed) -> list[Record]:

@@ -21,7 +21,7 @@ from tacit.surfaces.chat.answers import Answers
 from tacit.surfaces.chat.commands import Commands, spelled_out, taken_apart
 from tacit.surfaces.chat.consent import Consent
 from tacit.surfaces.chat.heard import Came, Heard, Moved, Pressed, Quoted, Said, Unsaid, Went
-from tacit.surfaces.chat.questions import OpenQuestions
+from tacit.surfaces.chat.questions import ClosingOutlet, OpenQuestions
 from tacit.surfaces.chat.recent import Recent, Turn
 from tacit.surfaces.chat.say import Outlet, Say, Span, say, worded
 from tacit.surfaces.chat.working import Log
@@ -45,12 +45,12 @@ class Bot:
     ) -> None:
         self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
         self._recent = Recent(how.recent, clock)
-        self._consent, self._questions = Consent(clock), OpenQuestions()
+        self._consent, self._questions = Consent(), OpenQuestions()
         self._answers = Answers(memory, self._consent)
         self.agent = Agent(memory, how, self._recent, self._consent)
 
     def hear(self, heard: Heard, outlet: Outlet) -> list[Say]:
-        says = self._heard(heard, outlet)
+        says = self._heard(heard, ClosingOutlet(outlet, self._questions))
         self._questions.note(heard, says)
         return says
 
@@ -154,13 +154,14 @@ class Bot:
         return [say(*spans), *_secret(refused), *asked]
 
     def _chosen(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
-        """The reply to a question which of several memories to forget, if it is one."""
-        asked = self._questions.find(said)
-        if asked is None or not asked.question.forgets or not asked.just_now:
+        """The reply to a question what to forget, or whether to erase everything, if it is one."""
+        question = self._questions.find(said)
+        if question is None or not (question.forgets or question.wipes):
             return []
-        told = self._commands.choose(view, said, outlet, asked.question)
+        own = _own(view, said.who)
+        told = self._commands.choose(view, said, outlet, question)
         if told:
-            self._recent.forget(*_own(view, said.who))
+            self._recent.forget(*own)
         return told
 
     def _plain(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
@@ -176,7 +177,7 @@ class Bot:
             spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
             return self._commanded(view, spelled, command[0], outlet)
         before = self._answers.noticed(view, said)
-        accepted = self._learn(view, said)
+        accepted = self._learn(view, replace(said, text=wording.as_statement(said.text)))
         refused = () if accepted is None else accepted.refused
         if refused:
             return _secret(refused)
@@ -219,9 +220,8 @@ class Bot:
         if settled is not None:
             # The list is gone from the screen with its button: what still waits is listed anew.
             lists = settled[0].instead and not self._memory.has_model()
-            return (
-                [*settled, *self._consent.ask(view, pressed.who, again=True)] if lists else settled
-            )
+            left = self._consent.ask(view, pressed.who, again=True, left=True) if lists else []
+            return [*settled, *left]
         own = _own(view, pressed.who)
         told = self._commands.press(view, pressed, outlet)
         if told is not None:

@@ -10,12 +10,10 @@ from dataclasses import replace
 from itertools import islice
 
 from tacit import chat_limits
-from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, NotFound
 from tacit.memory import DisabledView, View
 from tacit.model.chat import Requester
 from tacit.model.results import Proposal
-from tacit.model.words import ChatKind
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.decisions import Decision
 from tacit.surfaces.chat.say import Button, Question, Say, Span, say
@@ -37,9 +35,8 @@ _SMALL = frozenset(
 class Consent:
     """Who answers is always the view's own person: a proposal of somebody else is not there."""
 
-    def __init__(self, clock: Clock = system_clock) -> None:
+    def __init__(self) -> None:
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
-        self._began = clock()
         self._lock = threading.Lock()
 
     def waiting(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
@@ -67,10 +64,11 @@ class Consent:
         again: bool = False,
         every: bool = False,
         before: str = "",
+        left: bool = False,
     ) -> list[Say]:
         """Ask about what waits, as one question that can be answered in words, if this process has
         not asked about all of it; `again`: also if it has. `every`: what is asked about later is
-        told as well."""
+        told as well. `left`: some of it was answered just now."""
         if who is None:
             return []
         wider = [one for one in _widening(view) if self._ask(who.key, one.id) or again]
@@ -79,7 +77,7 @@ class Consent:
         new = [one for one in shown if self._ask(who.key, one.id)]
         older = found[: -len(shown)][-chat_limits.CHAT_KNOWN_COUNT :] if every else []
         asked = new or (again and shown)
-        keeping = [_asking(shown, len(found), before, older)] if asked else []
+        keeping = [_asking(shown, len(found), before, older, left=left)] if asked else []
         return [*map(_question, wider[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
 
     def ask_about(self, view: View | DisabledView, who: Requester | None, words: str) -> list[Say]:
@@ -94,12 +92,6 @@ class Consent:
     def is_widening_asked(self, view: View | DisabledView, who: Requester) -> bool:
         """Whether a question is open that no words answer, but buttons alone."""
         return any(self._has_asked(who, one) for one in _widening(view))
-
-    def was_asked(self, view: View, who: Requester, chat: str, one: Proposal) -> bool:
-        """Whether this process asked about it, or an earlier one: a bot answers what it is told in
-        private with the question before it notes the message as done."""
-        before = one.created_at < self._began and _was_told_privately(view, chat, one.id)
-        return before or self._has_asked(who, one)
 
     def _has_asked(self, who: Requester, one: Proposal) -> bool:
         with self._lock:
@@ -188,18 +180,10 @@ def _widening(view: View | DisabledView) -> list[Proposal]:
     return [one for one in _in_order(view) if one.widens]
 
 
-def _was_told_privately(view: View, chat: str, id: str) -> bool:
-    try:
-        memory = view.show(id)
-    except NotFound:  # in a group nobody sees what waits
-        return False
-    return memory.learned_kind is ChatKind.PRIVATE and memory.learned_in == chat
-
-
-def _question(one: Proposal) -> Say:
+def _question(one: Proposal, *, left: bool = False) -> Say:
     """The whole is asked with the content last, so that it reads as a quote."""
     asked = wording.ASKED_WIDER if one.widens else wording.ASKED
-    asks = None if one.widens else Question(ids=(one.id,))
+    asks = None if one.widens else Question(ids=(one.id,), left=left)
     return say(asked, Span(one.content, "strong"), buttons=(_yes_and_no(one.id),), asks=asks)
 
 
@@ -208,12 +192,17 @@ def _yes_and_no(ids: str, yes: str = wording.YES, no: str = wording.NO) -> tuple
 
 
 def _asking(
-    shown: Sequence[Proposal], total: int, before: str = "", older: Sequence[Proposal] = ()
+    shown: Sequence[Proposal],
+    total: int,
+    before: str = "",
+    older: Sequence[Proposal] = (),
+    *,
+    left: bool = False,
 ) -> Say:
     """One question for all: each has a number, and a button to keep it alone. `older` ones are told
     and not asked about."""
     if len(shown) == 1 == total:
-        asked = _question(shown[0])
+        asked = _question(shown[0], left=left)
         return replace(asked, spans=(Span(before), *asked.spans)) if before else asked
     spans = [Span(before)] if before else []
     newest = wording.NEWEST_FIRST.format(len(shown)) if total > len(shown) else ""
@@ -224,7 +213,8 @@ def _asking(
     ids = tuple(one.id for one in shown)
     singly = (Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
     rows = (_yes_and_no(",".join(ids), wording.ALL, wording.NONE), tuple(singly))
-    return say(*spans, "\n" + wording.HOW_TO_ANSWER, buttons=rows, asks=Question(ids=ids))
+    asks = Question(ids=ids, left=left)
+    return say(*spans, "\n" + wording.HOW_TO_ANSWER, buttons=rows, asks=asks)
 
 
 def _told(kept: Sequence[str], left: Sequence[str], gone: int) -> Say:

@@ -1,22 +1,35 @@
 """Parse a person's reply to a numbered list: "yes", "all", "only the first", "1 and 3", "nein".
 
 A reply is normalized and split into tokens, and each token has one role. A reply with a token that
-has no role says something else and decides nothing.
+has no role says something else and decides nothing; so does one that people close a talk with
+("that's all, thanks").
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tacit.surfaces.chat.decision_words import COUNTED, IDIOMS, NUMBERS, ROLES, Role
+from tacit.surfaces.chat.decision_words import (
+    COUNTED,
+    FORGETTING,
+    IDIOMS,
+    NOT_ANSWERS,
+    NUMBERS,
+    ROLES,
+    Role,
+)
 
 _REPLY_MAX_CHARS = 200
-
-
-_IDIOM = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in IDIOMS))
+_SPACE = r"[\s,]+"  # also "yes, it is"
+_IDIOM = re.compile(
+    "|".join(
+        rf"(?<!\w){_SPACE.join(map(re.escape, one.split()))}(?!['\w])"
+        for one in sorted(IDIOMS, key=len, reverse=True)
+    )
+)
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:'[^\W\d_]+)*|[-–,;.:!?/&#+]")
 _ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")  # "2nd"
 _EVERYTHING = frozenset({"everything", "alles"})  # "forget everything" is not about a list
@@ -30,33 +43,56 @@ class Decision:
     yes: frozenset[int] = frozenset()
     no: frozenset[int] = frozenset()
     bare: bool = False  # a yes or no that names no item
+    certain: bool = False  # a yes or no was said: not "ok" or a number alone
     says_more: bool = False  # a no, and then a sentence
 
 
 UNCLEAR = Decision()
 
 
-def parse_decision(text: str, items: Sequence[frozenset[str]]) -> Decision | None:
+def parse_decision(
+    text: str, items: Sequence[frozenset[str]], *, left: bool = False, forgets: bool = False
+) -> Decision | None:
     """Return what the reply decides, `UNCLEAR` for an answer that does not say enough, and None for
-    what is no answer. Each item is given as the words that it can be told by."""
+    what is no answer. Each item is given as the words that it can be told by.
+
+    `left`: the items are what is left of a longer list, so that "the others" are these.
+    `forgets`: the question is what to forget, so that a yes is "delete" and a no is "keep"."""
     if not items or not text.strip() or len(text) > _REPLY_MAX_CHARS:
         return None
-    normal = _normalized(text)
+    plain = _plain(text)
+    if _is_no_answer(_TOKEN.findall(plain)):
+        return None
+    normal = _ENDING.sub("", _IDIOM.sub(_meaning, plain))
     tokens = [_spelled(one) for one in _TOKEN.findall(normal)]
-    symbols = _symbols(tokens, items)
+    symbols = _symbols(tokens, items, FORGETTING if forgets else {})
     if symbols is not None:
-        wipes = not _EVERYTHING.isdisjoint(tokens) and symbols[0][0] is Role.DROP
-        return None if wipes else _decide(symbols, len(items))
+        wipes = (
+            not forgets and not _EVERYTHING.isdisjoint(tokens) and ROLES.get(tokens[0]) is Role.DROP
+        )
+        return None if wipes else _decide(symbols, len(items), left=left)
     first = _NO_AND_MORE.match(normal)
     if first is not None and ROLES.get(_spelled(first[1])) is Role.NO:
-        return Decision(no=frozenset(range(len(items))), bare=True, says_more=True)
+        return Decision(no=frozenset(range(len(items))), bare=True, certain=True, says_more=True)
     return None
 
 
-def _normalized(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    plain = re.sub(r"([^\W\d_])\1{2,}", r"\1", plain)  # "yesss"
-    return _ENDING.sub("", _IDIOM.sub(lambda found: f" {IDIOMS[found[0]]} ", plain))
+def _plain(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return re.sub(r"([^\W\d_])\1{2,}", r"\1", folded)  # "yesss"
+
+
+def _meaning(found: re.Match[str]) -> str:
+    return f" {IDIOMS[' '.join(found[0].replace(',', ' ').split())]} "
+
+
+def _is_no_answer(tokens: Sequence[str]) -> bool:
+    words = [one for one in tokens if one[0].isalnum()]
+    return any(
+        tuple(words[n : n + len(phrase)]) == phrase
+        for phrase in NOT_ANSWERS
+        for n in range(len(words) - len(phrase) + 1)
+    )
 
 
 def _spelled(token: str) -> str:
@@ -68,12 +104,14 @@ def _spelled(token: str) -> str:
 _Symbol = tuple[Role, frozenset[int]]
 
 
-def _symbols(tokens: Sequence[str], items: Sequence[frozenset[str]]) -> list[_Symbol] | None:
+def _symbols(
+    tokens: Sequence[str], items: Sequence[frozenset[str]], other_roles: Mapping[str, Role]
+) -> list[_Symbol] | None:
     """The roles of the tokens, with the items that they name; None: one of them has no role."""
     found: list[_Symbol] = []
     for n, token in enumerate(tokens):
         before = tokens[n - 1] if n else ""
-        role = ROLES.get(token)
+        role = other_roles.get(token, ROLES.get(token))
         if token.isdecimal() or token in NUMBERS:
             found.append(_numbered(token, before, found, len(items)))
         elif role is Role.FIRST:
@@ -135,19 +173,39 @@ def _is_range(role: Role, tokens: Sequence[str], n: int) -> bool:
 
 
 _POLARITIES = (Role.YES, Role.NO, Role.NOT, Role.KEEP, Role.DROP)
+_SAYING = frozenset({*_POLARITIES, Role.NONE, Role.ONLY})
+_WHOLE = frozenset({Role.ALL, Role.BOTH, Role.ANY, Role.REST})
 _TARGETS = (Role.ITEMS, Role.WORD, Role.ALL, Role.BOTH, Role.ANY, Role.REST)
 
 
-def _decide(symbols: list[_Symbol], count: int) -> Decision | None:
+def _decide(symbols: list[_Symbol], count: int, *, left: bool) -> Decision | None:
     telling = [one for one in symbols if one[0] is not Role.FILLER]
     roles = [role for role, _ in telling if role is not Role.BREAK]
+    if _is_small_talk(roles):
+        return None
+    thanks = Role.THANKS in roles
+    telling = [one for one in telling if one[0] not in (Role.THANKS, Role.MOOD)]
+    roles = [role for role in roles if role not in (Role.THANKS, Role.MOOD)]
+    if thanks and set(roles) == {Role.WEAK_YES}:
+        return UNCLEAR  # "ok, thanks" may end the talk
     if roles and roles[0] in _TARGETS and roles[-1] in _POLARITIES:
         # "1 yes, 2 no": read backwards, each yes or no stands before what it is about.
         telling = [one for one in reversed(telling) if one[0] is not Role.BREAK]
-    clauses = _Clauses(count)
+    clauses = _Clauses(count, left)
     for role, items in telling:
         clauses.take(role, items)
     return clauses.decide()
+
+
+def _is_small_talk(roles: Sequence[Role]) -> bool:
+    """ "Both are nice" and "thanks for everything" name items, but say nothing about them."""
+    telling = next((n for n, role in enumerate(roles) if role in _SAYING), len(roles))
+    if Role.MOOD in roles and telling == len(roles):
+        return True
+    return any(
+        role is Role.THANKS and not _WHOLE.isdisjoint(roles[n:])
+        for n, role in enumerate(roles[:telling])
+    )
 
 
 @dataclass(slots=True)
@@ -155,6 +213,7 @@ class _Clauses:
     """What a reply has said so far."""
 
     count: int
+    left: bool
     yes: set[int] = field(default_factory=set)
     no: set[int] = field(default_factory=set)
     rest: bool | None = None  # what holds for the items that are not named
@@ -167,6 +226,7 @@ class _Clauses:
     certainly: bool = False  # "certainly not"
     weak: bool = False
     only: bool = False
+    excepting: bool = False  # "but", and nothing named after it yet
     by_word: bool = False
     dropped: bool = False
     unclear: bool = False
@@ -226,9 +286,10 @@ class _Clauses:
         if self.rest is None and not self.yes | self.no:
             self.rest = base
         self.polarity = not base
+        self.excepting = True
 
     def _name(self, role: Role, items: frozenset[int]) -> None:
-        negated = self.negated
+        negated, self.excepting = self.negated, False
         if negated:  # "not the second"
             self._say(True)
         yes = self.polarity is not False
@@ -239,7 +300,9 @@ class _Clauses:
             return
         self.unclear |= negated and role in (Role.ALL, Role.BOTH)  # "not all"
         self.unclear |= yes and role is Role.ANY
-        self.unclear |= role is Role.BOTH and self.count != 2 and self.last is not Role.NONE
+        if role is Role.BOTH and self.last is not Role.NONE:  # "neither of both"
+            one = self.count == 1 and bool(self.said)  # "yes to both" is also a yes to one
+            self.unclear |= self.count != 2 and not one
         self.others |= role is Role.REST
         self.rest = yes
 
@@ -252,7 +315,12 @@ class _Clauses:
         if self.by_word and (self.dropped or not (self.said or self.only or self.rest is not None)):
             return None  # a statement about it, or something to be forgotten
         contradicts = len(self.said) > 1 and not named
-        if self.unclear or contradicts or (self.others and not named):
+        if (
+            self.unclear
+            or self.excepting
+            or contradicts
+            or (self.others and not named and not self.left)
+        ):
             return UNCLEAR
         everything = frozenset(range(self.count))
         if not named and self.rest is None:
@@ -263,12 +331,12 @@ class _Clauses:
             (self.yes if self.rest else self.no).update(everything - self.yes - self.no)
         if self.yes & self.no:
             return UNCLEAR
-        return Decision(yes=frozenset(self.yes), no=frozenset(self.no))
+        return Decision(yes=frozenset(self.yes), no=frozenset(self.no), certain=bool(self.said))
 
 
 def _bare(everything: frozenset[int], said: set[bool], weak: bool) -> Decision | None:
     if not said and not weak:
         return None
     if said == {False}:
-        return Decision(no=everything, bare=True)
-    return Decision(yes=everything, bare=True)
+        return Decision(no=everything, bare=True, certain=True)
+    return Decision(yes=everything, bare=True, certain=bool(said))

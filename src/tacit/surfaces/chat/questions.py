@@ -1,4 +1,4 @@
-"""The last question that each person was asked in each conversation, for replies in words."""
+"""The question that each person was just asked in each conversation, for replies in words."""
 
 from __future__ import annotations
 
@@ -8,46 +8,60 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tacit import chat_limits
+from tacit.model.chat import Chat, Requester
 from tacit.surfaces.chat.heard import Heard
-from tacit.surfaces.chat.say import Question, Say
-
-_BY_BUTTONS = Question(ids=())  # which no words answer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    question: Question
-    just_now: bool  # nothing else was said to the person there since
+from tacit.surfaces.chat.say import Outlet, Question, Say
 
 
 class OpenQuestions:
-    """Of this process; safe to share between threads. A reply of one person never finds a question
-    that another person was asked, or that was asked elsewhere."""
+    """The questions of this process; safe to share between threads. A question is open as long as
+    it is the last thing that was said in its conversation. A reply of one person never finds a
+    question that another person was asked, or that was asked elsewhere."""
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[tuple[str, str], Asked] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[str, Question]] = OrderedDict()  # by conversation
         self._lock = threading.Lock()
 
-    def find(self, heard: Heard) -> Asked | None:
+    def find(self, heard: Heard) -> Question | None:
         if heard.who is None:
             return None
         with self._lock:
-            return self._asked.get((heard.who.key, heard.conversation))
+            who, question = self._asked.get(heard.conversation, (None, None))
+            return question if who == heard.who.key else None
 
     def note(self, heard: Heard, says: Iterable[Say]) -> None:
-        """Note what was said after something was heard."""
+        """Note what was said after something was heard. After nothing, what was asked is open."""
         said = list(says)
-        if heard.who is None or not said:
+        if not said:
             return
-        key = (heard.who.key, heard.conversation)
-        asked = [one.asks for one in said if one.asks is not None]
-        if not asked and any(sum(map(len, one.buttons)) > 1 for one in said):
-            asked = [_BY_BUTTONS]
+        asked = said[-1].asks
         with self._lock:
-            before = self._asked.pop(key, None)
-            if asked:
-                self._asked[key] = Asked(question=asked[-1], just_now=True)
-            elif before is not None and before.question.ids and not before.question.forgets:
-                self._asked[key] = Asked(question=before.question, just_now=False)
+            self._asked.pop(heard.conversation, None)
+            if asked is not None and heard.who is not None:
+                self._asked[heard.conversation] = (heard.who.key, asked)
             while len(self._asked) > chat_limits.CHAT_ASKED_MAX_COUNT:
                 self._asked.popitem(last=False)
+
+    def close(self, person: str) -> None:
+        """Close what this person was asked, in whichever conversation."""
+        with self._lock:
+            for conversation in [one for one, (who, _) in self._asked.items() if who == person]:
+                del self._asked[conversation]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingOutlet:
+    """An outlet for telling another person something: that comes after what they were asked."""
+
+    outlet: Outlet
+    questions: OpenQuestions
+
+    def send(
+        self, where: Chat, to: Requester | None, what: Say, *, after: Heard | None = None
+    ) -> None:
+        if to is not None:
+            self.questions.close(to.key)
+        self.outlet.send(where, to, what, after=after)
+
+    def is_admin(self, where: Chat, who: Requester) -> bool:
+        return self.outlet.is_admin(where, who)

@@ -73,6 +73,7 @@ NOBODY = "I cannot tell who is writing, so I neither remember nor recall anythin
 A_SECRET = "That looks like a secret ({kinds}), so I do not keep it."
 
 REMEMBERED = "Remembered: "
+KNOWN_ALREADY = "I remember that already: "
 NOTED_IN_PRIVATE = "Noted. What I keep of it, /memory tells you in our private chat."
 NOT_UNDERSTOOD = "I could not make a fact of that. Try one plain sentence: “remember that …”."
 UNKNOWN = "I do not know of anything about that."
@@ -129,6 +130,18 @@ _EXPLICIT = re.compile(
     r"keep in mind\b|from now on\b|merk(?:e)?\s+dir\b|vergiss nicht\b|denk(?:e)? daran\b|"
     r"ab jetzt\b|ab sofort\b)",
     re.IGNORECASE,
+)
+# "Can you remember that …" is a request, also with a question mark. Without "that" it may ask for
+# what is known: "can you remember my sister's name?".
+_POLITE = re.compile(
+    r"\s*(?:(?:please|hey|hi|ok|okay|so|and|bitte|und)[\s,]+)*"
+    r"(?:(?:can|could|would|will) you(?: please| kindly| just| also)*"
+    r"\s+(?:remember|keep in mind|note)\b(?: please| for me)*"
+    r"|(?P<german>(?:kannst|könntest|würdest) du dir(?: bitte| mal| auch)*\s+merken\b(?: bitte)?))"
+    r"(?P<that>[\s,]+(?:that|dass|daß)\b|\s*:)?"
+    r"(?![\s,]+(?:when|how|what|where|who|whom|whose|why|which|if|whether|me|us|the time|wann|wie|"
+    r"was|wo|wer|warum|ob)\b)(?P<what>[\s,].*\S)",
+    re.IGNORECASE | re.DOTALL,
 )
 _ASKING = re.compile(
     r"\s*(?:what|who|whom|whose|when|where|which|why|how|do|does|did|is|are|was|were|can|could|"
@@ -195,7 +208,26 @@ def asks_to_keep(text: str) -> bool:
 
 
 def asks_to_remember(text: str) -> bool:
-    return _EXPLICIT.match(text) is not None and not text.rstrip().endswith("?")
+    """Whether something is to be kept, or may be: see `is_plain_request`."""
+    plainly = _EXPLICIT.match(text) is not None and not text.rstrip().endswith("?")
+    return plainly or _POLITE.fullmatch(text.strip()) is not None
+
+
+def is_plain_request(text: str) -> bool:
+    """Whether what asks for something to be remembered can ask for nothing else."""
+    polite = _POLITE.fullmatch(text.strip())
+    return polite is None or (polite["that"] is not None and not text.rstrip().endswith("?"))
+
+
+def as_statement(text: str) -> str:
+    """A polite request in the words of a plain one, which is learned: "remember that …"."""
+    polite = _POLITE.fullmatch(text.strip())
+    if polite is None or (polite["that"] is None and polite["german"] is None):
+        return text
+    what = polite["what"].strip(" ,?")
+    if polite["german"] is None:
+        return f"remember that {what}"
+    return f"merk dir: {what}" if polite["that"] is None else f"merk dir, dass {what}"
 
 
 def is_about_me(text: str) -> bool:

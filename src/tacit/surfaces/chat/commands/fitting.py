@@ -10,7 +10,9 @@ _CLOSE_MEANING = 0.4
 
 
 def fits(one: Recalled) -> bool:
-    """It shares a word that counts, is about somebody who was named, or is close in meaning. With
-    few memories the best one is otherwise just the least far away."""
+    """It shares a word that counts, is about somebody who was named, tells of the requester what
+    they ask about themselves, or is close in meaning. With few memories the best one is otherwise
+    just the least far away."""
     signals = one.signals
-    return signals.words > 0 or signals.person > 0 or signals.meaning >= _CLOSE_MEANING
+    named = signals.words > 0 or signals.person > 0 or signals.own > 0
+    return named or signals.meaning >= _CLOSE_MEANING

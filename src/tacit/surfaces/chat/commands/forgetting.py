@@ -17,6 +17,8 @@ from tacit.surfaces.chat.commands.asked import Asked, as_id, tell
 from tacit.surfaces.chat.commands.buttons import FORGET, RESTORE, WIPE, button
 from tacit.surfaces.chat.commands.fitting import fits
 from tacit.surfaces.chat.commands.showing import shortened, with_key
+from tacit.surfaces.chat.commands.spelling import ALL, spelled_out
+from tacit.surfaces.chat.commands.spelling import FORGET as FORGET_COMMAND
 from tacit.surfaces.chat.consent import telling_words
 from tacit.surfaces.chat.decisions import UNCLEAR, parse_decision
 from tacit.surfaces.chat.say import Button, Question, Say, Span, code, say, worded
@@ -104,8 +106,12 @@ def chosen(asked: Asked) -> list[Say]:
 def choose(asked: Asked, question: Question) -> list[Say]:
     """By a reply in words to the list; nothing where it is none."""
     (text,) = asked.words
+    if question.wipes:
+        return _answer_about_everything(asked, text)
+    if spelled_out(text) == (FORGET_COMMAND, (ALL,)):
+        return []  # not these alone
     words = [telling_words(_content(asked.view, id) or "", None) for id in question.ids]
-    decision = parse_decision(text, [frozenset(one) for one in words])
+    decision = parse_decision(text, [frozenset(one) for one in words], forgets=True)
     if decision is None or decision.says_more:
         return []
     if decision == UNCLEAR or (decision.bare and decision.yes and len(question.ids) > 1):
@@ -115,17 +121,34 @@ def choose(asked: Asked, question: Question) -> list[Say]:
 
 
 def wipe(asked: Asked) -> list[Say]:
+    """By a button."""
     (answer,) = asked.words
-    if answer != "y":
-        return [replace(say(wording.KEPT_ALL), instead=True)]
+    told = _wiped(asked) if answer == "y" else say(wording.KEPT_ALL)
+    return [replace(told, instead=True)]
+
+
+def _answer_about_everything(asked: Asked, text: str) -> list[Say]:
+    """By a reply in words. Nothing brings it back, so an "ok" alone is asked about again."""
+    decision = parse_decision(text, [frozenset()], forgets=True)
+    if decision is None or decision.says_more:
+        return []
+    if decision.no:
+        return tell(wording.KEPT_ALL)
+    if decision.yes and decision.certain:
+        return [_wiped(asked)]
+    return [_ask_about_everything(asked)]
+
+
+def _wiped(asked: Asked) -> Say:
     erased = asked.once("wipe").wipe()
-    return [replace(say(wording.ERASED_ALL.format(erased.count)), instead=True)]
+    return say(wording.ERASED_ALL.format(erased.count))
 
 
 def _ask_about_everything(asked: Asked) -> Say:
     yes = button(asked.who, wording.ERASE_ALL, WIPE, "y")
     no = button(asked.who, wording.KEEP_ALL, WIPE, "n")
-    return say(*worded(wording.ALL_OF_IT), buttons=((yes, no),))
+    asks = Question(ids=(), wipes=True)
+    return say(*worded(wording.ALL_OF_IT), buttons=((yes, no),), asks=asks)
 
 
 def _by_words(asked: Asked, words: str) -> list[Say]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-FORGET = "forget"
+FORGET, ALL = "forget", "everything"
 _VERBS = frozenset(
     re.findall(r"\S+", "forget delete remove erase vergiss vergesse lösch lösche entfern entferne")
 )
@@ -78,9 +78,9 @@ def _meant(words: list[str]) -> tuple[str, ...]:
     """What is to be forgotten; nothing where a word only points at something."""
     low = [one.lower() for one in words]
     if low and low[0] in _EVERYTHING and set(low[1:]) <= _ME | _LINKS:
-        return ("everything",)
+        return (ALL,)
     if low in (["me"], ["mich"], ["about", "me"]):
-        return ("everything",)
+        return (ALL,)
     if set(low) <= _POINTING | _LINKS:
         return ()
     return tuple(words)

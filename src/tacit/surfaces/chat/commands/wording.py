@@ -80,7 +80,7 @@ WHICH_NUMBERS = "Say the numbers, “all” or “none”."
 KEPT_THEM = "All right, nothing is forgotten."
 ALL_OF_IT = (
     "Erase everything that I remember for you, now and for good? This cannot be undone. "
-    "/export gives you a copy first."
+    "/export gives you a copy first. Say “yes” or “no”."
 )
 ERASE_ALL, KEEP_ALL = "Erase everything", "Keep it"
 ERASED_ALL = "Everything that was yours is erased: {} in all."
