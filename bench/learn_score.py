@@ -208,7 +208,14 @@ def remembered(statements: Iterable[Statement]) -> list[Known]:
 
 def told(fact: str) -> Known:
     """A fact of a label, as if the rules had understood it; it has no slot."""
-    return Known(content=fact, slot=None, value=None, about_speaker=True, said_at=EARLIER)
+    return Known(
+        content=fact,
+        slot=None,
+        value=None,
+        about_speaker=True,
+        said_at=EARLIER,
+        just_said=True,
+    )
 
 
 def superseded(known: list[Known], text: str, speaker: str) -> list[Supersession]:

@@ -183,6 +183,7 @@ def _go_back(connection: Connection) -> None:
         "DROP TABLE graph_values",
         "DROP TABLE graph_writes",
         "ALTER TABLE memories DROP COLUMN data",
+        "ALTER TABLE learning_days DROP COLUMN last_turn_at",
         "DROP INDEX ix_history_owner",
         "DROP INDEX ix_history_at",
         "DROP INDEX ix_memories_foremost",

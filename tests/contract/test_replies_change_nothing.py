@@ -26,6 +26,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 FACTS, REPLIES = rows("facts.tsv"), rows("replies.tsv")
+COMMENTS = rows("comments.tsv")
 
 
 @pytest.fixture
@@ -111,6 +112,7 @@ def test_an_answer_changes_nothing(learning: Memory, fact: str, asked: str, repl
     [
         ("I live in Lisbon", "no, Porto, not Lisbon", "Nora lives in Porto"),
         ("I live in Lisbon", "sorry, I meant Porto", "Nora lives in Porto"),
+        ("I'm vegetarian", "I meant pescatarian", "Nora is pescatarian"),
         ("My sister is called Hanna", "It's Anna, not Hanna", "Nora's sister is called Anna"),
         ("My rent is 900 euros", "actually it's 950 euros", "Nora's rent is 950 euros"),
         ("My boss is Keith", "Keith left, my boss is Lorraine now", "Nora's boss is Lorraine"),
@@ -122,7 +124,7 @@ def test_an_explicit_correction_replaces_what_it_corrects(
 ) -> None:
     view = private(learning, NORA)
     told(learning, view, fact)
-    told(learning, view, "Shall I note anything else?", role="assistant")
+    told(learning, view, "Noted.", role="assistant")
     told(learning, view, reply)
     assert contents(view) == [now]
 
@@ -132,3 +134,86 @@ def test_another_day_of_the_same_month_is_told_by_its_number(learning: Memory, r
     view = private(learning, NORA)
     told(learning, view, "My dentist appointment is on 12 May", reply)
     assert contents(view) == ["Nora's dentist appointment is on 14 May 2026"]
+
+
+def test_a_comment_changes_nothing(database_url: str, opened: Open) -> None:
+    """ "The colour is wrong" is no colour, and a phone that is dead is still the same one."""
+    few = "sqlite" not in database_url
+    learning = opened(database_url if few else "sqlite://", settings=BY_HAND)
+    wrong: list[str] = []
+    for number, one in enumerate(COMMENTS[::5] if few else COMMENTS):
+        view = private(learning, tacit.Requester(f"telegram:{number + 1}", name="Nora"))
+        told(learning, view, one["statement"])
+        before = contents(view)
+        assert before, one["statement"]
+        told(learning, view, "I made the list.", role="assistant")
+        told(learning, view, one["said"])
+        if contents(view) != before:
+            wrong.append(f"{one['said']}: {before} -> {contents(view)}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "now"),
+    [
+        ("My dog is called Bruno", "My dog died", ["Nora's dog died"]),
+        ("I drive a Volvo", "I sold the Volvo", ["Nora sold the Volvo"]),
+        ("My girlfriend is called Ana", "We broke up", ["Nora broke up"]),
+        ("My name is Henrike", "My name is Henriette", ["Nora's name is Henriette"]),
+        ("My budget is 4000 euros", "My budget is 5000 euros", ["Nora's budget is 5000 euros"]),
+    ],
+)
+def test_an_end_or_a_value_that_is_told_counts(
+    learning: Memory, fact: str, said: str, now: list[str]
+) -> None:
+    view = private(learning, NORA)
+    told(learning, view, fact, said)
+    assert contents(view) == now
+
+
+LISBON = Message("user", "I live in Lisbon")
+WEATHER = Message("assistant", "Which city should I check the weather for?")
+MEANT = Message("user", "I meant Munich")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [[LISBON, WEATHER, MEANT]],
+        [[LISBON, WEATHER], [MEANT]],
+        [[LISBON], [WEATHER], [MEANT]],
+        [[LISBON], [WEATHER, MEANT]],
+        [[LISBON], [WEATHER, Message("user", "Munich, not Lisbon")]],
+        [[LISBON, Message("assistant", "Lisbon or Porto?"), Message("user", "Porto, not Lisbon")]],
+        [[LISBON], [Message("user", "tell me a joke")], [MEANT]],
+        [[LISBON], [Message("user", "My dog is called Bruno")], [Message("user", "*Vienna")]],
+        [[Message("user", "I live in Lisbon and my sister lives in Rome")], [MEANT]],
+        [[Message("user", "My birthday is on 3 July")], [Message("user", "I meant Tuesday")]],
+        [
+            [Message("user", "My flight leaves on Friday at 7")],
+            [Message("user", "ich meinte Montag")],
+        ],
+    ],
+)
+def test_a_correction_that_may_mean_something_else_changes_nothing(
+    learning: Memory, calls: list[list[Message]]
+) -> None:
+    view, other = private(learning, NORA), private(learning, tacit.Requester("telegram:78"))
+    for call in calls:
+        view.learn(call)
+        learning.catch_up()
+    stated = [one for call in calls for one in call if one.role == "user"][:-1]
+    for one in stated:
+        other.learn([one])
+        learning.catch_up()
+    kept = [one.replace("Nora", "The user") for one in contents(view)]
+    assert kept == contents(other)
+
+
+def test_a_correction_of_what_a_question_repeats_counts(learning: Memory) -> None:
+    view = private(learning, NORA)
+    view.learn(
+        [LISBON, Message("assistant", "Lisbon, is that right?"), Message("user", "I meant Porto")]
+    )
+    learning.catch_up()
+    assert contents(view) == ["Nora lives in Porto"]

@@ -10,7 +10,14 @@ NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
 
 def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
+    return Known(
+        content=content,
+        slot=None,
+        value=None,
+        about_speaker=True,
+        said_at=NOW - ago,
+        just_said=True,
+    )
 
 
 def amended(content: str, message: str, code: str) -> Amendment | None:

@@ -130,7 +130,6 @@ Kim has a cold | cold's gone
 Flight BA123 departs at 14:10 | flight's delayed to 15:40
 Hotel is the Ibis | changed the hotel to the Hilton
 Kim is going to Crete in June 2025 | we're going to Corfu instead
-Kim is going to Crete in June 2025 | Crete's off
 Kim is going to Ben's wedding | can't make Ben's wedding after all
 Kim's lucky number is 7 | my lucky number is 9
 Kim's star sign is Leo | oops my star sign is Virgo

@@ -48,7 +48,6 @@ Kim's missus is called jen | jen left me
 Kim is on earlies in the week of 9 June 2025 | swapped to lates
 Kim's gaffer is phil | phil got the boot its now terry
 Kim takes milk and 1 sugar | off sugar
-Kim is going to benidorm in July 2025 | benidorm is off
 Kim's reg is AB12 CDE | new reg is FG34 HIJ
 Zara goes to Elm Grove nursery | We took Zara out of Elm Grove, she's at Bluebells.
 Ruby's ballet is on Saturdays at ten | Ruby's ballet class has gone to Sundays at nine.
@@ -89,7 +88,6 @@ There are eight people in the team | We are nine people now.
 The certificate expires on 1 July 2025 | The certificate was renewed until 1 October.
 Kim's 1:1 is on Tuesdays | The 1:1 is Wednesdays now.
 Sven maintains the docs | Nadia took over the docs from Sven.
-Kim is writing the design doc | The design doc is done.
 Kim works from Berlin | I work from Porto these days.
 Kim's plot is number 7 | The council gave me number 12 instead of 7.
 The WI meets on the first Tuesday | The WI meets on the second Tuesday now.

@@ -23,7 +23,6 @@ I use Spotify | Spotify got too expensive, I'm on Tidal
 Our band rehearses in my garage | neighbours complained so we rehearse at the church hall
 I drive to work | the car's been sold, I walk to work
 My birthday party is at the bowling alley | the alley flooded, the party is at my house
-I weigh 94 kilos | scales said 88 this morning
 I have a dog called Bosse | we had to put Bosse to sleep on Tuesday
 I write my notes in Evernote | exported everything out of Evernote
 My laptop is a ThinkPad T480 | the T480 went to my nephew

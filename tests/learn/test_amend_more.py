@@ -154,7 +154,6 @@ Kim has a broken arm | my arm healed
 Kim has a headache | the headache is gone
 Kim has a cold | I'm over my cold
 Kim has an appointment at the bank on Tuesday | bank appointment cancelled
-Kim's party is on 20 June 2025 | party's off
 Kim is coming to dinner on Friday | I can't come to dinner on Friday after all
 Kim is bringing salad on Friday | I'm bringing bread instead of salad
 """

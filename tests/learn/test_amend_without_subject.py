@@ -90,6 +90,24 @@ Kim weighs 92 kg | down to 88
 Kim's favourite pub is the Swan | nah the Crown
 The group meets in room 7 | it's in room 4 now
 """
+# What a thing is like, or that it is gone, is no value of it and no end.
+COMMENTS = """
+Kim's favourite colour is green | the colour is wrong
+Kim's favourite song is Hallelujah | the song is over
+Kim's phone is a Pixel 8 | my phone is dead
+Kim's phone is a Pixel 8 | my phone is switched off
+Kim's wife is called Sarah | my wife is gone for the weekend
+Kim's teacher is Ms. Holm | the teacher is nice
+Kim's email is kim@example.org | my email is down
+Kim's party is on 20 June 2025 | party's off
+Kim is going to Crete in June 2025 | Crete's off
+Kim is going to benidorm in July 2025 | benidorm is off
+Kim is writing the design doc | The design doc is done.
+Kim's son goes to Hillside Primary | I meant Anna
+Kim's birthday is on the 3rd of July | I meant Tuesday
+The deadline is on 20 June 2027 | I meant Tuesday
+Kim's flight leaves on 20 June 2025 at 07:00 | I meant Friday at 8 am
+"""
 KNOWN = """Kim lives in Berlin
 Kim's name is Marguerite
 Kim's favourite colour is dark green
@@ -168,6 +186,11 @@ def test_what_names_no_subject_changes_nothing(before: str, message: str) -> Non
     assert amended(before, message, "en") is None
 
 
+@pytest.mark.parametrize(("before", "message"), pairs(COMMENTS))
+def test_a_comment_is_no_value_and_no_end(before: str, message: str) -> None:
+    assert amended(before, message, "en") is None
+
+
 @given(st.sampled_from(KNOWN), st.sampled_from(FRAMES), st.sampled_from(SAID))
 def test_no_reply_changes_what_is_known(known: str, frame: str, said: str) -> None:
     assert amended(known, frame.format(said), "en") is None
@@ -182,6 +205,8 @@ def test_no_reply_changes_what_is_known(known: str, frame: str, said: str) -> No
         ("Kim takes soy milk", "oat milk, not soy milk", "Kim takes oat milk"),
         ("The standup is on Monday", "fri not mon", "The standup is on friday"),
         ("The standup is at 9", "correction: 9:30", "The standup is at 9:30"),
+        ("Kim is vegetarian", "I meant pescatarian", "Kim is pescatarian"),
+        ("Kim's dog is called Bruno", "it's Balu, not Bruno", "Kim's dog is called Balu"),
     ],
 )
 def test_words_of_correction_put_one_value_for_another(

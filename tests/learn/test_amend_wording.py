@@ -41,7 +41,14 @@ Kim likes horror films | I can't stand horror films anymore
 
 
 def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago)
+    return Known(
+        content=content,
+        slot=None,
+        value=None,
+        about_speaker=True,
+        said_at=NOW - ago,
+        just_said=True,
+    )
 
 
 def amended(message: str, *memories: Known) -> Amendment | None:

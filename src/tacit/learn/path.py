@@ -35,6 +35,7 @@ from tacit.learn.turn import Turn
 from tacit.learn.zone import zone_of
 from tacit.model.happening import Node, Op, Status
 from tacit.model.memory import Memory
+from tacit.model.message import Role
 from tacit.model.request import Request
 from tacit.model.words import CATEGORY_OF_KIND, Kind, State
 from tacit.recall.recollection import Recollection
@@ -243,7 +244,9 @@ class Path:
                 confidential=w.request.confidential or turn.confidential,
             )
             kept = work(replace(w, request=request))
-            happening.unclassified(w)
+            if turn.role is not Role.ASSISTANT:
+                happening.unclassified(w)
+            usage.mark_turn(w.connection, w.space, w.request.subject, w.at)
             return kept
 
         return self.store.write(space, turn.asking, thread, whole, vectors or Vectors())

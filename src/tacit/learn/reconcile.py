@@ -17,7 +17,7 @@ from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.turn import Turn
 from tacit.model.words import ChatKind
-from tacit.store import candidates, learned
+from tacit.store import candidates, learned, usage
 from tacit.store.learned import Fact, Kept
 from tacit.store.writes import Writing
 
@@ -74,9 +74,10 @@ def look(w: Writing, turn: Turn, statements: Sequence[Statement]) -> Shelf:
         found += [one for one in further if one.id not in there]
     if turn.only is not None:
         found = [one for one in found if turn.may_use(one.category)]
+    last = usage.last_turn(w.connection, w.space, w.request.subject, w.at.date()) if found else None
     return Shelf(
         kept=found,
-        known=[_known(one) for one in found],
+        known=[_known(one)._replace(just_said=one.updated_at == last) for one in found],
         audible=_audible(w, found),
     )
 
@@ -96,7 +97,10 @@ def reconcile(
     # Only what may be heard here: the new wording repeats the rest of the old one.
     audible = [known for known, heard in zip(shelf.known, shelf.audible, strict=True) if heard]
     said = [one for one, _ in statements]
-    for one in supersedes(turn.text, said, speaker, audible, tongue, said_at=turn.said_at):
+    asked = turn.question_before
+    for one in supersedes(
+        turn.text, said, speaker, audible, tongue, said_at=turn.said_at, asked=asked
+    ):
         old = _kept_of(one.old, shelf)
         at = next((n for n, d in enumerate(decisions) if d.statement is one.new), None)
         if one.new is not None and at is not None:

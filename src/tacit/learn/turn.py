@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from tacit.model.words import ChatKind
 from tacit.store import jobs
 
 LEARN = jobs.LEARN  # the kind of its job
+_ASKS = re.compile(r"[?\uff1f]\W*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +44,30 @@ class Turn:
         names = [name for who, kind, name in self.asking.names if who == own and kind == "name"]
         return names[0] if names else ""
 
+    @property
+    def question_before(self) -> str:
+        """What the assistant asked between the speaker's last message and this one; empty where
+        its words end in no question."""
+        said: list[str] = []
+        for one in reversed(self.before):
+            who, _, words = one.partition(": ")
+            if who != Role.ASSISTANT:
+                break
+            said.insert(0, words)
+        whole = " ".join(said)
+        return whole if is_question(whole) else ""
+
     def packed(self) -> str:
         fields = asdict(self)
         fields["said_at"] = self.said_at.isoformat()
         fields["present"] = sorted(self.present)
         fields["asking"]["participants"] = sorted(self.asking.participants)
         return json.dumps(fields, ensure_ascii=False, sort_keys=True)
+
+
+def is_question(text: str) -> bool:
+    """Whether the last thing that a text says is a question."""
+    return _ASKS.search(text) is not None
 
 
 def unpacked(payload: str) -> Turn:

@@ -79,7 +79,8 @@ declined = Table(
     PrimaryKeyConstraint("space_id", "concerns", "said"),
 )
 
-# How much was learned from somebody on a day.
+# How much was learned from somebody on a day, and when the last turn of theirs was read: what they
+# stated in it is what a correction without a subject may mean.
 learning_days = Table(
     "learning_days",
     metadata,
@@ -87,6 +88,7 @@ learning_days = Table(
     words("owner"),
     words("day"),
     Column("writes", Integer, nullable=False),
+    time("last_turn_at", null=True),
     PrimaryKeyConstraint("space_id", "owner", "day"),
 )
 

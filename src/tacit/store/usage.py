@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from sqlalchemy import Connection, bindparam, select, text
 
+from tacit.clock import from_micros, to_micros
 from tacit.language.budget import Usage
 from tacit.store import rendered
 from tacit.store.engine import Database
@@ -25,7 +26,16 @@ _COUNT = text(
     "INSERT INTO learning_days (space_id, owner, day, writes) VALUES (:space, :owner, :day, 1) "
     "ON CONFLICT (space_id, owner, day) DO UPDATE SET writes = learning_days.writes + 1"
 )
-
+_MARK = text(
+    "INSERT INTO learning_days (space_id, owner, day, writes, last_turn_at) "
+    "VALUES (:space, :owner, :day, 0, :at) "
+    "ON CONFLICT (space_id, owner, day) DO UPDATE SET last_turn_at = CASE "
+    "WHEN learning_days.last_turn_at >= excluded.last_turn_at "
+    "THEN learning_days.last_turn_at + 1 ELSE excluded.last_turn_at END"
+)
+_LAST = select(_D.last_turn_at).where(
+    _D.space_id == bindparam("space"), _D.owner == bindparam("owner"), _D.day == bindparam("day")
+)
 _ON = select(_D.writes).where(
     _D.space_id == bindparam("space"), _D.owner == bindparam("owner"), _D.day == bindparam("day")
 )
@@ -71,3 +81,21 @@ def learned_on(connection: Connection, space: str, owner: str, day: date) -> int
 def count(connection: Connection, space: str, owner: str, day: date) -> None:
     params = {"space": space, "owner": owner, "day": day.isoformat()}
     rendered.run(connection, [(_COUNT, params)])
+
+
+def mark_turn(connection: Connection, space: str, owner: str | None, at: datetime) -> None:
+    """A turn of the owner's was read: what an earlier one stated is no longer the last thing they
+    said, also where the clock stood still."""
+    if owner is not None:
+        day = at.date().isoformat()
+        params = {"space": space, "owner": owner, "day": day, "at": to_micros(at)}
+        rendered.run(connection, [(_MARK, params)])
+
+
+def last_turn(connection: Connection, space: str, owner: str | None, day: date) -> datetime | None:
+    """When the owner's last turn of a day was read; None where there was none."""
+    if owner is None:
+        return None
+    params = {"space": space, "owner": owner, "day": day.isoformat()}
+    found = rendered.rows(connection, _LAST, params)
+    return from_micros(found[0][0]) if found and found[0][0] is not None else None

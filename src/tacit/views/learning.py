@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from tacit.learn import keep as keeping
 from tacit.learn import lending
 from tacit.learn import record as recording
 from tacit.learn.suggest import suggested
-from tacit.learn.turn import LEARN, Turn
+from tacit.learn.turn import LEARN, Turn, is_question
 from tacit.lifecycle import revert as reverting
 from tacit.model import message as saying
 from tacit.model import text
@@ -34,6 +34,7 @@ from tacit.views.access import Access
 from tacit.views.tracing import rehearsed, traced
 
 List = builtins.list
+_ASKED = "?"
 
 
 class ViewLearning(Access):
@@ -44,7 +45,8 @@ class ViewLearning(Access):
         if self._mind.path is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screened(messages)
-        if not any(one.role in (Role.USER, Role.TOOL) for one in said):
+        told = any(one.role in (Role.USER, Role.TOOL) for one in said)
+        if not (told or _asks(said)):
             return Accepted(refused=refused)
         count = self._write(lambda w: self._queue(w, said))
         self._mind.accepted()
@@ -150,7 +152,10 @@ class ViewLearning(Access):
         assert learning is not None
         assert w.request.subject is not None
         days = self._policy.turns_days
-        recorded = recording.record(w, said, None, days) if days is not None else [None] * len(said)
+        told = any(one.role in (Role.USER, Role.TOOL) for one in said)
+        recorded: Sequence[str | None] = [None] * len(said)
+        if days is not None and told:
+            recorded = recording.record(w, said, None, days)
         turns: list[str] = []
         before: list[str] = []
         for one, id in zip(said, recorded, strict=True):
@@ -160,9 +165,14 @@ class ViewLearning(Access):
                 turns.append(turn.packed())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
+        count = len(turns)
+        if _asks(said):
+            # No word of it is kept: what comes next may answer it, and corrects nothing untold.
+            asked = replace(self._turn(w.request, w.at, said[-1], []), text=_ASKED)
+            turns.append(asked.packed())
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         jobs.add(w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due)
-        return len(turns)
+        return count
 
     def _pending(self, connection: Connection, waiting: Waiting) -> Memory | None:
         return proposals.memory(connection, self._store.audiences, self._space, waiting.memory_id)
@@ -217,6 +227,11 @@ def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
         except SecretRefused as secret:
             refused.append(secret.kind)
     return said, tuple(dict.fromkeys(refused))
+
+
+def _asks(said: Sequence[Said]) -> bool:
+    """Whether the last word is a question of the assistant's."""
+    return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)
 
 
 def _answerable(request: Request, memory: Memory) -> bool:

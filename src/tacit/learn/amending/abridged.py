@@ -12,13 +12,14 @@ from tacit.learn.amending.change import matched, within
 from tacit.learn.amending.clause import Gist
 from tacit.learn.amending.compare import Link
 from tacit.learn.amending.cues import Cues
-from tacit.learn.amending.heard import Heard, span_at, span_of, text_of
+from tacit.learn.amending.heard import Heard, span_at, span_of, telling, text_of
 from tacit.learn.amending.named import rescheduled
-from tacit.learn.amending.typed import Value, alike, same
+from tacit.learn.amending.typed import Value, alike, same, tokens
 from tacit.learn.amending.weekdays import day_of
 from tacit.learn.reading.tongue import tongue
 
 _NTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _NAMES = frozenset({"name", "places"})
 _SPELT_ALIKE_MIN_RATIO = 0.75
 _PERSON, _PLACE = "person", "place"
@@ -44,6 +45,14 @@ def abridged(old: Gist, heard: Heard, own: Cues) -> Link | None:
     return Link(score=3, reason=reason, span=span_at(old, fits[0]), new=text_of(new, new.values[0]))
 
 
+def asks_about(asked: str, value: str, own: Cues) -> bool:
+    """Whether a question repeats a value and offers no choice: an answer to any other question says
+    nothing of the value."""
+    words = {word.stem for word in tokens(asked, own)}
+    told = {word for word in telling(value, own) if not _YEAR.fullmatch(word)}
+    return bool(told) and told <= words and words.isdisjoint(own.words["or"])
+
+
 def _named_as_wrong(old: Gist, new: Gist, denied: frozenset[str], own: Cues) -> Link | None:
     """ "Porto, not Lisbon": the old value is named, and what is said in its place may be of a type
     that cannot be told, but of no other type."""
@@ -53,8 +62,9 @@ def _named_as_wrong(old: Gist, new: Gist, denied: frozenset[str], own: Cues) -> 
         return None
     typed = [value for value in old.values if _overlaps(span_at(old, value), span)]
     told = [value for value in typed if new.values and _same_type(old, value, new, own)]
-    names = all(value.sort in _NAMES and not _type(old, value, own) for value in typed)
-    untold = not new.values or _untold_name(new, own)
+    names = all(value.sort in _NAMES for value in typed)
+    unknown = all(not _type(old, value, own) for value in typed)
+    untold = _untold_name(new, own) if new.values else unknown
     if told and _only_values(new, own):
         span = span_at(old, told[0])
     elif not (names and untold):
@@ -106,8 +116,12 @@ def _type(gist: Gist, value: Value, own: Cues) -> str:
 
 
 def _type_of_holder(old: Gist, own: Cues) -> str:
-    """Whoever is somebody's sister is a person, whatever the name."""
-    return _PERSON if set(old.subject) & own.among("people", "pets", "named_things") else ""
+    """Whoever is somebody's sister is a person, whatever the name; a school that she goes to is
+    none."""
+    named = old.verb in own.words["naming"] and old.preposition is None
+    return (
+        _PERSON if named and set(old.subject) & own.among("people", "pets", "named_things") else ""
+    )
 
 
 def _on_that_day(old: Gist, denied: frozenset[str], own: Cues) -> tuple[int, int] | None:

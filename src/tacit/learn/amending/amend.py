@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from tacit.learn.amending.abridged import abridged
+from tacit.learn.amending.abridged import abridged, asks_about
+from tacit.learn.amending.change import TIMES
 from tacit.learn.amending.clause import OWNED, Gist
 from tacit.learn.amending.compare import Link, same_frame
 from tacit.learn.amending.counts import recounted
@@ -20,13 +21,15 @@ from tacit.learn.amending.known import Amendment, Known
 from tacit.learn.amending.links import done, ended, exchanged, topical
 from tacit.learn.amending.named import named_again
 from tacit.learn.amending.succeed import succeeded
+from tacit.learn.amending.weekdays import day_of
 from tacit.learn.reading.mentions import named_once, turned
-from tacit.learn.reading.tongue import Tongue
+from tacit.learn.reading.tongue import Tongue, guess
 from tacit.learn.reading.when import mark
 
 _NTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)")
 _DAY = re.compile(r"\b\d{1,2}(?P<ending>st|nd|rd|th)?\b")
 _RECENT_MAX = timedelta(hours=1)
+_NEAR_DAY_MAX = timedelta(days=14)
 
 
 def amend(
@@ -50,20 +53,30 @@ def amended(
     tongue: Tongue,
     *,
     said_at: datetime | None = None,
+    asked: str = "",
 ) -> Amendment | None:
-    """The same of a message that has been heard."""
-    found = _best(heard, speaker, known, cues(tongue.code), said_at)
+    """The same of a message that has been heard, after a question of the assistant's."""
+    found = _best(heard, speaker, known, cues(tongue.code), said_at, asked)
     if found is None:
         return None
     old, link = found
     content = _exchanged(old, link, speaker, tongue, said_at)
     if content == old.content:
         return None  # the same day, said another way
-    return Amendment(corrects=old, content=content, reason=link.reason)
+    if heard.correction is not None and (
+        content is None or not _corrects(old, heard.correction, content, tongue)
+    ):
+        return None  # a correction that cannot be put in words removes nothing
+    return Amendment(corrects=old, content=content, reason=link.reason, ends=link.new is None)
 
 
 def _best(
-    heard: Heard, speaker: str, known: Sequence[Known], own: Cues, said_at: datetime | None
+    heard: Heard,
+    speaker: str,
+    known: Sequence[Known],
+    own: Cues,
+    said_at: datetime | None,
+    asked: str,
 ) -> tuple[Known, Link] | None:
     """The strongest link, if one known thing alone has it."""
     oldest = _recent_since(known, said_at)
@@ -74,18 +87,49 @@ def _best(
         if not (near or _touched(old, heard, fields, own)):
             continue
         gist = known_gist(old.content, speaker, own.code)
-        link = _link(gist, heard, own)
-        if link is None and near:
-            link = abridged(gist, heard, own)
+        if heard.correction is not None:
+            link = _abridged(old, gist, heard, own, asked) if near else None
+        else:
+            link = _link(gist, heard, own)
         if link:
             found.append((old, link))
     best = max((link.score for _, link in found), default=0)
     chosen = [(old, link) for old, link in found if link.score == best]
     if len(chosen) > 1 and heard.correction:
         # What was said last is what a correction speaks of.
-        last = max(old.said_at for old, _ in chosen)
-        chosen = [(old, link) for old, link in chosen if old.said_at == last]
+        chosen = [(old, link) for old, link in chosen if old.just_said]
     return chosen[0] if len(chosen) == 1 else None
+
+
+def _abridged(old: Known, gist: Gist, heard: Heard, own: Cues, asked: str) -> Link | None:
+    """A correction without a subject: of the value that it names as wrong, or of what the speaker
+    said in the message before; never one that may answer a question about something else."""
+    if not (heard.not_that or old.just_said):
+        return None
+    link = abridged(gist, heard, own)
+    if link is None or link.span is None:
+        return None
+    start, end = link.span
+    return link if not asked or asks_about(asked, gist.text[start:end], own) else None
+
+
+def _corrects(old: Known, new: Gist, content: str, tongue: Tongue) -> bool:
+    """Whether a value fits the sentence that it would stand in: a weekday puts right another one,
+    or a day about as near; a date in the words of one language fits no sentence of another."""
+    times = [value for value in new.values if value.sort in TIMES]
+    if not times:
+        return True
+    before, after = day_of(old.content, tongue), day_of(content, tongue)
+    if guess(old.content) != tongue.code or (len(times) > 1 and before is not None):
+        return False
+    weekdays = cues(tongue.code).among("weekdays", "days")
+    said = {word.low for word in new.words} & weekdays
+    if not said:
+        return True
+    if before is not None:
+        return after is not None and abs(after - before) <= _NEAR_DAY_MAX
+    words = {word.casefold() for word in old.content.split()}
+    return bool(words & weekdays)
 
 
 def _touched(old: Known, heard: Heard, fields: set[str], own: Cues) -> bool:

@@ -9,6 +9,7 @@ from tacit.learn.amending.cues import Cues
 from tacit.learn.amending.typed import LABEL, Token, Value, alike, same
 
 _SHARED_PHRASE_MAX_COUNT = 6  # words of a value
+_EXACT = frozenset({"contact", "money"})
 TIMES = frozenset({"day", "clock", "month", "year"})
 
 
@@ -99,6 +100,8 @@ def may_replace(old: Gist, new: Gist, change: Change, tone: Tone, own: Cues) -> 
     if old.preposition != new.preposition and new.preposition in own.words["holding"]:
         # A key is with one person, or in one place.
         return bool(change.new) and bool(set(old.subject) & own.words["movables"] or tone.turned)
+    if {value.sort for value in change.old} & _EXACT and not change.new:
+        return False  # "my email is a mess"
     if _number_and_word(change) or _name_and_number(change):
         return False  # "the rent is 800", "the rent is late"
     shaped = sorted_alike or _shaped_alike(old, new, change, own)

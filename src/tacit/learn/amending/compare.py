@@ -18,6 +18,7 @@ from tacit.learn.amending.change import (
     within,
 )
 from tacit.learn.amending.clause import OWNED, Gist
+from tacit.learn.amending.comments import tells_state
 from tacit.learn.amending.cues import Cues
 from tacit.learn.amending.typed import Token
 
@@ -64,6 +65,8 @@ def same_frame(old: Gist, new: Gist, tone: Tone, own: Cues) -> Link | None:
         return None
     span = (before[0].start, before[-1].end)
     said = new.text[after[0].start : after[-1].end]
+    if new.verb in own.words["being"] and not new.speaks and tells_state(said, own):
+        return None  # "the colour is wrong"
     if old.preposition and new.preposition and old.preposition != new.preposition:
         # "Behind the rack", "on the sill": the word before it changes as well.
         lead = next(word for word in old.words if word.low == old.preposition)

@@ -19,6 +19,8 @@ class Known(NamedTuple):  # made for everything that is known, for each turn
     said_at: datetime
     about: tuple[Mention, ...] = ()  # others whom it is about
     negated: bool = False
+    # Stated in the speaker's message before this one: what a bare "I meant Porto" may correct.
+    just_said: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,3 +30,4 @@ class Amendment:
     corrects: Known
     content: str | None  # what holds now, in the third person; None where it simply ended
     reason: str  # in plain words, for the history
+    ends: bool  # the message says that it is over, and no value in its place

@@ -77,6 +77,8 @@ def ended(old: Gist, heard: Heard, own: Cues) -> Link | None:
         what = one.what - own.words["pursued"] if wanted else one.what
         if not what or not what <= old.stems or old.negated or old.past:
             continue
+        if set(old.subject) & own.words["never_over"] or (one.died and not _lived(old, own)):
+            continue
         if not (one.died or _ends(old, what) or _discarded(one.said, heard, own)):
             continue
         if _only_left(old, one.said, heard, own):
@@ -88,6 +90,15 @@ def ended(old: Gist, heard: Heard, own: Cues) -> Link | None:
         if what & {word.stem for word in old.said} or reaches(old, heard, own):
             return Link(score=4, reason="named as over", span=span_of(old, what))
     return None
+
+
+def _lived(old: Gist, own: Cues) -> bool:
+    """Whether somebody or something with a name is spoken of: a phone that died is charged."""
+    if any(word.stem in own.among("people", "pets") for word in old.words):
+        return True
+    if any(word.low in own.words["called"] for word in old.words):
+        return True
+    return named(old) or (not old.owned and any(value.sort == "name" for value in old.values))
 
 
 def _verbs_about(what: str, heard: Heard) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.learn.amending.change import Tone
+from tacit.learn.amending.comments import is_comment
 from tacit.learn.amending.compare import same_frame
 from tacit.learn.amending.cues import Cues, cues
 from tacit.learn.amending.gist import known_gist
@@ -49,7 +50,7 @@ def replaces(old: Statement | Known, new: Statement) -> bool:
     or no), or a negation. The same value again is the same fact, and replaces nothing. Slots of
     which there may be several need `new` to be said as a change ("now", "instead"), so compare
     statements with this function, never by their slots alone."""
-    return _takes_place(old, new) and not _stands_beside(old, new)
+    return _takes_place(old, new) and not (is_comment(new) or _stands_beside(old, new))
 
 
 def _takes_place(old: Statement | Known, new: Statement) -> bool:

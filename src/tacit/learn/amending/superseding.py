@@ -33,22 +33,27 @@ def supersedes(
     tongue: Tongue,
     *,
     said_at: datetime,
+    asked: str = "",
 ) -> list[Supersession]:
     """Which of `known` (the speaker's own memories, newest first) a message puts an end to. Its
     statements are compared first; where none of them replaces anything, the message is read once
-    more in the light of what is known ("Thursday, not Monday"). [] where nothing is replaced: what
-    is not decided here stays."""
+    more in the light of what is known ("Thursday, not Monday"). `asked` is the question that the
+    assistant put in between. [] where nothing is replaced: what is not decided here stays."""
     found = [made for new in statements for made in _by_statement(new, known)]
     if found:
         return list({made.old.content: made for made in reversed(found)}.values())[::-1]
     heard = hear(text, cues(tongue.code), tongue) if known else None
-    amendment = amended(heard, speaker, known, tongue, said_at=said_at) if heard else None
+    amendment = None
+    if heard:
+        amendment = amended(heard, speaker, known, tongue, said_at=said_at, asked=asked)
     if amendment is None:
         # What the whole message says as a change, its statement alone may not show.
         turned = heard is not None and heard.tone.turned and len(heard.clauses) > 1
         told = [replace(new, turned=True) for new in statements if turned and not new.turned]
         return [made for new in told for made in _by_statement(new, known)]
     new = _carrying(amendment.content, statements)
+    if new is None and amendment.content is None and not amendment.ends:
+        return []  # a value that cannot be put in words removes nothing
     return [
         Supersession(
             old=amendment.corrects,
@@ -80,7 +85,7 @@ def _carrying(content: str | None, statements: Sequence[Statement]) -> Statement
 
 
 def known_from(statement: Statement, said_at: datetime) -> Known:
-    """A statement as it is known from the moment that it was kept."""
+    """A statement as it is known to the speaker's next message."""
     return Known(
         content=statement.content,
         slot=statement.slot,
@@ -89,4 +94,5 @@ def known_from(statement: Statement, said_at: datetime) -> Known:
         said_at=said_at,
         about=statement.about,
         negated=statement.negated,
+        just_said=True,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from tacit.learn.amending.comments import is_comment
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reading.coordination import read_all
@@ -45,6 +46,7 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
         replace(statement, hold=held.hold, withheld_from=held.withheld_from, turned=turned)
         for statement in _distinct(found)
         if not _known_already(statement, setting)
+        and not is_comment(statement)
         and not tongue.has("garbled", statement.content)
         and _supported(statement, text, setting)
     ]
