@@ -1,5 +1,8 @@
 """What somebody tells of their health, and of their family's, is kept: all of it."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 import tacit
@@ -10,6 +13,7 @@ from tests.contract.lessons import BY_HAND, contents, only, told
 from tests.contract.rooms import ALICE, BOB, group, private
 
 NORA = tacit.Requester("telegram:77", name="Nora")
+COORDINATED = Path(__file__).parent / "data" / "coordinated_health.tsv"
 
 
 @pytest.fixture
@@ -121,3 +125,42 @@ def test_others_than_family_are_asked_about(learning: Memory) -> None:
     told(learning, view, "my colleague Sam has diabetes", "Zoe is HIV positive")
     assert contents(view) == []
     assert len(view.proposals()) == 2
+
+
+def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(
+    learning: Memory,
+) -> None:
+    """Each line is told by another person called Nora: what is kept, and what waits for a yes."""
+    wrong = []
+    with COORDINATED.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for number, row in enumerate(rows):
+        view = private(learning, tacit.Requester(f"telegram:{9_000 + number}", name="Nora"))
+        told(learning, view, row["said"])
+        kept = "; ".join(contents(view))
+        waiting = "; ".join(sorted(one.content for one in view.proposals()))
+        if (kept, waiting) != (row["kept"], row["waiting"]):
+            wrong.append(
+                f"{row['said']}\n  - {row['kept']} | {row['waiting']}\n  + {kept} | {waiting}"
+            )
+    assert len(rows) > 200
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_a_whole_clause_about_another_person_waits_for_a_yes(learning: Memory) -> None:
+    view = private(learning, NORA)
+    told(learning, view, "I'm allergic to nuts, my colleague Sam to shellfish")
+    assert contents(view) == []
+    (waiting,) = view.proposals()
+    assert waiting.content == "Nora is allergic to nuts, Nora's colleague Sam to shellfish"
+
+
+def test_a_whole_clause_about_the_family_waits_in_a_group(learning: Memory) -> None:
+    told(learning, group(learning, ALICE), "my son is allergic to nuts and so am I")
+    assert contents(group(learning, ALICE)) == contents(private(learning, ALICE)) == []
+
+
+def test_a_whole_clause_is_as_sensitive_as_its_most_sensitive_part(learning: Memory) -> None:
+    view = private(learning, NORA)
+    told(learning, view, "I'm lactose intolerant and my doctor told me to avoid sugar")
+    assert only(view, "sugar").sensitivity is Sensitivity.SENSITIVE

@@ -75,7 +75,7 @@ KEPT = [
         ["Alice is out of office from 20 December 2026 until 3 January 2027"],
     ),
     ("fyi I don't do caffeine after lunch", ["Alice does not do caffeine after lunch"]),
-    ("I can't have dairy, it makes me sick", ["Alice cannot have dairy"]),
+    ("I can't have dairy, it makes me sick", ["Alice cannot have dairy, that makes Alice sick"]),
     (
         "Hi all, I'm Priya, I work as a data analyst at Booking",
         ["Alice's name is Priya", "Alice works as a data analyst at Booking"],
@@ -117,7 +117,10 @@ KEPT = [
     ),
     ("I have a severe nut allergy", ["Alice has a severe nut allergy"]),
     ("I carry an epipen", ["Alice carries an epipen"]),
-    ("My blood pressure meds are making me dizzy, I'm on lisinopril", ["Alice is on lisinopril"]),
+    (
+        "My blood pressure meds are making me dizzy, I'm on lisinopril",
+        ["Alice's blood pressure meds are making Alice dizzy, Alice is on lisinopril"],
+    ),
     ("I don't like being called before 10", ["Alice does not like being called before 10"]),
     ("I hate phone calls", ["Alice hates phone calls"]),
     ("I'd like you to always use Celsius", ["Alice wants Celsius"]),

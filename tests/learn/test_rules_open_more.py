@@ -198,7 +198,10 @@ KEPT = [
         ["Nora's street is being dug up until August 2025"],
     ),
     ("My shift pattern is 2-2-4", ["Nora's shift pattern is 2-2-4"]),
-    ("I'm lactose intolerant, goat cheese is fine though", ["Nora is lactose intolerant"]),
+    (
+        "I'm lactose intolerant, goat cheese is fine though",
+        ["Nora is lactose intolerant, goat cheese is fine though"],
+    ),
     ("I support Sporting", ["Nora supports Sporting"]),
     ("Me? I'm from Cork originally", ["Nora is from Cork originally"]),
     ("I got laid off in April", ["Nora got laid off in April 2025"]),
@@ -228,7 +231,7 @@ KEPT = [
     ("our cleaner comes on alternate Thursdays", ["Nora's cleaner comes on alternate Thursdays"]),
     ("My car's in the garage until Friday", ["Nora's car is in the garage until 13 June 2025"]),
     ("We spend Christmas in Slovenia every year", ["Nora spends Christmas in Slovenia every year"]),
-    ("I have ADHD, meds since 2021", ["Nora has ADHD"]),
+    ("I have ADHD, meds since 2021", ["Nora has ADHD, meds since 2021"]),
     (
         "I give private maths lessons on Saturdays",
         ["Nora gives private maths lessons on Saturdays"],

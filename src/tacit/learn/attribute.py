@@ -36,7 +36,8 @@ def attribute(w: Writing, statement: Statement) -> Attributed:
     return Attributed(
         about=frozenset(about),
         withheld_from=tuple(_spoken(one) for one in statement.withheld_from),
-        hearsay=bool(about) and w.request.subject not in about,
+        hearsay=bool(about)
+        and (w.request.subject not in about or (statement.whole and statement.hearsay)),
     )
 
 
@@ -45,8 +46,9 @@ def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tong
     their own, as far as the speaker knows: a child's allergy is a parent's to tell."""
     if said is None or not said.about or not (whom.hearsay and w.request.private):
         return False
-    known = [one for one in people.known_to(w.connection, w.request) if one.identities & whom.about]
-    ids = whom.about.union(*(one.identities for one in known))
+    others = whom.about - {w.request.subject}
+    known = [one for one in people.known_to(w.connection, w.request) if one.identities & others]
+    ids = others.union(*(one.identities for one in known))
     if any(not id.startswith(f"{keys.PERSON}:") for id in ids):
         return False
     family = tongue.words["family"]

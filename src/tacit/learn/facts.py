@@ -48,6 +48,7 @@ class Statement:
     observed_at: datetime | None  # when it happens or happened, in the speaker's zone
     withheld_from: tuple[Mention, ...]
     hold: Hold | None
+    whole: bool = False  # several conjuncts, of which not all were understood
     turned: bool = False  # said as a change: "now", "instead", "no longer", "actually"
     # Filled by `classify`.
     category: str | None = None

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from tacit import limits
 from tacit.learn.facts import Statement
+from tacit.learn.reading.coverage import bodily
 from tacit.learn.reading.mentions import Subject, possessive, subject, turned
-from tacit.learn.reading.person import third
+from tacit.learn.reading.person import opens_with_verb, third
 from tacit.learn.reading.readings import Reading, read, written_out
 from tacit.learn.reading.sentences import Piece
 from tacit.learn.reading.setting import Setting
@@ -78,6 +79,8 @@ class _Shared:
             return found
         own = _own_verb(part, tongue)
         changing = found[0].slot is not None and not found[0].slot.startswith(_FRAME)
+        if changing and bodily(found[0], tongue):
+            return found  # it is kept whole with the rest of its sentence
         if len(found) == 1 and (not changing or (own and self.who.owns)):
             return [self.whole(found[0], setting)]
         said = part if own else f"{self.verb} {part}"
@@ -114,9 +117,21 @@ def _verb(predicate: str, tongue: Tongue, *, owned: bool) -> str:
 def _own_verb(part: str, tongue: Tongue) -> bool:
     words = [word for word in _WORD.findall(part.lower()) if word not in tongue.words["adverbs"]]
     tags = tongue.frames.get(words[0], frozenset()) if words else frozenset()
-    return any(tag.endswith((":bare", ":now")) for tag in tags) or bool(
-        _verb(part.lower(), tongue, owned=False)
+    return (
+        any(tag.endswith((":bare", ":now")) for tag in tags)
+        or opens_with_verb(part, tongue)
+        or bool(_verb(part.lower(), tongue, owned=False))
     )
+
+
+def _clausal(part: str, tongue: Tongue) -> bool:
+    """Whether a part has a verb, and perhaps a subject, of its own: "lithium keeps me stable",
+    "sneezes all spring"."""
+    words = part.lower().split()
+    finite = tongue.words["verbs_being"] | tongue.words["verbs_having"] | tongue.words["verbs_able"]
+    verb = any(word in finite for word in words[1:]) or tongue.has("speaker_acted_on", part)
+    opens = words[1:] and words[0].endswith("s") and words[1] in tongue.words["after_verbs"]
+    return verb or bool(opens)
 
 
 def _part(rest: str, tongue: Tongue) -> str:
@@ -138,7 +153,8 @@ def _following(
     own = _own_verb(part, setting.tongue)
     if shared.who.owns and own:
         return None
-    ways = [f"{shared.lead}{shared.verb} {part}"] if shared.verb and not own else []
+    shares = shared.verb and not own and not _clausal(part, setting.tongue)
+    ways = [f"{shared.lead}{shared.verb} {part}"] if shares else []
     for way in ways if shared.who.owns else [*ways, f"{shared.lead}{part}"]:
         reading = read(replace(piece, text=way), quote, setting, last)
         if reading.statement:

@@ -5,9 +5,22 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from tacit.learn.needed import rewritten
+from tacit.learn.reading.order import reordered
 from tacit.learn.reading.tongue import Tongue
 
 _WORD = re.compile(r"[\w'’-]+")
+
+
+def headless(text: str, tongue: Tongue) -> bool:
+    """Whether a clause begins with its verb, so that its subject is that of the clause before it
+    and not the speaker as a matter of course."""
+    if tongue.patterns["elided"].match(text):
+        return True
+    text = rewritten(tongue.spelling, text)
+    if tongue.has("self", text):
+        return False
+    return supplied(text, tongue) is not None or tongue.has("self", reordered(text, tongue))
 
 
 def supplied(text: str, tongue: Tongue) -> str | None:

@@ -62,7 +62,9 @@ class OpenClause(Clause):
         told = tongue.patterns["reports"].match(rest)
         if told:
             return self._told_openly(found, rest[told.end() :])
-        return self._of_person(found, rest) if rest else None
+        if not rest or rest.split()[0].lower() in tongue.words["after_verbs"]:
+            return None  # "my kids to dust" has its verb from another clause
+        return self._of_person(found, rest)
 
     def _told_openly(self, teller: Subject, rest: str) -> Statement | None:
         """What somebody said of themselves: hearsay, as where a form knows it."""

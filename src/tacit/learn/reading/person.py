@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tacit.learn.reading.tongue import Tongue
 
@@ -20,10 +20,30 @@ def third(predicate: str, tongue: Tongue) -> str:
 
 def _joined(words: list[str], tongue: Tongue) -> str:
     """ "is fluent in Dutch and have two cats": a second verb has the same subject."""
-    for position, (before, word) in enumerate(pairwise(words), start=1):
-        if before.lower() in tongue.words["conjunctions"] and word in tongue.words["verbs_joined"]:
-            words[position] = _third(word, tongue)
+    for position, (before, _) in enumerate(pairwise(words), start=1):
+        joins = before.lower() in tongue.words["conjunctions"] | tongue.words["coordinating"]
+        if joins and opens_with_verb(" ".join(words[position:]), tongue):
+            adverbs = takewhile(
+                lambda one: one.lower() in tongue.words["adverbs"], words[position:]
+            )
+            verb = position + len(list(adverbs))
+            words[verb] = _third(words[verb], tongue)
     return " ".join(words)
+
+
+def opens_with_verb(text: str, tongue: Tongue) -> bool:
+    """Whether a conjunct begins with a verb whose subject is that of the one before it. A word
+    that may be a noun as well needs one that can follow only a verb: "drink a lot"."""
+    words = text.split()
+    while words and words[0].lower() in tongue.words["adverbs"]:
+        words = words[1:]
+    if not words:
+        return False
+    if tongue.patterns["verb_first"].match(" ".join(words)):
+        return True
+    tags = tongue.frames.get(words[0].lower(), frozenset())
+    acts = any(tag.endswith((":bare", ":now")) for tag in tags)
+    return acts and len(words) > 1 and words[1].lower() in tongue.words["after_verbs"]
 
 
 def _third(word: str, tongue: Tongue) -> str:

@@ -128,6 +128,11 @@ def written_out(text: str, tongue: Tongue) -> str:
     return rewritten(tongue.spelling, _SPACES.sub(" ", text).strip())
 
 
+def stripped(text: str, tongue: Tongue) -> str:
+    """A clause written out, without what merely opens or closes it."""
+    return _stripped(text, tongue)[0]
+
+
 def _stripped(text: str, tongue: Tongue) -> tuple[str, bool]:
     """A clause without what merely opens or closes it; whether it asks to be remembered."""
     text = written_out(text, tongue)

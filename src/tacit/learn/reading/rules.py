@@ -10,13 +10,14 @@ from tacit.learn.amending.comments import is_comment
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reading.coordination import read_all
+from tacit.learn.reading.coverage import complete, supported
+from tacit.learn.reading.elision import headless
 from tacit.learn.reading.holds import reach, silenced
-from tacit.learn.reading.mentions import Subject
-from tacit.learn.reading.readings import written_out
+from tacit.learn.reading.mentions import Subject, subject
+from tacit.learn.reading.readings import stripped
 from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS, Piece, blanked, clauses, sentences
 from tacit.learn.reading.setting import Setting
 from tacit.learn.reading.tongue import Tongue
-from tacit.learn.verify import verify
 from tacit.model.text import display
 
 STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
@@ -48,17 +49,9 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
         if not _known_already(statement, setting)
         and not is_comment(statement)
         and not tongue.has("garbled", statement.content)
-        and _supported(statement, text, setting)
+        and supported(statement, text, setting)
     ]
     return sorted(found, key=lambda s: not s.explicit)[:STATEMENTS_MAX_COUNT]
-
-
-def _supported(statement: Statement, text: str, setting: Setting) -> bool:
-    """Whether the message says it, as it was typed or as its typing is written out."""
-    speaker, tongue = setting.speaker, setting.tongue
-    if verify(statement, text, speaker, tongue) is None:
-        return True
-    return verify(statement, f"{text}\n{written_out(text, tongue)}", speaker, tongue) is None
 
 
 def _found(text: str, seen: str, setting: Setting) -> list[Statement]:
@@ -85,9 +78,10 @@ def _of_sentence(
     for piece in pieces:
         piece = _about(topic, piece, tongue)
         topic = _topic(piece, tongue) or topic
-        shared = tongue.patterns["elided"].match(piece.text)
+        shared = headless(piece.text, tongue)
         if shared and not piece.opened:
             if inherited is None:
+                before = None
                 continue
             alone, piece = piece, replace(piece, text=f"{inherited} {piece.text}")
         reading, made = read_all(piece, text[piece.start : piece.end], setting, last)
@@ -95,14 +89,14 @@ def _of_sentence(
             both = _together(before[0], alone, sentence)
             found[before[1] :] = read_all(both, text[both.start : both.end], setting, last)[1]
         setting = replace(setting, explicit=setting.explicit or reading.explicit)
-        inherited = _speaking(piece, tongue)
+        inherited = _speaking(piece, tongue) or _shared(_subject(piece, setting), tongue)
         before = (piece, len(found)) if reading.statement else None
         if reading.statement:
             found += made
             inherited = _shared(reading.subject, tongue)
         if reading.subject and reading.subject.mentions and not reading.subject.owns:
             last = reading.subject
-    return found, last
+    return complete(text, pieces, found, setting), last
 
 
 def _together(first: Piece, second: Piece, sentence: Piece) -> Piece:
@@ -136,11 +130,19 @@ def _speaking(piece: Piece, tongue: Tongue) -> str | None:
 
 def _shared(subject: Subject | None, tongue: Tongue) -> str | None:
     """Who a verb without a subject of its own is about: "I live in Bonn and work as a nurse"."""
-    if subject is None or subject.owns or subject.plural or subject.through:
+    if subject is None or subject.owns or subject.through:
+        return None
+    if subject.plural and not (subject.kin and len(subject.mentions) == 1):
         return None
     if subject.speaks:
         return tongue.texts["self"]
     return subject.mentions[0].text
+
+
+def _subject(piece: Piece, setting: Setting) -> Subject | None:
+    """Who a clause begins with, whether or not a rule reads it."""
+    parsed = subject(stripped(piece.text, setting.tongue), setting.speaker, setting.tongue, None)
+    return parsed[0] if parsed and not parsed[0].speaks else None
 
 
 def _stated(sentence: Piece, tongue: Tongue) -> list[Piece]:
@@ -161,7 +163,9 @@ def _stated(sentence: Piece, tongue: Tongue) -> list[Piece]:
     return [
         piece
         for piece in pieces
-        if not tongue.has("question", piece.text) or (not piece.opened and elided.match(piece.text))
+        if not tongue.has("question", piece.text)
+        or (not piece.opened and elided.match(piece.text))
+        or tongue.has("likewise", piece.text)
     ]
 
 
