@@ -56,9 +56,7 @@ def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembe
     for a key, that is the value which the requester holds. Outside of a private chat the answer
     does not depend on what is known."""
     if old is not None and old.owner is None:
-        raise InvalidInput(
-            "update", "is the room's own: its members say so themselves, in the room"
-        )
+        raise InvalidInput("update", "is the room's own: a member says so in the room itself")
     if draft.visibility is Visibility.PUBLIC_OK or draft.for_room:
         raise InvalidInput("visibility", "is asked about once the value is kept; leave it out")
     if draft.category is None and draft.key is not None:

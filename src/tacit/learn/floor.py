@@ -22,12 +22,14 @@ from tacit.model.key_text import split_key
 from tacit.model.words import Sensitivity
 
 _WORDS = re.compile(r"\\b\(\?:(?P<ways>.*)\)\\b", re.DOTALL)
-_GROUP = re.compile(r"\(\?:(?P<ways>.*)\)", re.DOTALL)
+_GROUP = "(?:"
 _CASED = re.compile(r"\(\?-i:")
+_CAPITAL = re.compile(r"\\.|[A-ZÄÖÜ]")
 _ASIDE = re.compile(r"\(\?<?!")
 _BEFORE = re.compile(r"^(?:\\b|(?:\\w|\[\\w\.\])[*+])")
 _DIGITS = re.compile(r"^\\d\+")
 _QUANTIFIERS = frozenset("?*{")
+_REPEATS = ("*", "+", "{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ def _gates(topics: Iterable[Lexicon]) -> tuple[re.Pattern[str], ...]:
     loose: list[str] = []
     for topic in topics:
         # `low` folds "ß"; and a text in lower case has no capitals to insist on.
-        pattern = _CASED.sub("(?:", topic.match.pattern).replace("ß", "ss")
+        pattern = _CAPITAL.sub(_lowered, _CASED.sub("(?:", topic.match.pattern)).replace("ß", "ss")
         for part in _ways(pattern):
             whole = _WORDS.fullmatch(part)
             if whole is None or not _is_balanced(whole["ways"]):
@@ -128,20 +130,31 @@ def _gates(topics: Iterable[Lexicon]) -> tuple[re.Pattern[str], ...]:
     return re.compile(rf"\b(?:{words})\b"), re.compile(anywhere)
 
 
+def _lowered(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("\\") else found[0].lower()
+
+
 def _loosened(way: str) -> str:
     r"""Without what may stand before it, which is slow to look for: `\w*allerg` is `allerg`."""
     return _DIGITS.sub(r"\\d", _BEFORE.sub("", way))
 
 
 def _flat(ways: str) -> Iterator[str]:
-    """Each alternative without its conditions; those of a group that is an alternative by itself,
-    one by one."""
+    """Each alternative without its conditions; where it begins with a group, once for each way
+    through that: `(?:net|gross) pay` is `net pay` and `gross pay`."""
     for way in map(_unconditional, _ways(ways)):
-        group = _GROUP.fullmatch(way)
-        if group is not None and _is_balanced(group["ways"]):
-            yield from _flat(group["ways"])
-        else:
+        if not way.startswith(_GROUP):
             yield way
+            continue
+        end = next(at for at, depth in _depths(way) if depth == 0)
+        firsts, rest = [*_ways(way[len(_GROUP) : end])], way[end + 1 :]
+        if rest.startswith("?"):
+            firsts, rest = [*firsts, ""], rest[1:]
+        if rest[:1] in _REPEATS:
+            yield way
+        else:
+            for first in firsts:
+                yield from _flat(first + rest)
 
 
 def _unconditional(way: str) -> str:
