@@ -15,6 +15,8 @@ from tacit.model.words import Sensitivity
 from tacit.surfaces.langgraph import Store
 from tacit.surfaces.tools import tools
 from tacit.views.view import View
+from tests.contract.conftest import Open
+from tests.contract.conversations import KEEP
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.learn.sensitive_words import SENSITIVE
 
@@ -101,10 +103,35 @@ def test_no_word_of_the_lexicon_reaches_a_group(memory: Memory, way: str, word: 
     assert in_the_group(space) == []
 
 
-def test_a_turn_is_as_sensitive_as_what_was_said(memory: Memory) -> None:
+def test_a_turn_is_as_sensitive_as_what_was_said(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=KEEP)
+    own = private(memory, ALICE)
+    said = [tacit.Message("user", "my salary is 90k"), tacit.Message("user", "I play the cello")]
+    own.record(said)
+    found = {
+        one.memory.content: one.memory.sensitivity
+        for query in ("salary", "cello")
+        for one in own.recall(query, include=["turns"])
+    }
+    assert found == {
+        "my salary is 90k": Sensitivity.SENSITIVE,
+        "I play the cello": Sensitivity.PERSONAL,
+    }
+
+
+def test_plain_words_stay_personal_and_public_ones_public(memory: Memory) -> None:
     own = private(memory, ALICE)
     plain = own.remember("Alice plays the cello").id
+    public = own.remember("The standup is at nine", sensitivity="public").id
     assert own.show(plain).sensitivity is Sensitivity.PERSONAL
+    assert own.show(public).sensitivity is Sensitivity.PUBLIC
+
+
+def test_an_operator_rewords_no_looser(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    id = own.remember("Alice plays the cello", sensitivity="public").id
+    memory.operator("ops").update(id, "Alice has anxiety")
+    assert own.show(id).sensitivity is Sensitivity.SENSITIVE
 
 
 def test_a_person_lowers_it_in_private_and_the_history_tells(memory: Memory) -> None:
