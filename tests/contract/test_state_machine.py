@@ -139,15 +139,14 @@ class Life(RuleBasedStateMachine):
         values = [one for one in self.plain.facts.values() if one.key == key]
         values = [one for one in values if one.state == "active" and self.plain.same(one.owner, me)]
         own = next((one for one in values if one.owner == me), None)
-        alias = next((one for one in values if not self.plain.shadowed(one)), None)
         done = self.view(seat).put("profile", key, content, sensitivity="public")
         if own is not None and own.room == seat.room:
             assert done.id == own.id
             if content != own.now.content:
                 self.reword(own, seat, content)
             return
-        before = own or alias
-        reach = self.plain.taken_over(seat, before) if before else "private_only"
+        # How far a linked identity's value may go was said of that value, and of no other.
+        reach = self.plain.taken_over(seat, own) if own else "private_only"
         new = self.add(done.id, seat, content, reach, key=key)
         if own is not None:
             own.state, own.replaced_by = "superseded", new.id

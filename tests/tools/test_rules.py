@@ -42,8 +42,8 @@ def test_to_write_a_value_again_keeps_how_far_it_may_go(memory: Memory) -> None:
 
 def test_category_is_another_word_for_namespace(memory: Memory) -> None:
     own = private(memory, ALICE)
-    data(own, "memory_put", category="profile", key="city", value="Lisbon")
-    assert data(own, "memory_get", category="profile", key="city")["memory"]["content"] == "Lisbon"
+    data(own, "memory_put", category="profile", key="zone", value="Lisbon")
+    assert data(own, "memory_get", category="profile", key="zone")["memory"]["content"] == "Lisbon"
     assert data(own, "memory_delete", category="profile", key="city") == {"forgotten": 1}
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from tacit import limits
 from tacit.disclosure.decide import decide
 from tacit.identity.keys import channel_of
+from tacit.learn.floor import find_floor, join_words
+from tacit.model import json_value
 from tacit.model.draft import Draft
 from tacit.model.memory import Memory, Source
 from tacit.model.request import Request
@@ -36,6 +38,12 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         old = _as_heard_here(request, old)
     subjects = _about(w, draft, old)
     withheld = _withheld(w, draft, old)
+    key = draft.key or (old.key if old else None)
+    slot = draft.slot or (old.slot if old else None)
+    content = draft.content or (old.content if old else "")
+    tags = draft.tags if draft.tags is not None else (old.tags if old else ())
+    data = data_of(draft, old)
+    said = join_words(content, key=key, slot=slot, tags=tags, data=data)
     kind = draft.kind or (old.kind if old else Kind.KNOWLEDGE)
     in_group = request.kind is ChatKind.GROUP
     learned = request.kind if in_group or request.private else None
@@ -52,12 +60,12 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         confidential=in_group and request.confidential,
         kind=kind,
         category=draft.category or (old.category if old else CATEGORY_OF_KIND[kind]),
-        key=draft.key or (old.key if old else None),
-        slot=draft.slot or (old.slot if old else None),
-        content=draft.content or (old.content if old else ""),
+        key=key,
+        slot=slot,
+        content=content,
         version=1,
         visibility=draft.visibility or (old.visibility if old else plain),
-        sensitivity=_sensitivity(w, draft, old),
+        sensitivity=_sensitivity(w, draft, old, said),
         portable=_portable(draft, old),
         withheld_from=withheld,
         withheld_unknown=_unknown(w, withheld),
@@ -66,7 +74,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         importance=draft.importance or (old.importance if old else limits.IMPORTANCE_DEFAULT),
         confidence=_first(draft.confidence, old.confidence if old else None),
         pinned=_first(draft.pinned, old.pinned if old else False) or False,
-        tags=draft.tags if draft.tags is not None else (old.tags if old else ()),
+        tags=tags,
         source=source(w, draft),
         thread=w.thread,
         agent=draft.agent,
@@ -82,7 +90,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         purge_at=None,
         superseded_by=None,
         shadowed=False,
-        data=data_of(draft, old),
+        data=data,
     )
 
 
@@ -105,7 +113,7 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
         slot=draft.slot or memory.slot,
         subjects=subjects,
         visibility=draft.visibility or memory.visibility,
-        sensitivity=_sensitivity(w, draft, memory),
+        sensitivity=_sensitivity(w, draft, memory, _said_anew(draft, memory)),
         portable=_portable(draft, memory),
         importance=draft.importance or memory.importance,
         confidence=_first(draft.confidence, memory.confidence),
@@ -212,12 +220,28 @@ def _unknown(w: Writing, withheld: frozenset[str]) -> bool:
     return not all(known(person) for person in withheld)
 
 
-def _sensitivity(w: Writing, draft: Draft, old: Memory | None) -> Sensitivity:
-    if draft.sensitivity is None:
-        return old.sensitivity if old else Sensitivity.PERSONAL
-    if old is not None and not w.request.private:
-        return stricter(draft.sensitivity, old.sensitivity)
-    return draft.sensitivity
+def _sensitivity(w: Writing, draft: Draft, old: Memory | None, said: str) -> Sensitivity:
+    """The stricter of what the caller asks for and what the words that are said allow."""
+    asked = draft.sensitivity or (old.sensitivity if old else Sensitivity.PERSONAL)
+    if old is not None and (draft.by_model or not w.request.private):
+        asked = stricter(asked, old.sensitivity)
+    return asked if draft.classified else find_floor(said, asked)
+
+
+def _said_anew(draft: Draft, memory: Memory) -> str:
+    """The words of a change; none where the wording and the data stay. Those were classified when
+    they were said, and their owner may have lowered that since. Tags and slots that an owner adds
+    in private reach no room, so what they say must not take a memory out of one."""
+    data = data_of(draft, memory)
+    if draft.content in (None, memory.content) and json_value.same(data, memory.data):
+        return ""
+    return join_words(
+        draft.content or memory.content,
+        key=memory.key,
+        slot=draft.slot or memory.slot,
+        tags=memory.tags if draft.tags is None else draft.tags,
+        data=data,
+    )
 
 
 def _portable(draft: Draft, old: Memory | None) -> bool:

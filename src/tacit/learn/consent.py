@@ -11,7 +11,7 @@ from tacit.model.words import Sensitivity
 
 SIGNALS_NEEDED_COUNT = 2
 # What somebody is called and where they are at home is theirs to say, whoever else knows it.
-_PROFILE_SLOTS = frozenset({"name", "pronouns", "home_city", "home", "language"})
+PROFILE_SLOTS = frozenset({"name", "pronouns", "home_city", "home", "language"})
 
 
 class Confirm(StrEnum):
@@ -71,5 +71,5 @@ def consent(decision: Decision, statement: Statement | None, c: Circumstances) -
 
 
 def _delicate(statement: Statement) -> bool:
-    profile = (statement.slot or "").partition(":")[0] in _PROFILE_SLOTS
+    profile = (statement.slot or "").partition(":")[0] in PROFILE_SLOTS
     return profile or statement.sensitivity is Sensitivity.SENSITIVE

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.disclosure.change import Standing, effective_visibility
+from tacit.learn import asking
 from tacit.learn import remember as remembering
 from tacit.learn.attribute import Attributed
 from tacit.learn.compose import Ttls, compose
@@ -175,6 +176,7 @@ def _draft(w: Writing, turn: Turn, decision: Decision, whom: Attributed) -> Draf
         withheld_from=whom.withheld_from or None,
         visibility=_visibility(w, said),
         sensitivity=said.sensitivity,
+        classified=True,
         portable=said.portable,
         importance=said.importance,
         observed_at=said.observed_at or turn.said_at,
@@ -202,15 +204,17 @@ def approve(w: Writing, waiting: proposals.Waiting, memory: Memory, old: Sequenc
     """Somebody said yes: it is a memory like others from here on."""
     w = replace(w, why=f"approved; {waiting.reason}")
     active = replace(memory, state=State.ACTIVE, updated_at=w.at)
-    for one in old:
+    gives_way = {one.id: one for one in (*old, *asking.holders(w, memory))}
+    for one in gives_way.values():
         remembering.give_way(w, one, memory.id)
     writes.change(w, active, Event.CONSENT, "created")
+    remembering.settle(w, active)
     proposals.settle(w, memory.id)
 
 
 def decline(w: Writing, waiting: proposals.Waiting, memory: Memory) -> None:
     """Somebody said no: the words go, and are not asked about again for a while."""
-    proposals.decline(w, waiting.concerns, learned.normalised(memory.content))
+    proposals.decline(w, waiting.concerns, asking.question(memory))
     proposals.settle(w, memory.id)
     bury(w, [memory.id])
 

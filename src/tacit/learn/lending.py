@@ -17,8 +17,9 @@ _REASON = "it would be said where others listen"
 
 
 def is_loan(memory: Memory) -> bool:
-    """Whether a proposal is about how far a value may go. What is learned has no key."""
-    return memory.key is not None
+    """Whether a proposal is about how far a value may go. What is learned has no key, and what a
+    model would put under one stays private."""
+    return memory.key is not None and memory.visibility is Visibility.PUBLIC_OK
 
 
 def propose(w: Writing, category: str, key: str) -> None:

@@ -14,6 +14,7 @@ from datetime import timedelta
 from tacit import limits
 from tacit.identity.keys import channel_of
 from tacit.learn.compose import heard
+from tacit.learn.floor import find_floor
 from tacit.model.memory import Memory, Source
 from tacit.model.message import Role, Said
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
@@ -55,7 +56,7 @@ def _turn(w: Writing, said: Said, session: str | None, keep_days: int) -> Memory
         content=said.content,
         version=1,
         visibility=Visibility.ROOM if in_group else Visibility.PRIVATE_ONLY,
-        sensitivity=Sensitivity.PERSONAL,
+        sensitivity=find_floor(f"{said.content} ", Sensitivity.PERSONAL),
         portable=False,
         withheld_from=frozenset(),
         withheld_unknown=False,

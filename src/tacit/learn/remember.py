@@ -11,6 +11,7 @@ from dataclasses import replace
 from tacit.disclosure.change import Act, Standing, effective_visibility, may_change
 from tacit.disclosure.decide import decide
 from tacit.errors import Conflict, InvalidInput
+from tacit.learn import asking
 from tacit.learn.compose import (
     Ttls,
     compose,
@@ -48,7 +49,9 @@ _FROM_ITS_OWNER = (
 
 def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
     _check_place(w, draft)
-    if draft.key is not None:
+    if asking.must_ask(draft):
+        done = asking.propose(w, draft, None, ttls)
+    elif draft.key is not None:
         done = _put(w, draft, ttls)
     else:
         memory = compose(w, draft, None, ttls)
@@ -65,13 +68,17 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
     if draft.turns:
         raise InvalidInput("turns", "are named when something is remembered, not when it changes")
-    if standing is not Standing.OWNER and draft.named - {"content", "for_room", "message"}:
+    if standing is not Standing.OWNER and draft.named - {"content", "message"}:
         raise InvalidInput("update", "only the owner changes more than the wording")
     if memory.key is not None and draft.category not in (None, memory.category):
         raise InvalidInput("category", "a memory with a key stays where it is filed")
     here = memory.learned_in is not None and memory.learned_in in w.request.rooms
     if _says_the_same(memory, draft):
         return _refile(w, memory, draft, ttls)
+    if asking.must_ask(draft, memory):
+        if standing is Standing.OWNER:
+            return asking.propose(w, draft, memory, ttls)
+        return asking.propose(w, _about_the_same(memory, draft), None, ttls)
     if here and standing is not Standing.SUBJECT:
         return _reword(w, memory, draft, ttls)
     if standing is Standing.OWNER:
@@ -117,9 +124,9 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
     own, alias = _holders(w, draft)
     if own is None:
-        memory = compose(w, draft, alias, ttls)
+        memory = compose(w, draft, _kept_private(alias), ttls)
         writes.add(w, memory)
-        _settle(w, memory)
+        settle(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.for_room and may_change(Act.UPDATE, w.request, own) is None:
         # The room has a value that this member may not hear. It gives way, and nothing tells.
@@ -132,6 +139,12 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
     if _says_the_same(own, draft):
         return _refile(w, own, draft, ttls)
     return _reword(w, own, draft, ttls)
+
+
+def _kept_private(alias: Memory | None) -> Memory | None:
+    """The value of a linked identity, as far as a new one takes it over: how far that one may go
+    its owner said of that value, and of no other."""
+    return None if alias is None else replace(alias, visibility=Visibility.PRIVATE_ONLY)
 
 
 def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
@@ -170,13 +183,11 @@ def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     )
     same_words = changed.content == memory.content
     # Fields are what changed where the words did not.
-    told = (
-        {"fields" if same_words else "also": "data"}
-        if not json_value.same(changed.data, memory.data)
-        else None
-    )
-    writes.reword(w, changed, told, same_words=same_words)
-    _settle(w, changed)
+    told = _other_sensitivity(memory, changed)
+    if not json_value.same(changed.data, memory.data):
+        told["fields" if same_words else "also"] = "data"
+    writes.reword(w, changed, told or None, same_words=same_words)
+    settle(w, changed)
     return _answer(w, changed)
 
 
@@ -184,14 +195,22 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """The same wording. What changes nothing leaves no trace."""
     changed = refiled(w, memory, draft, ttls)
     if changed != memory:
-        fields = draft.named - {"content", "for_room"}
+        fields = draft.named - {"content"}
         fields |= {"trust"} if changed.trust is not memory.trust else set()
         named = ", ".join(sorted(fields))
         changed = replace(changed, updated_at=w.at)
         news = None if named in _NO_NEWS else "updated"
-        writes.change(w, changed, Event.UPDATE, news, {"fields": named})
-        _settle(w, changed)
+        detail = {"fields": named, **_other_sensitivity(memory, changed)}
+        writes.change(w, changed, Event.UPDATE, news, detail)
+        settle(w, changed)
     return _answer(w, changed)
+
+
+def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
+    """What the history says where it is another one: an owner who lowers it can be told later."""
+    if before.sensitivity is after.sensitivity:
+        return {}
+    return {"sensitivity": f"{before.sensitivity} to {after.sensitivity}"}
 
 
 def _answer(w: Writing, memory: Memory) -> Remembered:
@@ -209,16 +228,13 @@ def _supersede(w: Writing, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     new = compose(w, draft, old, ttls)
     _retire(w, old, new.id)
     writes.add(w, new)
-    _settle(w, new)
+    settle(w, new)
     return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=_tell(w, old))
 
 
 def _correct(w: Writing, old: Memory, standing: Standing, draft: Draft, ttls: Ttls) -> Remembered:
     """Somebody corrects what another said. Hearsay about the speaker gives way; all else stays."""
-    about = draft.about if draft.about is not None else tuple(sorted(old.subjects))
-    draft = replace(draft, kind=draft.kind or old.kind, category=draft.category or old.category)
-    new = compose(w, replace(draft, about=about), None, ttls)
-    new = replace(new, sensitivity=stricter(new.sensitivity, old.sensitivity))
+    new = compose(w, _about_the_same(old, draft), None, ttls)
     gives_way = standing is Standing.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
         _retire(w, old, new.id)
@@ -229,6 +245,16 @@ def _correct(w: Writing, old: Memory, standing: Standing, draft: Draft, ttls: Tt
         version=1,
         created=True,
         supersedes=old.id if gives_way else None,
+    )
+
+
+def _about_the_same(old: Memory, draft: Draft) -> Draft:
+    return replace(
+        draft,
+        kind=draft.kind or old.kind,
+        category=draft.category or old.category,
+        about=draft.about if draft.about is not None else tuple(sorted(old.subjects)),
+        sensitivity=stricter(draft.sensitivity or old.sensitivity, old.sensitivity),
     )
 
 
@@ -261,7 +287,7 @@ def _raises(w: Writing, memory: Memory, draft: Draft) -> bool:
     )
 
 
-def _settle(w: Writing, memory: Memory) -> None:
+def settle(w: Writing, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
         owners = w.request.identities(w.request.person(memory.owner))
         settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)

@@ -35,6 +35,7 @@ class Fields(TypedDict, total=False):
     role: str | None
     turns: Collection[str] | None
     for_room: bool | None
+    by_model: bool | None
     data: Mapping[str, Any] | None
 
 
@@ -43,6 +44,9 @@ class FiledFields(Fields, total=False):
 
     category: str | None
     key: str | None
+
+
+_FLAGS = frozenset({"for_room", "by_model", "classified"})  # how it is written, not what it says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +73,17 @@ class Draft:
     role: str | None = None
     turns: tuple[str, ...] | None = None  # ids of what it was learned from
     data: Mapping[str, Any] | None = None  # a JSON object; an empty one clears it
+    by_model: bool = False  # a model wrote this: it lowers nothing, and asks about a profile
     for_room: bool = False  # a fact of the room's own: it has no owner
     trust: Trust | None = None  # set by the stages that write, never by a caller
     created_at: datetime | None = None  # of an import; likewise
+    classified: bool = False  # learning found out how sensitive it is; likewise
 
     @property
     def named(self) -> frozenset[str]:
         """The fields that the caller did say."""
-        return frozenset(f.name for f in fields(self) if getattr(self, f.name) is not None)
+        said = (f.name for f in fields(self) if getattr(self, f.name) is not None)
+        return frozenset(said) - _FLAGS
 
 
 def parse(values: dict[str, Any], categories: Collection[str]) -> Draft:
@@ -144,5 +151,6 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "role": _label("role"),
     "turns": turns,
     "for_room": lambda v: text.flag("for_room", v),
+    "by_model": lambda v: text.flag("by_model", v),
     "data": json_value.data,
 }

@@ -30,6 +30,11 @@ def key_words(key: str | None) -> list[str]:
     return _WORD.findall(_CAMEL.sub(" ", key))
 
 
+def split_key(key: str) -> str:
+    """Return a key with a space between its words, made up or not: to look for words in it."""
+    return " ".join(_WORD.findall(_CAMEL.sub(" ", key)))
+
+
 def joined(words: list[str]) -> list[str]:
     """Each two neighbors as one word: "time zone" is asked for as "timezone" too."""
     return [one + other for one, other in pairwise(words)]

@@ -9,6 +9,7 @@ from tacit.disclosure.change import effective_visibility
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import keys
 from tacit.learn import remember as learning
+from tacit.learn.floor import find_floor, join_words
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import erase_source, quarantine, sources
 from tacit.lifecycle import forget as forgetting
@@ -43,6 +44,7 @@ class OperatorActs(OperatorAccess):
                     version=memory.version + 1,
                     subjects=counted_subjects(memory),
                     speaker=None,
+                    sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
                     updated_at=w.at,
                 ),
             )

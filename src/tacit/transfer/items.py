@@ -3,19 +3,16 @@ kept as if its owner had said it in the private chat of the import."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 from itertools import islice
 
 from sqlalchemy import Connection
 
 from tacit import moving_limits
 from tacit.errors import InvalidInput, SecretRefused
-from tacit.learn.needed import Pieces, low, may_match, needed
-from tacit.learn.reading.tongue import codes, lexicon
+from tacit.learn.floor import find_floor, join_words, list_texts
 from tacit.model.draft import Draft
 from tacit.model.imports import ImportRun, RefusedItem, drafted, foreign_id, incoming
 from tacit.model.request import Request
@@ -102,8 +99,15 @@ def _checked(place: int, value: object, categories: Collection[str], at: datetim
         asked = replace(asked, observed_at=min(asked.observed_at, at))
     foreign = foreign_id(item)
     named = (_BY_WORDS, asked.content or "") if foreign is None else (_BY_ID, foreign)
+    # Nobody here says how sensitive it is: its words do.
+    said = join_words(
+        asked.content or "", key=asked.key, tags=asked.tags or (), data=asked.data or None
+    )
     asked = replace(
-        asked, about=asked.about or None, sensitivity=_sensitivity(asked), trust=Trust.IMPORTED
+        asked,
+        about=asked.about or None,
+        sensitivity=find_floor(said, Sensitivity.PERSONAL),
+        trust=Trust.IMPORTED,
     )
     return Item(place=place, asked=asked, named=named)
 
@@ -114,7 +118,7 @@ def _refuse_instructions(asked: Draft) -> None:
     said = [("content", asked.content or ""), ("key", asked.key or "")]
     said += [("tags", one) for one in asked.tags or ()]
     said += [("about", str(one)) for one in asked.about or ()]
-    said += [("data", one) for one in _texts(asked.data)]
+    said += [("data", one) for one in list_texts(asked.data)]
     for name, words in said:
         found = suspicious(words)
         if found is not None:
@@ -122,39 +126,11 @@ def _refuse_instructions(asked: Draft) -> None:
             raise InvalidInput(name, f"{why}; if it is one, remember it in other words")
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Whatever is written in data, names of fields too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield str(name)
-            yield from _texts(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _texts(one)
-
-
 def refusal(place: int, error: InvalidInput) -> RefusedItem:
     """Some reasons quote what was handed in, and that may be anything."""
     secret = error.kind if isinstance(error, SecretRefused) else None
     told = str(error) if screen(str(error)) is None else f"{error.field}: {_UNTOLD}"
     return RefusedItem(place=place, why=told, secret=secret)
-
-
-def _sensitivity(asked: Draft) -> Sensitivity:
-    """Nobody says how sensitive it is: what the lexicons know, in whichever language it is."""
-    said = " ".join((asked.content or "", asked.key or "", *(asked.tags or ())))
-    seen = low(said)
-    touched = any(may_match(needs, seen) and found.search(said) for needs, found in _sensitive())
-    return Sensitivity.SENSITIVE if touched else Sensitivity.PERSONAL
-
-
-@cache
-def _sensitive() -> tuple[tuple[Pieces, re.Pattern[str]], ...]:
-    every = (entry for code in codes() for entry in lexicon(code))
-    found = [one.match for one in every if one.sensitivity is Sensitivity.SENSITIVE]
-    return tuple((needed(one.pattern), one) for one in found)
 
 
 def sort(

@@ -23,7 +23,7 @@ from tacit.model.memory import Memory
 from tacit.model.request import Request
 from tacit.model.results import Delta, Page, Remembered
 from tacit.model.tokens import Count, estimate
-from tacit.model.words import Visibility
+from tacit.model.words import State, Visibility
 from tacit.prompt.styles import Style
 from tacit.recall.names import Called, Names
 from tacit.recall.reach import known_to
@@ -140,14 +140,14 @@ class Access:
 
         def related(w: Writing) -> Remembered:
             done = work(w)
-            if vectors.alike is None:
+            if vectors.alike is None and done.state is not State.PENDING:
                 w.edges[:] = relations.find(w, done.id, near, new=done.created)
                 happening.likened(w, done.id, near)
             written[:] = [w]
             return done
 
         done = self._write(related, vectors)
-        if self._mind.has_gap:
+        if self._mind.has_gap or done.state is State.PENDING:
             self._mind.mind_the_gap()
         for w in written:
             for row in w.added:

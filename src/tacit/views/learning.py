@@ -20,6 +20,7 @@ from tacit.learn.turn import LEARN, Turn, is_question
 from tacit.lifecycle import revert as reverting
 from tacit.model import message as saying
 from tacit.model import text
+from tacit.model.key_text import show_with_key
 from tacit.model.memory import Memory
 from tacit.model.message import Message, Role, Said
 from tacit.model.request import Request
@@ -245,12 +246,13 @@ def _answerable(request: Request, memory: Memory) -> bool:
 
 
 def _proposal(waiting: Waiting, memory: Memory) -> Proposal:
+    widens = lending.is_loan(memory)
     return Proposal(
         id=waiting.memory_id,
-        content=memory.content,
+        content=memory.content if widens else show_with_key(memory.key, memory.content),
         reason=waiting.reason,
         replaces=waiting.replaces,
         created_at=waiting.created_at,
         expires_at=waiting.expires_at,
-        widens=lending.is_loan(memory),
+        widens=widens,
     )

@@ -35,7 +35,8 @@ class ViewWrites(Access):
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
         run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
-        and for_room for a fact of the room's own."""
+        for_room for a fact of the room's own, and by_model for what a model writes: a name,
+        pronouns, a home or a language then wait among the proposals, and the state is pending."""
         asked = self._draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")

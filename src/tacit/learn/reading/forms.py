@@ -95,6 +95,16 @@ class HoldForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """How values and sentences about a person's name, pronouns, home and language read."""
+
+    keys: frozenset[str]
+    things: frozenset[str]
+    called: re.Pattern[str]
+    lived: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
     """Words that set a floor: the topic, its words, and how sensitive it is."""
 

@@ -14,7 +14,17 @@ import yaml
 from tacit.errors import InvalidInput
 from tacit.learn.facts import Hold
 from tacit.learn.needed import Pieces, Rewrite, low, may_match, needed, rewrite
-from tacit.learn.reading.forms import Capture, DateForm, Dates, Form, HoldForm, Kin, Lexicon, Verbs
+from tacit.learn.reading.forms import (
+    Capture,
+    DateForm,
+    Dates,
+    Form,
+    HoldForm,
+    Kin,
+    Lexicon,
+    Profile,
+    Verbs,
+)
 from tacit.learn.reading.inflection import Spelling, table
 from tacit.model.words import Kind, Sensitivity
 
@@ -106,6 +116,12 @@ def lexicon(code: str) -> tuple[Lexicon, ...]:
     return _reader(code).lexicon()
 
 
+@cache
+def profile(code: str) -> Profile:
+    """What is asked about before a model keeps it, likewise."""
+    return _reader(code).profile()
+
+
 def _reader(code: str) -> _Reader:
     path = files("tacit.learn.reading").joinpath(_FOLDER).joinpath(f"{code}.yaml")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -157,6 +173,15 @@ class _Reader:
                 sensitivity=Sensitivity(entry["sensitivity"]),
             )
             for topic, entry in self.document["lexicon"].items()
+        )
+
+    def profile(self) -> Profile:
+        entry = self.document["profile"]
+        return Profile(
+            keys=frozenset(_listed(entry["keys"])),
+            things=frozenset(_listed(entry["things"])),
+            called=self._compile(entry["called"]),
+            lived=self._compile(entry["lived"]),
         )
 
     def read(self) -> Tongue:

@@ -12,8 +12,7 @@ from tacit.disclosure.change import Act, Standing, may_change
 from tacit.errors import NotFound
 from tacit.learn import remember as learning
 from tacit.learn.compose import Ttls, compose, expiry, stricter
-from tacit.learn.extract import chosen
-from tacit.learn.reading.tongue import AUTO
+from tacit.learn.floor import find_floor
 from tacit.lifecycle import forget as forgetting
 from tacit.model import filing, text
 from tacit.model.draft import Draft
@@ -64,9 +63,7 @@ def filed_as(item: Item) -> Filed:
 
 def sensitivity_of(content: str) -> Sensitivity:
     """Of what is said to a whole room: what the lexicon says, and public where it says nothing."""
-    touched = [entry for entry in chosen(AUTO, content).lexicon if entry.match.search(content)]
-    floors = (entry.sensitivity for entry in touched)
-    return max(floors, key=lambda one: one.rank, default=Sensitivity.PUBLIC)
+    return find_floor(f"{content} ")
 
 
 def no_looser(w: Writing, memory: Memory) -> Memory:

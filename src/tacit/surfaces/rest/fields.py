@@ -58,6 +58,7 @@ class Fields(Given):
     agent: LabelOrNull = None
     run: LabelOrNull = None
     role: LabelOrNull = None
+    by_model: FlagOrNull = None
     turns: Annotated[Any, WithJsonSchema(or_null(_TURNS))] = None
     data: Annotated[Any, WithJsonSchema(or_null(_DATA))] = None
 

@@ -8,6 +8,7 @@ from tacit import limits
 from tacit.memory import View, fenced, inert, quoted
 from tacit.model.words import Kind, Sensitivity
 from tacit.surfaces.tools.schemas import flag, several, takes, words
+from tacit.surfaces.tools.telling import waiting
 from tacit.surfaces.tools.tool import Answer, Tool
 
 FACT_MIN_CHARS, FACT_MAX_CHARS = 5, 500
@@ -44,8 +45,15 @@ def _add_to_memory(view: View, message: str | None, least: Sensitivity | None) -
                     data={"stored": False, "suggestion": suggestion},
                 )
         done = view.remember(
-            content, category=category, about=about, sensitivity=least, message=message
+            content,
+            category=category,
+            about=about,
+            sensitivity=least,
+            message=message,
+            by_model=True,
         )
+        if (waits := waiting(done)) is not None:
+            return waits
         return Answer(
             text=f"Stored as {done.id}.",
             data={"stored": True, "id": done.id, "version": done.version},
@@ -82,7 +90,11 @@ def _add_to_memory(view: View, message: str | None, least: Sensitivity | None) -
 def _update_memory(view: View, message: str | None, least: Sensitivity | None) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         before = view.show(given["memory_id"])
-        done = view.update(before.id, given["content"], sensitivity=least, message=message)
+        done = view.update(
+            before.id, given["content"], sensitivity=least, message=message, by_model=True
+        )
+        if (waits := waiting(done)) is not None:
+            return waits
         old = quoted(before)
         return Answer(
             text=f"Updated {done.id}. Before, it said:\n{fenced([old])}",
@@ -125,7 +137,10 @@ def _add_memory(view: View, message: str | None, least: Sensitivity | None) -> T
             about=given.get("about"),
             sensitivity=least or given.get("sensitivity"),
             message=message,
+            by_model=True,
         )
+        if (waits := waiting(done)) is not None:
+            return waits
         return Answer(text=f"Stored as {done.id}.", data={"id": done.id, "version": done.version})
 
     return Tool(

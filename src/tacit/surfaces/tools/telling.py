@@ -10,6 +10,8 @@ from typing import Any
 
 from tacit.memory import fenced, inert, quoted
 from tacit.model.memory import Memory
+from tacit.model.results import Remembered
+from tacit.model.words import State
 from tacit.surfaces.tools.tool import Answer, as_json
 
 
@@ -23,6 +25,18 @@ def told(memory: Memory) -> dict[str, Any]:
         "version": memory.version,
         "updated_at": memory.updated_at.isoformat(),
     }
+
+
+def waiting(done: Remembered) -> Answer | None:
+    """The answer where the person has to say yes first; None where it is kept."""
+    if done.state is not State.PENDING:
+        return None
+    return Answer(
+        text=f"Not kept yet: a name, pronouns, a home or a language is for the person to say. It "
+        f"waits as proposal {done.id} until they say yes, in their private chat: they answer the "
+        f"question there, or run `tacit approve {done.id}`. Do not write it again.",
+        data={"stored": False, "waiting": True, "id": done.id, "version": done.version},
+    )
 
 
 def as_data(shown: Any, data: dict[str, Any]) -> Answer:

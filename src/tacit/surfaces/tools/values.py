@@ -9,7 +9,7 @@ from tacit import limits
 from tacit.memory import View, fenced, quoted
 from tacit.model.words import Sensitivity, Visibility
 from tacit.surfaces.tools.schemas import number, takes, words
-from tacit.surfaces.tools.telling import as_data, told
+from tacit.surfaces.tools.telling import as_data, told, waiting
 from tacit.surfaces.tools.tool import Answer, Tool
 
 _CATEGORY = {"category": "namespace"}  # the same thing by the name that the library has for it
@@ -60,7 +60,10 @@ def _put(view: View, message: str | None, least: Sensitivity | None) -> Tool:
             visibility=asked,
             sensitivity=least,
             message=message,
+            by_model=True,
         )
+        if (waits := waiting(done)) is not None:
+            return waits
         text = f"Kept: {namespace}/{key}."
         if public:
             view.propose_public(namespace, key)
@@ -74,7 +77,8 @@ def _put(view: View, message: str | None, least: Sensitivity | None) -> Tool:
         name="memory_put",
         title="Set a value",
         description="Set the one value of a key, for example profile/timezone. A value that there "
-        "is becomes an earlier version. It stays private; to ask for public_ok asks the person. "
+        "is becomes an earlier version. It stays private; to ask for public_ok asks the person. A "
+        "name, pronouns, a home or a language waits until the person says yes. "
         "Leave passwords, keys and card numbers out; they are refused.",
         parameters=takes(
             {

@@ -1,0 +1,136 @@
+"""Profile fields that a model would write: they wait until the person says yes.
+
+What a person is called, how they are spoken of, where they live and which language they use is
+theirs to say, and theirs to say of others. A tool that keeps it makes a proposal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.errors import Conflict, InvalidInput
+from tacit.learn.compose import Ttls, compose
+from tacit.learn.consent import PROFILE_SLOTS
+from tacit.learn.reading.tongue import codes, profile
+from tacit.model import json_value
+from tacit.model.draft import Draft
+from tacit.model.key_text import split_key
+from tacit.model.memory import Memory
+from tacit.model.results import Remembered
+from tacit.model.words import CATEGORY_OF_KIND, Kind, State, Visibility
+from tacit.store import keyed, learned, proposals, writes
+from tacit.store.burying import bury
+from tacit.store.proposals import Waiting
+from tacit.store.writes import NO_VECTORS, Writing
+
+_REASON = "a model would keep it, and it is yours to say"
+_PROFILE = CATEGORY_OF_KIND[Kind.IDENTITY]
+# The name or language of a project is nobody's own.
+_OF_THINGS = frozenset({"project", "task_state", "goal", "event", "procedure"})
+
+
+def must_ask(draft: Draft, old: Memory | None = None) -> bool:
+    """Whether a model writes a profile field: by its key or slot, or by its words."""
+    if not draft.by_model:
+        return False
+    slot = draft.slot or (old.slot if old else None) or ""
+    if slot.partition(":")[0] in PROFILE_SLOTS:
+        return True
+    category = draft.category or (old.category if old else None)
+    category = category or CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE]
+    if category in _OF_THINGS:
+        return False
+    key, content = draft.key or (old.key if old else None), draft.content or ""
+    names = [word.casefold() for word in split_key(key or "").split()]
+    for code in codes():
+        one = profile(code)
+        if names and names[-1] in one.keys and one.things.isdisjoint(names):
+            return True
+        if one.called.search(content) or (category == _PROFILE and one.lived.search(content)):
+            return True
+    return False
+
+
+def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembered:
+    """Make what is written a proposal to the requester. `old` is the memory that a yes replaces;
+    for a key, that is the value which the requester holds. Outside of a private chat the answer
+    does not depend on what is known."""
+    if old is not None and old.owner is None:
+        raise InvalidInput("update", "is the room's own: a member says so in the room itself")
+    if draft.visibility is Visibility.PUBLIC_OK or draft.for_room:
+        raise InvalidInput("visibility", "is asked about once the value is kept; leave it out")
+    if draft.category is None and draft.key is not None:
+        draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
+    if old is None and draft.key is not None:
+        old = _holder(w, draft)
+    taken_over = None if old is None else replace(old, visibility=Visibility.PRIVATE_ONLY)
+    memory = replace(compose(w, draft, taken_over, ttls), state=State.PENDING)
+    if old is not None and _says_the_same(old, memory) and w.request.private:
+        return Remembered(id=old.id, state=old.state, version=old.version, created=False)
+    before = _asked_before(w, memory)
+    if before is None and _is_declined(w, memory):
+        if w.request.private:
+            raise Conflict("the person said no to this before: it is not kept, nor asked about")
+    elif before is None:
+        # Nothing recalls it, so nothing is like it yet: its vector is made afterwards.
+        writes.add(replace(w, vectors=NO_VECTORS, added=[]), memory, told=False)
+        assert memory.owner is not None
+        replaced = old.id if old is not None and old.owner == memory.owner else None
+        proposals.propose(w, memory.id, memory.owner, _REASON, replaced, signals=1)
+    elif w.request.private:
+        proposals.signal(w, before.memory_id)
+        return _waits(before.memory_id)
+    return _waits(memory.id)
+
+
+def question(memory: Memory) -> str:
+    """What a no is remembered by."""
+    if memory.key is None:
+        return learned.normalised(memory.content)
+    return learned.normalised(f"keep {memory.category} {memory.key} {memory.content}")
+
+
+def holders(w: Writing, memory: Memory) -> list[Memory]:
+    """The values that a keyed memory takes the place of, locked."""
+    if memory.key is None:
+        return []
+    rows = keyed.holders(w, memory.category, memory.key, for_room=False)
+    found = [writes.held(w, row.id) for row in rows if row.owner == memory.owner]
+    return [one for one in found if one is not None]
+
+
+def _waits(id: str) -> Remembered:
+    return Remembered(id=id, state=State.PENDING, version=1, created=True)
+
+
+def _holder(w: Writing, draft: Draft) -> Memory | None:
+    """The value that counts: the writer's own, or that of a linked identity."""
+    assert draft.category is not None
+    assert draft.key is not None
+    rows = keyed.holders(w, draft.category, draft.key, for_room=False)
+    rows.sort(key=lambda row: (row.owner != w.request.subject, row.shadowed))
+    return writes.held(w, rows[0].id) if rows else None
+
+
+def _asked_before(w: Writing, memory: Memory) -> Waiting | None:
+    """The same, waiting already. Another value of the same key takes its place."""
+    for waiting in proposals.waiting(w.connection, w.space, w.request.mine, w.at):
+        other = writes.held(w, waiting.memory_id)
+        if other is None or other.category != memory.category or other.key != memory.key:
+            continue
+        if other.visibility is not Visibility.PRIVATE_ONLY:
+            continue  # whether others may hear a value is another question
+        if _says_the_same(other, memory) and other.subjects == memory.subjects:
+            return waiting
+        if memory.key is not None:
+            proposals.settle(w, waiting.memory_id)
+            bury(w, [waiting.memory_id])
+    return None
+
+
+def _is_declined(w: Writing, memory: Memory) -> bool:
+    return proposals.is_declined(w, w.request.mine, question(memory))
+
+
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    return one.content == other.content and json_value.same(one.data, other.data)

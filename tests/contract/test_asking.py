@@ -1,0 +1,156 @@
+"""What a model writes of a name, pronouns, a home or a language waits for the person's yes."""
+
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.memory import Memory
+from tacit.surfaces.tools import Answer, tools
+from tacit.views.view import View
+from tests.contract.rooms import ALICE, BOB, group, private
+
+NAME = {"namespace": "profile", "key": "preferred_name"}
+
+
+def call(view: View, name: str, **arguments: Any) -> Answer:
+    return next(one for one in tools(view) if one.name == name).call(arguments)
+
+
+def waits(answer: Answer) -> bool:
+    return bool((answer.data or {}).get("waiting"))
+
+
+def test_a_name_waits_until_the_person_says_yes(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    answer = call(own, "memory_put", **NAME, value="Nina")
+    assert waits(answer)
+    assert "until they say yes" in answer.text
+    assert own.get("profile", "preferred_name") is None
+    (asked,) = own.proposals()
+    assert (asked.content, asked.widens) == ("preferred_name: Nina", False)
+    own.approve(asked.id)
+    value = own.get("profile", "preferred_name")
+    assert value is not None
+    assert (value.id, value.content, value.visibility) == (asked.id, "Nina", "private_only")
+    assert "CONSENT" in [entry.event for entry in own.history(asked.id)]
+    assert memory.doctor().healthy
+
+
+def test_a_yes_replaces_the_value_and_a_no_leaves_it(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put("profile", "preferred_name", "Nina")
+    assert waits(call(own, "memory_put", **NAME, value="Nora"))
+    assert waits(call(own, "memory_put", **NAME, value="Nadja"))
+    (asked,) = own.proposals()
+    assert asked.content == "preferred_name: Nadja"
+    own.decline(asked.id)
+    assert own.proposals() == []
+    assert call(own, "memory_put", **NAME, value="Nadja").failed
+    assert waits(call(own, "memory_put", **NAME, value="Nora"))
+    own.put("profile", "preferred_name", "Nele")  # said meanwhile
+    own.approve(own.proposals()[0].id)
+    value = own.get("profile", "preferred_name")
+    assert value is not None
+    assert value.content == "Nora"
+    assert [one.content for one in own.list("profile")] == ["Nora"]
+    assert memory.doctor().healthy
+
+
+def test_what_is_known_already_is_not_asked_about(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put("profile", "preferred_name", "Nina")
+    assert not waits(call(own, "memory_put", **NAME, value="Nina"))
+    assert own.proposals() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("memory_put", {"namespace": "profile", "key": "pronouns", "value": "she/her"}),
+        ("memory_put", {"namespace": "profile", "key": "homeCity", "value": "Porto"}),
+        ("memory_put", {"namespace": "preference", "key": "language", "value": "German"}),
+        ("memory_put", {"namespace": "person", "key": "bob/name", "value": "Robert"}),
+        ("memory_put", {"namespace": "profile", "key": "spitzname", "value": "Nini"}),
+        ("memory_put", {**NAME, "value": "Nina", "visibility": "public_ok"}),
+        ("add_memory", {"content": "I live in Porto", "type": "identity"}),
+        ("add_memory", {"content": "My name is Nina"}),
+        ("add_to_memory", {"content": "Bob's pronouns are they/them", "category": "person"}),
+        ("add_to_memory", {"content": "Bob is called Bobby by friends", "category": "person"}),
+        ("add_to_memory", {"content": "Bob heißt jetzt Robert", "category": "person"}),
+    ],
+)
+def test_profile_fields_wait_whatever_the_tool(
+    memory: Memory, name: str, arguments: dict[str, Any]
+) -> None:
+    for view in (private(memory, ALICE), group(memory, ALICE)):
+        answer = call(view, name, **arguments)
+        assert waits(answer), answer.text
+        assert view.list().items == ()
+    assert len(private(memory, ALICE).proposals()) == 1
+    assert private(memory, BOB).proposals() == group(memory, BOB).proposals() == []
+
+
+@pytest.mark.parametrize(
+    ("namespace", "key"),
+    [
+        ("profile", "timezone"),
+        ("project", "name"),
+        ("preference", "programming_language"),
+        ("preference", "tea"),
+    ],
+)
+def test_other_values_are_kept_at_once(memory: Memory, namespace: str, key: str) -> None:
+    own = private(memory, ALICE)
+    assert not waits(call(own, "memory_put", namespace=namespace, key=key, value="Lisp"))
+    value = own.get(namespace, key)
+    assert value is not None
+    assert own.proposals() == []
+
+
+def test_a_person_who_says_it_themselves_is_not_asked(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put("profile", "preferred_name", "Nina")
+    id = own.remember("My name is Nina").id
+    assert own.proposals() == []
+    answer = call(own, "update_memory", memory_id=id, content="My name is Nora")
+    assert waits(answer)
+    assert own.show(id).content == "My name is Nina"
+    own.approve(own.proposals()[0].id)
+    assert [one.content for one in own.list("fact")] == ["My name is Nora"]
+    assert own.show(id).state == "superseded"
+
+
+def test_a_group_is_not_told_what_a_person_answered(memory: Memory) -> None:
+    own, room = private(memory, ALICE), group(memory, ALICE)
+    assert waits(call(own, "memory_put", **NAME, value="Nina"))
+    own.decline(own.proposals()[0].id)
+    assert waits(call(room, "memory_put", **NAME, value="Nina"))
+    assert own.proposals() == []
+    own.put("profile", "preferred_name", "Nora")
+    assert waits(call(room, "memory_put", **NAME, value="Nora"))
+
+
+def test_what_waits_goes_with_what_is_erased(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    id = own.put("profile", "preferred_name", "Nina").id
+    assert waits(call(own, "memory_put", **NAME, value="Nora"))
+    own.erase(id)
+    assert own.proposals() == []
+    assert waits(call(own, "memory_put", **NAME, value="Nora"))
+    own.wipe()
+    assert own.proposals() == []
+
+
+def test_no_question_is_asked_twice(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    first = call(own, "memory_put", **NAME, value="Nina")
+    again = call(own, "memory_put", **NAME, value="Nina")
+    assert (first.data or {})["id"] == (again.data or {})["id"]
+    assert len(own.proposals()) == 1
+
+
+def test_a_model_asks_for_one_thing_at_a_time(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    with pytest.raises(tacit.InvalidInput):
+        own.put("profile", "name", "Nina", visibility="public_ok", by_model=True)
