@@ -15,10 +15,10 @@ MEMORY = """
     erase_about erase_space erase_subject events expire forget_subject has_keys has_model
     import_notes is_guarded jobs joined keep_learning keep_working key_of keys left link links
     maintain merge_people metrics migrated offer_sign_in operator purge rebuild_notes reembed
-    reflect replay_erasures retry_learning revoke_key run_due_jobs run_job sensitivity_of
-    set_confidential sign_in sign_out sign_out_everywhere signed_in space spaces stats summarise
-    sync_notes take_in talk undo_consolidation unlink unmerge_people update_done update_failed
-    verify_certificate verify_link view waiting waiting_updates watch_notes
+    reflect renew_certificate replay_erasures retry_learning revoke_key run_due_jobs run_job
+    sensitivity_of set_confidential sign_in sign_out sign_out_everywhere signed_in space spaces
+    stats summarise sync_notes take_in talk undo_consolidation unlink unmerge_people update_done
+    update_failed verify_certificate verify_link view waiting waiting_updates watch_notes
 """
 VIEW = """
     about accept_link activity activity_days approve begin_session block browse browse_count

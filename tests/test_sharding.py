@@ -36,6 +36,9 @@ OF_ALL_SPACES = (
     "UPDATE jobs SET due_at",  # after the clock has leapt
     "SELECT spaces.space_id FROM spaces",  # the list of spaces
     "UPDATE tombstones SET scrubbed",  # the files of the database no longer hold what was erased
+    "SELECT erasures.id, erasures.remains",  # of which of them files still hold something
+    "SELECT erasures.remains",
+    "UPDATE erasures SET remains",
     "SELECT api_keys.",  # whose key it is
     "SELECT EXISTS (SELECT api_keys.",  # whether there is any
 )

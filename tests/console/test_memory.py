@@ -180,6 +180,18 @@ def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: P
     expect(tea.locator(".wording")).to_have_text("Prefers water")
 
 
+def test_erasing_shows_what_is_pending_in_the_files(
+    tea: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacit.lifecycle.erase.scrub", lambda _: False)
+    tea.get_by_role("link", name="Erase…").click()
+    tea.get_by_label("To go on, type erase").fill("erase")
+    tea.keyboard.press("Enter")
+    expect(tea.get_by_text("Pending. No request finds it")).to_be_visible()
+    expect(tea.get_by_role("listitem").filter(has_text="tacit maintain")).to_be_visible()
+    assert faults_by_day_and_night(tea) == []
+
+
 def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: Page) -> None:
     id = memory_that_says(seeded, TEA).id
     tea.get_by_role("link", name="Erase…").click()
@@ -192,6 +204,7 @@ def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: 
     tea.keyboard.press("Enter")
     expect(tea.get_by_text("1 memory is gone for good.")).to_be_visible()
     assert faults_by_day_and_night(tea) == []
+    expect(tea.get_by_text("No file of the database holds it.")).to_be_visible()
     tea.get_by_text("As a file to keep").click()
     assert seeded.memory.verify_certificate(tea.locator("pre").inner_text())
     tea.goto(f"/memories/{id}")

@@ -23,7 +23,7 @@ from tacit.settings.records import LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, kept, private, said
 from tests.contract.test_erasures import canary, lines, prepared
-from tests.contract.traces import dead_rows, rows_with, traces
+from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
 KEEPING = Settings(
     learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
@@ -236,7 +236,7 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
         memory.close()
     copy = copied(shared_url, memory, outside)
     memory = opened(shared_url, settings=KEEPING)
-    assert HOW[how](memory, id).complete
+    assert cleaned(HOW[how](memory, id))
     if how == "erase":  # what else there is of the word
         for one in ("telegram:1001", "telegram:2002"):
             memory.erase_about(one)

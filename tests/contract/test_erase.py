@@ -25,7 +25,7 @@ from tests.contract.rooms import (
     private,
     said,
 )
-from tests.contract.traces import dead_rows, rows_with, traces
+from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 WEB = tacit.Requester("acct:alice")
@@ -68,7 +68,7 @@ def lived(memory: Memory, word: str) -> str:
     return id
 
 
-ERASES: dict[str, Callable[[Memory, str], object]] = {
+ERASES: dict[str, Callable[[Memory, str], tacit.Erased]] = {
     "erase": lambda memory, id: private(memory, ALICE).erase(id),
     "wipe": lambda memory, _: private(memory, ALICE).wipe(),
     "an operator's erase": lambda memory, id: memory.operator("root").erase(id),
@@ -88,7 +88,7 @@ def test_nothing_of_an_erased_memory_stays(
     memory.maintain()  # and the planner has looked at the rows
     assert traces(shared_url, word)
     done = ERASES[how](memory, id)
-    assert getattr(done, "complete", False)
+    assert cleaned(done)
     assert traces(shared_url, word) == []
     assert rows_with(shared_url, id) == []
     if not shared_url.startswith("sqlite"):
@@ -104,7 +104,7 @@ def test_an_erased_memory_is_gone_from_every_answer(memory: Memory) -> None:
     id = kept(view, f"one {word}", category="profile", key="k", about=[word])
     view.update(id, f"two {word}")
     done = view.erase(id)
-    assert (done.count, done.complete) == (1, True)
+    assert (done.count, cleaned(done)) == (1, True)
     for act in (view.show, view.history, view.explain, view.restore, view.erase):
         with pytest.raises(tacit.NotFound, match="no such memory here"):
             act(id)

@@ -14,7 +14,7 @@ from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private
 from tests.contract.rows import rows
 from tests.contract.test_erasures import _restore, _tables, canary, lines
-from tests.contract.traces import traces
+from tests.contract.traces import cleaned, traces
 
 HOME = ALICE.key
 SETTINGS = Settings(
@@ -38,7 +38,7 @@ def test_what_a_chat_taught_is_gone_with_its_turns_and_what_waits(learning: Memo
     own.learn([Message("user", "I like jazz")])
     own.remember("my own word")
     done = learning.operator("root").erase_source(HOME)
-    assert done.complete
+    assert cleaned(done)
     assert contents(own) == ["Alice plays the cello", "my own word"]
     assert rows(learning, "SELECT count(*) FROM jobs WHERE kind = 'learn'") == [(0,)]
     assert not any("Lisbon" in text for text in wordings(learning))
@@ -103,7 +103,7 @@ def test_not_a_byte_of_a_source_is_left(shared_url: str, opened: Open) -> None:
     word = canary()
     told(memory, group(memory, ALICE), f"remember that my locker is {word}")
     assert traces(shared_url, word)
-    assert memory.operator("root").erase_source(TEAM).complete
+    assert cleaned(memory.operator("root").erase_source(TEAM))
     assert traces(shared_url, word) == []
 
 

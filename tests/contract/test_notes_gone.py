@@ -11,6 +11,7 @@ from tacit.model.notes import SessionDraft
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, files_in, hand_written, with_notes
 from tests.contract.rooms import ALICE, BOB, group, private
+from tests.contract.traces import cleaned
 
 CANARY = "quokkaphant"
 
@@ -144,7 +145,7 @@ def test_an_erased_memory_leaves_no_byte_in_the_files(book: Notebook) -> None:
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
     book.memory.sync_notes()
     assert holds(book.folder, CANARY)
-    assert book.view.erase(id).complete
+    assert cleaned(book.view.erase(id))
     assert holds(book.folder, CANARY) == []
     assert "Hotel" in book.text
 
@@ -194,7 +195,7 @@ def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> Non
     private(memory, BOB).end_session(draft=SessionDraft(summary="Bob's day", facts=("Rain",)))
     memory.sync_notes()
     assert (folder / ended.path).exists()
-    assert memory.erase_subject("telegram:1001").complete
+    assert cleaned(memory.erase_subject("telegram:1001"))
     assert holds(folder, CANARY) == []
     assert holds(folder, "1001") == []
     assert [name for name in files_in(folder) if "2002" in name]
@@ -203,7 +204,7 @@ def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> Non
 def test_wiping_takes_what_was_in_the_files(book: Notebook) -> None:
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
     book.memory.sync_notes()
-    assert book.view.wipe().complete
+    assert cleaned(book.view.wipe())
     assert holds(book.folder, CANARY) == []
 
 

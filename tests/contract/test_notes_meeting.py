@@ -16,6 +16,7 @@ from tacit.store import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import files_in, with_notes
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private
+from tests.contract.traces import cleaned
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_the_other_wording_of_a_summary_goes_with_it(memory: Memory, folder: Pat
     view.end_session(draft=SessionDraft(summary="Saw zq2z", facts=("A third thing",)))
     memory.sync_notes()
     assert "zq2z" in file.read_text()
-    assert view.erase(id_of(memory, "The doctor")).complete
+    assert cleaned(view.erase(id_of(memory, "The doctor")))
     assert "zq2z" not in file.read_text()
 
 
@@ -183,7 +184,7 @@ def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(
     path = group(memory, ALICE).end_session(draft=draft).path
     group(memory, BOB).end_session(draft=SessionDraft(facts=("Something else",)))
     memory.sync_notes()
-    assert memory.erase_subject(ALICE.key).complete
+    assert cleaned(memory.erase_subject(ALICE.key))
     assert "zq1z" not in (folder / path).read_text()
     assert "zq1z" not in str(rows(memory, "SELECT links, tags FROM notes"))
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, inspect, make_url, text
 
+from tacit import Erased
+
 
 def traces(url: str, needle: str) -> list[str]:
     """Where the text still is, in whatever case, and cut at its front as full text keeps it."""
@@ -14,12 +16,23 @@ def traces(url: str, needle: str) -> list[str]:
     return rows_with(url, needle) + _in_figures(url, needle)
 
 
+def cleaned(done: Erased) -> bool:
+    """Whether all is done that an erasure does by itself: the pages of a server's tables wait for
+    its operator."""
+    left = () if done.certificate is None else done.certificate.pending
+    return {one.where for one in left} <= {"pages"} and done.complete is not bool(left)
+
+
 def dead_rows(url: str) -> int:
     """How many removed rows PostgreSQL still holds in the tables that can tell something."""
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     with engine.begin() as connection:
         connection.execute(text("CREATE EXTENSION IF NOT EXISTS pgstattuple"))
-        names = set(inspect(connection).get_table_names()) - {"tombstones", "alembic_version"}
+        names = set(inspect(connection).get_table_names()) - {
+            "tombstones",
+            "erasures",
+            "alembic_version",
+        }
         count = sum(
             connection.execute(
                 text("SELECT dead_tuple_count FROM pgstattuple(CAST(:name AS regclass))"),

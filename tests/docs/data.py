@@ -107,11 +107,12 @@ def run_sql(block: Block, world: World) -> None:
             for statement in block.text.split(";\n"):
                 if statement.strip():
                     found = connection.exec_driver_sql(statement.replace("%", "%%"))
-                    divided |= {str(row[0]) for row in found}
+                    divided |= {str(row[0]) for row in found} if found.returns_rows else set()
             connection.rollback()
     finally:
         engine.dispose()
-    assert divided == {table.name for table in metadata.sorted_tables}
+    if "create_distributed_table" in block.text:
+        assert divided == {table.name for table in metadata.sorted_tables}
 
 
 READERS: dict[str, Callable[[Block, World], None]] = {

@@ -59,8 +59,20 @@ def test_history_tells_the_past_and_erasing_ends_it(world: World, one: str) -> N
     erased = good(alice.send("POST", f"{one}/erase"))
     assert erased["count"] == 1
     assert erased["certificate"]["counts"]["memories"] == 1
+    assert (erased["complete"], erased["certificate"]["pending"]) == (True, [])
     refused(alice.get(f"{one}/history"), 404)
     refused(alice.send("POST", f"{one}/erase?turns=maybe"), 422, "turns")
+
+
+def test_erasing_tells_what_is_pending(
+    world: World, one: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacit.lifecycle.erase.scrub", lambda _: False)
+    erased = good(world.caller().send("POST", f"{one}/erase"))
+    (pending,) = erased["certificate"]["pending"]
+    assert not erased["complete"]
+    assert pending["where"] == "rows"
+    assert "tacit maintain" in pending["ends"]
 
 
 def test_erasing_needs_its_own_scope(world: World, one: str) -> None:

@@ -121,7 +121,7 @@ CASES = {
     "expire": Case("", r"swept  .*\n", "expired faded evicted turns proposals cleared waits"),
     "purge": Case("", r"purged  0\n", "purged postponed waits"),
     "notes": Case("sync", SYNCED, f"files {READ_BACK} written problems"),
-    "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did"),
+    "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did pending"),
     "doctor": Case("", "healthy\n", "healthy findings"),
     "events": Case("--op create", r"[\d-]{10}  hotpath  create  ok  \d\n", "events cursor"),
     "metrics": Case("--print", r"# HELP .*tacit_queue_depth\{.*\n", "metrics"),
@@ -140,8 +140,12 @@ CASES = {
     "console": Case("--for telegram:1001", SIGN_IN, "url expires_at"),
     "reembed": Case("", r"made  \d+\n" + EMBEDDED, f"made {VECTORS}"),
 }
+PENDING = "(pending: .*\n)?"  # on PostgreSQL
 SAID_BESIDE = {
     "session": "nothing that may be said here\n",
+    "erase": PENDING,
+    "wipe": PENDING,
+    "maintain": PENDING,
     "imports": "no imports yet\n",
     "consolidate": "no language model is set.*\n",
     "reflect": "it is switched off.*\n",

@@ -28,6 +28,38 @@ def test_a_certificate_is_written_and_verified(on_file: Tacit) -> None:
     assert on_file("certificate", "verify", "text").code == Exit.USAGE
 
 
+def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
+    on_file: Tacit, migrated_postgres_url: str
+) -> None:
+    there = ("--db", migrated_postgres_url)
+    id = remembered(on_file, "tea", *there, *ALICE)
+    ran = on_file("erase", id, "--certificate", "done.json", "--yes", *there, *ALICE)
+    assert ran.out == "erased  1 memory\n"
+    assert "tacit maintain --rewrite" in ran.err
+    done = json.loads(Path("done.json").read_text())
+    assert (done["complete"], [one["where"] for one in done["pending"]]) == (False, ["pages"])
+    assert "1 erasure: " in on_file("maintain", *there).err
+    ran = on_file("maintain", "--rewrite", *there)
+    assert (ran.code, "rewrote the tables" in ran.out) == (Exit.OK, True)
+    ran = on_file("certificate", "renew", "done.json", "--certificate", "new.json", *there)
+    assert (ran.code, ran.out) == (Exit.OK, "pending\n")
+    assert "pg_switch_wal()" in ran.err
+    new = json.loads(Path("new.json").read_text())
+    assert [one["where"] for one in new["pending"]] == ["log"]
+    assert on_file("certificate", "verify", "new.json", *there).code == Exit.OK
+
+
+def test_a_certificate_of_a_file_is_renewed_as_complete(on_file: Tacit) -> None:
+    id = remembered(on_file, "tea", *ALICE)
+    on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE)
+    ran = on_file("certificate", "renew", "done.json")
+    assert (ran.code, ran.out) == (Exit.OK, "complete: no file of the database holds it\n")
+    wrong = on_file("certificate", "verify", "done.json", "--certificate", "new.json")
+    assert wrong.code == Exit.USAGE
+    Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
+    assert on_file("certificate", "renew", "forged.json").code == Exit.USAGE
+
+
 def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
     absent = on_file("erase", "AAAAAAAA", "--certificate", "no.json", "--yes", *ALICE)
     assert absent.code == Exit.ABSENT

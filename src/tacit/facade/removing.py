@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from tacit.errors import InvalidInput
@@ -13,6 +12,7 @@ from tacit.lifecycle import certificate, erase_person, journal, replay
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle.tombstones import Noted
 from tacit.model.results import Erased
+from tacit.model.upkeep import Certificate
 from tacit.store import identities
 from tacit.store.writes import Writing
 
@@ -40,8 +40,7 @@ class MemoryRemoving(Opened):
         mirrored = self._mind.mirroring is None or self._mind.mirroring.mirror.remove_space(space)
         if done is None:
             return Erased(count=0, complete=erasing.scrub(store.database) and mirrored)
-        erased = erasing.finish(store, done)
-        return erased if mirrored else replace(erased, complete=False)
+        return erasing.finish(store, done, mirrored=mirrored)
 
     def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
         """Do again, in all spaces of a restored database, what a journal of erasures tells: its
@@ -60,6 +59,15 @@ class MemoryRemoving(Opened):
         """Whether this space, or one that was erased from this database, issued it as it is."""
         with self._store.database.read() as connection:
             return certificate.verify(connection, self._space, text)
+
+    def renew_certificate(self, text: str) -> Certificate:
+        """The same certificate, with what is pending now; one that is not genuine is refused."""
+        store = self._store
+        with store.database.read() as connection:
+            issued, mirrored = certificate.issued(connection, self._space, text)
+        done = erasing.finish(store, issued, again=True, mirrored=mirrored)
+        assert done.certificate is not None
+        return done.certificate
 
     def _erase_people(self, who: str, how: Callable[[Writing, frozenset[str]], Noted]) -> Erased:
         named: list[frozenset[str]] = []

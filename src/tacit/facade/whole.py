@@ -31,10 +31,11 @@ class MemoryWhole(Opened):
         with self._store.database.read() as connection:
             return counts.of_space(connection, self._space, self._store.clock())
 
-    def maintain(self) -> Maintained:
-        """Check, analyse and compact the database."""
+    def maintain(self, *, rewrite: bool = False) -> Maintained:
+        """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL
+        anew (VACUUM FULL), so that no page holds what was erased; others wait meanwhile."""
         self._store.accesses.flush()
-        return maintain(self._store.database)
+        return maintain(self._store.database, rewrite=rewrite)
 
     def embedding(self) -> Embedding:
         """Which model makes the vectors, and how far it has come."""

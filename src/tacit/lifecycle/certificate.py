@@ -5,26 +5,29 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
 from tacit.clock import from_micros
 from tacit.errors import InvalidInput
+from tacit.lifecycle.remnants import NOTES
 from tacit.lifecycle.tombstones import Noted, certificate_key, key_of_gone_space
-from tacit.model.upkeep import Certificate
+from tacit.model.upkeep import Certificate, Pending
 from tacit.store import erasures
 from tacit.store.ids import digest
 
-_NAMES = {"id", "scope", "erased_at", "counts", "complete", "signature"}
+_NAMES = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
 
 
-def issue(done: Noted, *, complete: bool) -> Certificate:
+def issue(done: Noted, pending: Sequence[Pending]) -> Certificate:
     bare = Certificate(
         id=done.erasure.id,
         scope=done.erasure.scope,
         erased_at=from_micros(done.erasure.erased_at),
         counts=dict(done.counts),
-        complete=complete,
+        complete=not pending,
+        pending=tuple(pending),
         signature="",
     )
     return Certificate(**{**bare.fields, "signature": _signature(done.key, bare.to_json())})
@@ -32,14 +35,36 @@ def issue(done: Noted, *, complete: bool) -> Certificate:
 
 def verify(connection: Connection, space: str, text: object) -> bool:
     """Whether this space, or one that was erased from this database, issued it as it stands."""
+    return _key(connection, space, _parsed(text)) is not None
+
+
+def issued(connection: Connection, space: str, text: object) -> tuple[Noted, bool]:
+    """The erasure that a genuine certificate is about, with the counts that it tells; and whether
+    the notes of a space that is gone could be removed: nothing tells later which files were its.
+    """
     plain = _parsed(text)
+    key = _key(connection, space, plain)
+    id = str(plain["id"])
+    erasure = erasures.one(connection, space, id) or erasures.of_gone_space(connection, id)
+    counts = plain["counts"]
+    if key is None or erasure is None or not isinstance(counts, dict):
+        raise InvalidInput("certificate", "is not genuine: hand in the text that an erasure gave")
+    mirrored = erasure.scope != "space" or f'"{NOTES.where}"' not in json.dumps(plain["pending"])
+    return Noted(erasure=erasure, key=key, count=0, counts=counts), mirrored
+
+
+def _key(connection: Connection, space: str, plain: Mapping[str, object]) -> str | None:
+    """That it was signed with; None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
     keys = [key_of_gone_space(erasures.of_gone_space(connection, str(plain["id"])))]
     secret = erasures.secrets(connection).get(space)
     if secret is not None:
         keys.append(certificate_key(secret))
     given = str(plain["signature"])
-    return any(hmac.compare_digest(_signature(key, bare), given) for key in keys if key)
+    for key in keys:
+        if key and hmac.compare_digest(_signature(key, bare), given):
+            return key
+    return None
 
 
 def _parsed(text: object) -> dict[str, object]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
-from tacit.lifecycle import certificate, journal, tombstones
+from tacit.lifecycle import certificate, journal, remnants, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.model.memory import Memory
 from tacit.model.results import Erased
@@ -190,29 +190,36 @@ def erase_space(connection: Connection, store: Store, space: str) -> Noted | Non
     return tombstones.record_space(connection, secret, space, counts, at)
 
 
-def finish(store: Store, done: Noted, *, again: bool = False) -> Erased:
+def finish(store: Store, done: Noted, *, again: bool = False, mirrored: bool = True) -> Erased:
     """After the rows are gone: the journal, then their bytes, and what mirrors hold of them.
-    `again`: it is noted already, but its bytes may still be there."""
+    `again`: it is noted already, but its bytes may still be there. `mirrored`: whether what the
+    caller had to remove from mirrors is gone."""
     if not again:
         journal.append(store.journal, [tombstones.to_line(done.erasure)])
-    mirrored = [work() for work in store.after_erasing]
-    complete = scrub(store.database) and all(mirrored)
-    issued = certificate.issue(done, complete=complete)
-    return Erased(count=done.count, complete=complete, certificate=issued)
+    worked = [mirrored, *(work() for work in store.after_erasing)]
+    scrub(store.database)
+    pending = remnants.pending(store.database, done.erasure.id)
+    issued = certificate.issue(done, pending if all(worked) else (*pending, remnants.NOTES))
+    return Erased(count=done.count, complete=issued.complete, certificate=issued)
 
 
 def scrub(database: Database) -> bool:
-    """Leave no byte behind. False while another process still reads what was there before."""
+    """Clean the files, as far as that takes no rewrite of a server's tables. False while another
+    process still reads what was there before."""
     try:
         with database.alone() as connection:
+            before = [id for id, left in erasures.unfinished(connection).items() if left is None]
             done = database.dialect.scrub(connection)
     except StoreBusy:
         done = False
     if done:
         t = tombstones_table.c
-        database.write(
-            lambda connection: connection.execute(
+
+        def note(connection: Connection) -> None:
+            connection.execute(
                 update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
             )
-        )
+            erasures.clean(connection, before, database.dialect.left_by_scrub)
+
+        database.write(note)
     return done

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
+from tacit.lifecycle import remnants
 from tacit.lifecycle.erase import scrub
 from tacit.model.results import Maintained
-from tacit.store import ailments
+from tacit.store import ailments, erasures
 from tacit.store.engine import Database
 
+_NOT_REWRITTEN = (
+    "the tables could not be shown to be rewritten: end older transactions and run it again, as "
+    "the owner of the tables and of the database"
+)
 _UNSCRUBBED = "SELECT count(*) FROM tombstones WHERE NOT scrubbed"
 
 
@@ -18,12 +23,16 @@ def check(connection: Connection) -> list[str]:
     return [f"{count} {what}" for what, count in counted if count]
 
 
-def maintain(database: Database) -> Maintained:
+def maintain(database: Database, *, rewrite: bool = False) -> Maintained:
+    """`rewrite`: make the files of every table anew, while others wait."""
     with database.alone() as connection:
         problems = database.dialect.check(connection) + check(connection)
         database.dialect.analyse(connection)
         database.dialect.compact(connection)
-        unfinished = connection.execute(text(_UNSCRUBBED)).scalar() or 0
+        unfinished = max(
+            connection.execute(text(_UNSCRUBBED)).scalar() or 0,
+            list(erasures.unfinished(connection).values()).count(None),
+        )
         indexed = database.dialect.index_vectors(connection)
     did = ["checked", "analysed", "compacted", *indexed]
     if unfinished:
@@ -31,4 +40,9 @@ def maintain(database: Database) -> Maintained:
             did.append(f"finished {unfinished} erasures")
         else:
             problems.append(f"{unfinished} erasures wait for other readers of the file")
-    return Maintained(problems=tuple(problems), did=tuple(did))
+    if rewrite and remnants.rewrite(database):
+        did.append("rewrote the tables")
+    elif rewrite:
+        problems.append(_NOT_REWRITTEN)
+    pending = remnants.summary(database)
+    return Maintained(problems=tuple(problems), did=tuple(did), pending=tuple(pending))

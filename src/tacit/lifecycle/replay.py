@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from tacit.errors import InvalidInput
 from tacit.learn.turn import LEARN, unpacked
-from tacit.lifecycle import journal, tombstones
+from tacit.lifecycle import journal, remnants, tombstones
 from tacit.lifecycle.erase import erase_owned, erase_space, remove_settled, scrub
 from tacit.lifecycle.erase_person import take_about, take_person
 from tacit.lifecycle.erase_source import erase_source
@@ -75,8 +75,11 @@ def replay(store: Store, lines: object) -> Erased:
     if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
         raise InvalidInput("lines", "expected lines of a journal of erasures, or its path")
     parsed = [tombstones.from_line(line) for line in lines if line != "\n"]
-    count = sum(_again(store, one) for one in _due(store, parsed))
-    return Erased(count=count, complete=scrub(store.database))
+    due = _due(store, parsed)
+    count = sum(_again(store, one) for one in due)
+    scrub(store.database)
+    left = remnants.follow(store.database)
+    return Erased(count=count, complete=left.keys().isdisjoint(one.erasure.id for one in due))
 
 
 def _readable(lines: Iterable[str]) -> list[Erasure]:

@@ -248,8 +248,8 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What was removed for good. `complete` is false while somebody else, who began to read before,
-    still holds the old bytes; `tacit maintain` finishes then."""
+    """What was removed for good. No query finds it. `complete` is false while files of the database
+    may still hold its bytes: `certificate.pending` says which, and how that ends."""
 
     count: int
     complete: bool
@@ -279,6 +279,7 @@ class Maintained:
 
     problems: tuple[str, ...]
     did: tuple[str, ...]
+    pending: tuple[str, ...] = ()  # erasures whose bytes may still be in files, and how that ends
 
     @property
     def healthy(self) -> bool:

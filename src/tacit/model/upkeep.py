@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """Where bytes of something that was erased may still be, and how that ends."""
+
+    where: str  # rows | pages | log | server_log | notes
+    what: str
+    ends: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +26,8 @@ class Certificate:
     scope: str  # memory | owned | person | subject | source | space
     erased_at: datetime
     counts: Mapping[str, int]  # rows by table, as far as whoever erased may know
-    complete: bool  # no byte of it is left in the files
+    complete: bool  # nothing is pending: no byte of it is left in the files of the database
+    pending: tuple[Pending, ...]
     signature: str
 
     @property
@@ -25,7 +35,11 @@ class Certificate:
         return {name: getattr(self, name) for name in self.__slots__}
 
     def to_json(self) -> str:
-        plain = {**self.fields, "erased_at": self.erased_at.isoformat()}
+        plain = {
+            **self.fields,
+            "erased_at": self.erased_at.isoformat(),
+            "pending": [asdict(one) for one in self.pending],
+        }
         return json.dumps(plain, sort_keys=True)
 
 

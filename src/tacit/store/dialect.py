@@ -127,6 +127,18 @@ class Dialect(Protocol):
     def nearness_params(self, vector: bytes) -> dict[str, bytes]:
         """What `nearness` takes as parameters."""
 
+    left_by_scrub: str  # what files may hold after it, as in `erasures.remains`
+
+    def rewrite(self, connection: Connection) -> str | None:
+        """Make the files of every table and index anew. Returns what is left, as in
+        `erasures.remains`; None where it cannot be shown that no page holds deleted rows."""
+
+    def follow_log(self, connection: Connection, remains: str) -> str:
+        """What is left by now, where the write-ahead log was left before."""
+
+    def logs_values(self, connection: Connection) -> bool:
+        """Whether the server writes the values of statements to log files of its own."""
+
     def scrub(self, connection: Connection) -> bool:
         """After rows were erased: leave no trace of them. False where somebody is in the way."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,7 @@ from tacit.store.tables import (
     vectors,
 )
 
+PAGES = "pages"  # rows are deleted and vacuumed; free space in pages may hold their bytes
 NO_SPACE = ""  # where the erasure of a space is noted: no name of a space is empty
 _PAGE_COUNT = 500
 _M, _E, _D, _P = memories.c, erasures.c, derived_from.c, memory_people.c
@@ -148,6 +149,34 @@ def one(connection: Connection, space: str, id: str) -> Erasure | None:
         select(erasures).where(_E.space_id == space, _E.id == id)
     ).one_or_none()
     return None if row is None else _read(row)
+
+
+def remains(connection: Connection, id: str) -> str | None:
+    """What files may still hold of it: '' for nothing; None where that is not known."""
+    found: str | None = connection.execute(
+        select(_E.remains).where(_E.id == id)
+    ).scalar_one_or_none()
+    return found
+
+
+def unfinished(connection: Connection) -> dict[str, str | None]:
+    """By id, in all spaces: those of which files may still hold something."""
+    rows = select(_E.id, _E.remains).where(or_(_E.remains.is_(None), _E.remains != ""))
+    return {row.id: row.remains for row in connection.execute(rows)}
+
+
+def clean(connection: Connection, ids: Sequence[str], left: str) -> None:
+    """The tables were cleaned after these erasures: this is what is `left` in files. One that got
+    further meanwhile stays as it is."""
+    for start in range(0, len(ids), _PAGE_COUNT):
+        some = _E.id.in_(ids[start : start + _PAGE_COUNT])
+        behind = or_(_E.remains.is_(None), _E.remains == PAGES)
+        connection.execute(erasures.update().where(some, behind).values(remains=left))
+
+
+def advance(connection: Connection, before: str, left: str) -> None:
+    """Every erasure of which files held `before` got so far."""
+    connection.execute(erasures.update().where(_E.remains == before).values(remains=left))
 
 
 def of_gone_space(connection: Connection, id: str) -> Erasure | None:

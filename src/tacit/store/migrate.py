@@ -11,7 +11,7 @@ from tacit import limits
 from tacit.errors import SchemaMismatch, StoreBusy
 from tacit.store.engine import Database
 
-HEAD = "0013"
+HEAD = "0014"
 _SCRIPTS = Path(__file__).parent / "migrations"
 _LOOK_AGAIN_SECONDS = 0.05
 

@@ -36,7 +36,8 @@ from tacit import limits
 from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
 from tacit.model.memory import Memory
-from tacit.store import pokes
+from tacit.store import erasures, pokes
+from tacit.store import postgres_remnants as remnants
 from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
 from tacit.store.spelling import lexemes, spell, spelt
@@ -103,11 +104,6 @@ def create(url: URL, options: Options) -> Engine:
     return engine
 
 
-_OLDER_READERS = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-    "AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL "
-    "AND age(backend_xmin) > age(CAST(:erased AS xid))"
-)
 # The words are ours: neither the index nor the question goes through the database's own parser.
 _ADD_MEMORY = inserting(memories, words="array_to_tsvector(CAST(:words AS text[]))")
 _SET_WORDS = text(
@@ -165,6 +161,7 @@ class PostgreSQL(Alike):
     plans_go_stale = True
     writes_as_one = True
     words_follow = False
+    left_by_scrub = erasures.PAGES
     # Both ways in the type's binary form, which is read many times faster than its text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
@@ -296,15 +293,18 @@ class PostgreSQL(Alike):
 
     def scrub(self, connection: Connection) -> bool:
         """VACUUM keeps rows that an older snapshot may still read: wait for those to end."""
-        erased = connection.execute(text("SELECT CAST(pg_current_xact_id() AS xid)")).scalar()
-        deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
-        while connection.execute(_OLDER_READERS, {"erased": str(erased)}).scalar():
-            if time.monotonic() >= deadline:
-                self._on_tables(connection, "VACUUM (ANALYZE)")
-                return False
-            time.sleep(0.05)
+        alone = remnants.outlast_readers(connection, remnants.current_transaction(connection))
         self._on_tables(connection, "VACUUM (ANALYZE)")
-        return True
+        return alone
+
+    def rewrite(self, connection: Connection) -> str | None:
+        return remnants.rewrite(connection, sorted(metadata.tables))
+
+    def follow_log(self, connection: Connection, remains: str) -> str:
+        return remnants.follow_log(connection, remains)
+
+    def logs_values(self, connection: Connection) -> bool:
+        return remnants.logs_values(connection)
 
     def check(self, connection: Connection) -> list[str]:
         """Indexes the server itself marks as unusable; checksums are its own daily work."""

@@ -140,6 +140,7 @@ class SQLite(Alike):
     plans_go_stale = False
     writes_as_one = False
     words_follow = True
+    left_by_scrub = ""
     vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -261,6 +262,15 @@ class SQLite(Alike):
         connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat4")  # samples of indexed text
         connection.exec_driver_sql("VACUUM")
         return self._empty_log(connection)
+
+    def rewrite(self, connection: Connection) -> str | None:
+        return self.left_by_scrub if self.scrub(connection) else None
+
+    def follow_log(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
+        return remains
+
+    def logs_values(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
 
     def _empty_log(self, connection: Connection) -> bool:
         deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS

@@ -89,6 +89,8 @@ erasures = Table(
     words("counts"),  # JSON: rows removed, by table
     time("erased_at"),
     words("signature"),
+    # What files may still hold of it (remnants.py): NULL before they were cleaned, '' for nothing.
+    words("remains", null=True),
     PrimaryKeyConstraint("space_id", "id"),
     Index("ix_erasures_erased_at", "space_id", "erased_at"),
 )

@@ -12,13 +12,13 @@ from typing import Any
 
 from tacit.errors import InvalidInput
 from tacit.model.results import Erased
+from tacit.model.upkeep import Certificate
 from tacit.surfaces.cli import options
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage, Exit
 from tacit.surfaces.cli.session import Session, count
 from tacit.surfaces.cli.writing import one_way
 
-_LATER = "other readers still hold the old bytes of the file: run `tacit maintain` later"
 _MOST_BYTES = 1_000_000
 
 
@@ -50,8 +50,11 @@ def certificate_option(parser: ArgumentParser) -> None:
 
 
 def certificate_options(parser: ArgumentParser) -> None:
-    parser.add_argument("what", choices=["verify"], metavar="verify")
+    parser.add_argument("what", choices=["verify", "renew"], metavar="verify|renew")
     parser.add_argument("file", metavar="FILE", help="a certificate, as `erase` wrote it")
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="with renew: a new file for the new certificate"
+    )
 
 
 def erase(session: Session) -> Answer:
@@ -101,6 +104,11 @@ def certificate(session: Session) -> Answer:
         raise InvalidInput("file", "is no file name")
     with path.open("rb") as file:
         text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    if session.args.what == "renew":
+        with _certificate(session.args.certificate) as write:
+            return write.renewed(session.memory.renew_certificate(text))
+    if session.args.certificate is not None:
+        raise BadUsage("certificate: --certificate goes with renew")
     good = session.memory.verify_certificate(text)
     told = "genuine: this memory issued it as it stands" if good else "not genuine"
     return Answer(
@@ -117,20 +125,36 @@ class _Write:
         self._handle = handle
 
     def __call__(self, erased: Erased) -> Answer:
-        issued = None if erased.certificate is None else erased.certificate.to_json()
-        if self._handle is not None and issued is not None:
-            os.write(self._handle, (issued + "\n").encode())
+        issued = erased.certificate
         document: dict[str, Any] = {
             "done": "erased",
             "count": erased.count,
             "complete": erased.complete,
-            "certificate": None if issued is None else json.loads(issued),
+            "certificate": None if issued is None else self._write(issued),
         }
         return Answer(
             document=document,
             lines=[f"erased  {count(erased.count, 'memory', 'memories')}"],
-            notes=() if erased.complete else (_LATER,),
+            notes=() if issued is None else _pending(issued),
         )
+
+    def renewed(self, issued: Certificate) -> Answer:
+        told = "complete: no file of the database holds it" if issued.complete else "pending"
+        return Answer(
+            document={"complete": issued.complete, "certificate": self._write(issued)},
+            lines=[told],
+            notes=_pending(issued),
+        )
+
+    def _write(self, issued: Certificate) -> Any:
+        text = issued.to_json()
+        if self._handle is not None:
+            os.write(self._handle, (text + "\n").encode())
+        return json.loads(text)
+
+
+def _pending(issued: Certificate) -> tuple[str, ...]:
+    return tuple(f"pending: {one.what} {one.ends}" for one in issued.pending)
 
 
 @contextmanager

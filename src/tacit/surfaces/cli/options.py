@@ -190,6 +190,11 @@ def maintain(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--migrate", action="store_true", help="bring the schema up to date, whatever is set"
     )
+    parser.add_argument(
+        "--rewrite",
+        action="store_true",
+        help="write every table of a PostgreSQL anew, so that no page holds what was erased",
+    )
 
 
 def _paging(parser: ArgumentParser) -> None:

@@ -89,7 +89,7 @@ COMMANDS: tuple[tuple[str, Run, Options, str], ...] = (
         "certificate",
         erasing.certificate,
         erasing.certificate_options,
-        "tell whether a certificate of erasure is genuine",
+        "tell whether a certificate of erasure is genuine, or renew it",
     ),
     ("backup", saving.backup, saving.backup_options, "copy the database while it is in use"),
     ("stats", reading.stats, options.stats, "count your memories"),

@@ -96,11 +96,17 @@ def spaces(session: Session) -> Answer:
 
 
 def maintain(session: Session) -> Answer:
-    done = session.memory.maintain()
+    done = session.memory.maintain(rewrite=session.args.rewrite)
     verdict = "healthy" if done.healthy else "trouble"
     return Answer(
-        document={"healthy": done.healthy, "problems": list(done.problems), "did": list(done.did)},
+        document={
+            "healthy": done.healthy,
+            "problems": list(done.problems),
+            "did": list(done.did),
+            "pending": list(done.pending),
+        },
         lines=[f"{verdict}  {', '.join(done.did)}", *(f"  {p}" for p in done.problems)],
+        notes=tuple(f"pending: {one}" for one in done.pending),
         exit=Exit.OK if done.healthy else Exit.STORE,
     )
 
