@@ -120,9 +120,9 @@ def tell(surface: Surface) -> list[Step]:
 def _alices_chat(telling: Telling) -> str:
     s, step = telling.surface, telling.step
     wife = telling.new("Alice tells who Sarah is", lambda: s.add(ALONE, MARRIED, "person", "Sarah"))
-    telling.new("and where she lives", lambda: s.put(ALONE, "profile", "city", "Lisbon"))
+    telling.new("and her time zone", lambda: s.put(ALONE, "profile", "timezone", "Lisbon"))
     step("she asks who Sarah is", lambda: s.recalled(ALONE, "who is Sarah?"))
-    step("she asks where she lives", lambda: s.get(ALONE, "profile", "city"))
+    step("she asks for her time zone", lambda: s.get(ALONE, "profile", "timezone"))
     step("she lists her profile", lambda: s.listed(ALONE, "profile"))
     step("a model is told about her", lambda: s.block(ALONE))
     step("she says it again", lambda: s.add(ALONE, MARRIED, "person", "Sarah"))
@@ -134,9 +134,9 @@ def _alices_chat(telling: Telling) -> str:
 def _the_group(telling: Telling) -> None:
     s, step = telling.surface, telling.step
     step("the group hears nothing yet", lambda: s.recalled(BOB_TOGETHER, "Where does Alice live?"))
-    step("not even with her", lambda: s.get(TOGETHER, "profile", "city"))
-    step("she lets her city travel", lambda: s.share(ALONE, "profile", "city"))
-    step("now she hears it there", lambda: s.get(TOGETHER, "profile", "city"))
+    step("not even with her", lambda: s.get(TOGETHER, "profile", "timezone"))
+    step("she lets it travel", lambda: s.share(ALONE, "profile", "timezone"))
+    step("now she hears it there", lambda: s.get(TOGETHER, "profile", "timezone"))
     step("and Bob not, it is personal", lambda: s.recalled(BOB_TOGETHER, "Lisbon"))
     step("she says in front of him", lambda: s.said(TOGETHER, "Remember that I prefer green tea"))
     step("which he heard", lambda: s.recalled(BOB_TOGETHER, "What does Alice drink? tea"))
@@ -150,14 +150,14 @@ def _bobs_chat(telling: Telling, wife: str) -> None:
     s, step = telling.surface, telling.step
     step("Bob alone hears nothing of her", lambda: s.recalled(BOB_ALONE, "Sarah Lisbon houseboat"))
     step("but what he heard himself", lambda: s.recalled(BOB_ALONE, "tea"))
-    step("no value of hers", lambda: s.get(BOB_ALONE, "profile", "city"))
+    step("no value of hers", lambda: s.get(BOB_ALONE, "profile", "timezone"))
     step("no list", lambda: s.listed(BOB_ALONE, "profile"))
     step("he changes nothing of hers", lambda: s.update(BOB_ALONE, wife, "Sarah is nobody"))
     step("nor what is not there", lambda: s.update(BOB_ALONE, "AAAAAAAA", "Sarah is nobody"))
     telling.new("he says the same words", lambda: s.add(BOB_ALONE, MARRIED, "person", "Sarah"))
-    telling.new("he has a city, too", lambda: s.put(BOB_ALONE, "profile", "city", "Oslo"))
-    step("which is his", lambda: s.get(BOB_ALONE, "profile", "city"))
-    step("and hers is hers", lambda: s.get(ALONE, "profile", "city"))
+    telling.new("he has one, too", lambda: s.put(BOB_ALONE, "profile", "timezone", "Oslo"))
+    step("which is his", lambda: s.get(BOB_ALONE, "profile", "timezone"))
+    step("and hers is hers", lambda: s.get(ALONE, "profile", "timezone"))
 
 
 def _across_channels(telling: Telling) -> None:
@@ -166,7 +166,7 @@ def _across_channels(telling: Telling) -> None:
     step("her Telegram is her account", lambda: s.link(ALICE.key, "acct:alice"))
     step("and so is her Slack", lambda: s.link(ALICE_ON_SLACK.key, "acct:alice"))
     step("now she is known there", lambda: s.recalled(SLACK, "Sarah"))
-    step("her city, too", lambda: s.get(SLACK, "profile", "city"))
+    step("hers, too", lambda: s.get(SLACK, "profile", "timezone"))
     step("Bob is where he was", lambda: s.recalled(BOB_ALONE, "Sarah Porto"))
 
 

@@ -44,7 +44,7 @@ def test_category_is_another_word_for_namespace(memory: Memory) -> None:
     own = private(memory, ALICE)
     data(own, "memory_put", category="profile", key="zone", value="Lisbon")
     assert data(own, "memory_get", category="profile", key="zone")["memory"]["content"] == "Lisbon"
-    assert data(own, "memory_delete", category="profile", key="city") == {"forgotten": 1}
+    assert data(own, "memory_delete", category="profile", key="zone") == {"forgotten": 1}
 
 
 def test_to_forget_reaches_the_person_s_own_alone(memory: Memory) -> None:
