@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache, lru_cache
 
 from tacit import limits
 from tacit.learn.facts import Hold, Statement
+from tacit.learn.needed import Pieces, low, may_match, needed
 from tacit.learn.reading.forms import Lexicon
-from tacit.learn.reading.tongue import Tongue
+from tacit.learn.reading.tongue import Tongue, codes, lexicon
 from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity
 
+_ESCAPED = re.compile(r"\\.")
+_WORD = re.compile(r"\w+")
+_WORDS_CACHED_MAX_COUNT = 8_192
+_PIECES_MAX_COUNT = 1_000
 # What is said about somebody else, as long as it is no plain preference, role, relation or date,
 # is at least personal: the person did not choose to say it.
 _PLAIN_OF_OTHERS = frozenset({Kind.PREFERENCE, Kind.RELATIONSHIP})
@@ -31,6 +38,53 @@ def classify(statement: Statement, tongue: Tongue, said_at: datetime | None = No
         importance=statement.importance or _importance(statement, kind, topics, tongue),
         expires_at=statement.expires_at or _expiry(statement, kind, said_at),
     )
+
+
+def floor(text: str) -> Sensitivity:
+    """The least sensitivity of a text, by the words of every language that has a lexicon."""
+    floors, lower = _floors(), text.lower()
+    touched = frozenset[int]().union(*map(_touched, {"", *_WORD.findall(low(text))}))
+    found = (floors[n] for n in sorted(touched))
+    return next((one.level for one in found if one.match.search(lower)), Sensitivity.PUBLIC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Floor:
+    level: Sensitivity
+    needs: Pieces  # one of them is in a word of whatever matches
+    match: re.Pattern[str]
+
+
+@lru_cache(maxsize=_WORDS_CACHED_MAX_COUNT)
+def _touched(word: str) -> frozenset[int]:
+    """Which of the lexicons this word may belong to: few, for most of the words that people use.
+    To search for all of their words takes longer than to insert a turn."""
+    return frozenset(n for n, one in enumerate(_floors()) if may_match(one.needs, word))
+
+
+@cache
+def _floors() -> tuple[_Floor, ...]:
+    """The strictest first."""
+    every = [entry for code in codes() for entry in lexicon(code)]
+    every.sort(key=lambda entry: -entry.sensitivity.rank)
+    return tuple(
+        _Floor(
+            entry.sensitivity,
+            tuple(
+                max(piece.split(), key=len, default="")
+                for piece in needed(entry.match.pattern, _PIECES_MAX_COUNT)
+            ),
+            _lower(entry.match),
+        )
+        for entry in every
+    )
+
+
+def _lower(match: re.Pattern[str]) -> re.Pattern[str]:
+    """The pattern for a text in lower case. Where it must not look at case, `re` tries each of its
+    hundreds of words in full at every letter: that takes three times as long."""
+    plain = _ESCAPED.sub("", match.pattern)
+    return re.compile(match.pattern) if plain == plain.lower() else match
 
 
 def _kind(statement: Statement, tongue: Tongue) -> Kind:

@@ -15,6 +15,7 @@ from tacit.errors import InvalidInput, NotFound, SecretRefused
 from tacit.learn import keep as keeping
 from tacit.learn import lending
 from tacit.learn import record as recording
+from tacit.learn.batch import HeldMessage, read_batch
 from tacit.learn.suggest import suggested
 from tacit.learn.turn import LEARN, Turn
 from tacit.lifecycle import revert as reverting
@@ -40,13 +41,15 @@ class ViewLearning(Access):
     def learn(self, messages: Iterable[Message]) -> Accepted:
         """Hand over what was said, in order. It is queued in the database and learned in the
         background; what is accepted is not lost. Messages that hold a secret are not even queued:
-        the answer names the kinds. Where turns are kept, it records them as well."""
+        the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
+        are kept, it records them as well."""
         if self._mind.path is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screened(messages)
-        if not any(one.role in (Role.USER, Role.TOOL) for one in said):
+        kept = read_batch(said)
+        if not any(one.said.role in (Role.USER, Role.TOOL) for one in kept):
             return Accepted(refused=refused)
-        count = self._write(lambda w: self._queue(w, said))
+        count = self._write(lambda w: self._queue(w, kept))
         self._mind.accepted()
         if self._policy.turns_days is not None:
             self._mind.mind_the_gap()
@@ -145,19 +148,20 @@ class ViewLearning(Access):
         """No: its words are gone, and you are not asked again for a while."""
         self._answer(id, yes=False)
 
-    def _queue(self, w: Writing, said: list[Said]) -> int:
+    def _queue(self, w: Writing, kept: list[HeldMessage]) -> int:
         learning = self._mind.learning
         assert learning is not None
         assert w.request.subject is not None
         days = self._policy.turns_days
-        recorded = recording.record(w, said, None, days) if days is not None else [None] * len(said)
+        recorded = recording.record(w, kept, None, days) if days is not None else [None] * len(kept)
         turns: list[str] = []
         before: list[str] = []
-        for one, id in zip(said, recorded, strict=True):
+        for held, id in zip(kept, recorded, strict=True):
+            one = held.said
             own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
             if own:
-                turn = replace(self._turn(w.request, w.at, one, before), recorded=id)
-                turns.append(turn.packed())
+                turn = self._turn(w.request, w.at, one, before)
+                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).packed())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
