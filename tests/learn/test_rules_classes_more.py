@@ -53,7 +53,7 @@ def test_a_passing_state_of_things_is_not(text: str) -> None:
             "between us: I'm going to resign at the end of the month",
             ["Kim is going to resign at the end of the month"],
         ),
-        ("Off the record: Jens from accounting is leaving", ["Jens from accounting is leaving"]),
+        ("Off the record: Jens from accounting is leaving", []),
         ("keep this to yourself please: Mia is pregnant", ["Mia is pregnant"]),
         ("this stays in the group: we didn't get the grant", ["Kim did not get the grant"]),
         (

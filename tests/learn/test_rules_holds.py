@@ -21,7 +21,6 @@ NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
         ("I'm vegan but don't tell anyone", Hold.PRIVATE),
         ("I'm vegan. This is confidential.", Hold.PRIVATE),
         ("I'm vegan - nobody knows yet", Hold.PRIVATE),
-        ("off the record, I'm vegan", Hold.PRIVATE),
         ("This stays in this room: I'm vegan", Hold.ROOM),
         ("I'm vegan, this stays in this group", Hold.ROOM),
         ("I'm vegan, don't share this outside this chat", Hold.ROOM),

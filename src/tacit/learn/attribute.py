@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete
 
+from tacit import limits
+from tacit.errors import InvalidInput
 from tacit.identity import keys
 from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
@@ -21,8 +23,9 @@ from tacit.store.writes import Writing
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributed:
     about: frozenset[str]  # identities
-    withheld_from: tuple[str, ...]  # names, for the write to settle: it makes the doubtful stricter
+    withheld_from: tuple[str, ...]  # identities
     hearsay: bool
+    unclear: bool = False  # it is not certain who all of these are: nobody else may hear it
 
 
 class Ambiguous(Exception):
@@ -33,12 +36,34 @@ def attribute(w: Writing, statement: Statement) -> Attributed:
     assert w.request.subject is not None
     about = {w.request.subject} if statement.about_speaker else set()
     about |= {_person(w, one, statement) for one in statement.about}
+    withheld, unclear = withheld_people(w, statement.withheld_from)
     return Attributed(
         about=frozenset(about),
-        withheld_from=tuple(_spoken(one) for one in statement.withheld_from),
+        withheld_from=tuple(sorted(withheld)),
         hearsay=bool(about)
         and (w.request.subject not in about or (statement.whole and statement.hearsay)),
+        unclear=unclear,
     )
+
+
+def withheld_people(w: Writing, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
+    """The identities of those from whom a hold keeps it, and whether one of them stays unclear:
+    several people have the name (all of them are among these), or it cannot be kept as a name."""
+    names = list(dict.fromkeys(map(_spoken, said)))
+    most = limits.PEOPLE_PER_MEMORY_MAX_COUNT
+    found: set[str] = set()
+    unclear = len(names) > most
+    for name in names[:most]:
+        try:
+            found |= people.refer(
+                w.connection, w.dialect, w.request, [name], people.WITHHELD_FIELD, w.at
+            )
+        except InvalidInput:
+            unclear = True
+            found.update(people.find(w.connection, w.request, name, withholding=True)[0])
+    # The owner has it anyway, and could never take that back: it is theirs alone instead.
+    unclear = unclear or not found.isdisjoint(w.request.mine)
+    return frozenset(found - w.request.mine), unclear
 
 
 def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tongue) -> bool:

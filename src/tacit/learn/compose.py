@@ -68,7 +68,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
         sensitivity=_sensitivity(w, draft, old, said),
         portable=_portable(draft, old),
         withheld_from=withheld,
-        withheld_unknown=_unknown(w, withheld),
+        withheld_unknown=is_unknown(w, withheld),
         inferred=False,
         trust=draft.trust or _trust(w, subjects),
         importance=draft.importance or (old.importance if old else limits.IMPORTANCE_DEFAULT),
@@ -159,7 +159,7 @@ def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
     withheld = _withheld(w, draft, memory)
     if withheld == memory.withheld_from:
         return memory
-    return replace(memory, withheld_from=withheld, withheld_unknown=_unknown(w, withheld))
+    return replace(memory, withheld_from=withheld, withheld_unknown=is_unknown(w, withheld))
 
 
 def heard(w: Writing) -> frozenset[str]:
@@ -213,7 +213,8 @@ def _withheld(w: Writing, draft: Draft, old: Memory | None) -> frozenset[str]:
     return before | named
 
 
-def _unknown(w: Writing, withheld: frozenset[str]) -> bool:
+def is_unknown(w: Writing, withheld: frozenset[str]) -> bool:
+    """Whether one of them is known by nothing but a name."""
     if not withheld:
         return False
     known = around(w.connection, w.space, withheld).known

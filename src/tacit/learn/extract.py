@@ -11,6 +11,7 @@ from tacit.learn.facts import Statement
 from tacit.learn.procedure import procedure
 from tacit.learn.reader import Read, Reader
 from tacit.learn.reading import rules
+from tacit.learn.reading.holds import Reach, combined
 from tacit.learn.reading.mentions import named_once
 from tacit.learn.reading.tongue import AUTO, Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
@@ -43,6 +44,20 @@ def extract(turn: Turn, speaker: str, tongue: Tongue, reader: Reader | None) -> 
         inferred=frozenset(named_once(one, speaker, tongue) for one in found.inferred),
         refused=found.refused,
     )
+
+
+def under(held: Reach, found: Extracted) -> Extracted:
+    """The statements under the hold of the whole turn, in whichever language it was said. It can
+    only make them stricter: that something may be shared is for the reading of it to say."""
+    if not held.guarded:
+        return found
+    return replace(found, statements=tuple(_held(one, held) for one in found.statements))
+
+
+def _held(statement: Statement, held: Reach) -> Statement:
+    own = Reach(hold=statement.hold, withheld_from=statement.withheld_from)
+    both = combined([own, held])
+    return replace(statement, hold=both.hold, withheld_from=both.withheld_from)
 
 
 def _extracted(turn: Turn, speaker: str, tongue: Tongue, reader: Reader | None) -> Extracted:

@@ -15,6 +15,7 @@ class Hold(StrEnum):
     ROOM = "room"  # "this stays in this room", "between us" said in a group
     PRIVATE = "private"  # "between us", "keep this to yourself"
     SHARE = "share"  # "you can share this"
+    UNKEPT = "unkept"  # "off the record", "you don't have to remember this": keep none of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

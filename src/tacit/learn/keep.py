@@ -174,7 +174,7 @@ def _draft(w: Writing, turn: Turn, decision: Decision, whom: Attributed) -> Draf
         slot=said.slot,
         about=tuple(sorted(whom.about)),
         withheld_from=whom.withheld_from or None,
-        visibility=_visibility(w, said),
+        visibility=Visibility.PRIVATE_ONLY if whom.unclear else _visibility(w, said),
         sensitivity=said.sensitivity,
         classified=True,
         portable=said.portable,

@@ -20,8 +20,8 @@ from tacit.learn.attribute import Ambiguous, Attributed, attribute, of_family
 from tacit.learn.classify import classify
 from tacit.learn.compose import Ttls
 from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
-from tacit.learn.extract import Extracted, chosen, extract
-from tacit.learn.facts import Statement
+from tacit.learn.extract import Extracted, chosen, extract, under
+from tacit.learn.facts import Hold, Statement
 from tacit.learn.hearsay import outranked
 from tacit.learn.keep import Kept
 from tacit.learn.own_name import own_name
@@ -30,7 +30,7 @@ from tacit.learn.reading.tongue import AUTO, Tongue
 from tacit.learn.reading.when import timely
 from tacit.learn.reconcile import Decision, Judgement, by_judgement, look, reconcile
 from tacit.learn.same_fact import LIKENESS_MIN, Pair, judged
-from tacit.learn.screen import screen
+from tacit.learn.screen import held_by, screen
 from tacit.learn.turn import Turn
 from tacit.learn.zone import zone_of
 from tacit.model.happening import Node, Op, Status
@@ -137,7 +137,10 @@ class Path:
         named = turn.speaker or own_name(self.store, space, turn.asking)
         speaker = named or tongue.texts["nobody"]
         turn = self._in_their_time(space, turn, tongue)
-        found = extract(turn, speaker, tongue, self._reader(space, turn))
+        held = held_by(turn)
+        if held.hold in (Hold.ROOM, Hold.PRIVATE):
+            turn = replace(turn, confidential=True)
+        found = under(held, extract(turn, speaker, tongue, self._reader(space, turn)))
         _trace_extracted(trace, found)
         contents = [one.content for one in found.statements]
         vectors = self.recollection.vectors(contents) if contents else Vectors()

@@ -2,8 +2,9 @@
 
 A turn has the provenance of the chat it was said in and goes no further than a personal memory of
 it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
-and in private to those who heard it. When its time is up nobody hears it any more, and the next
-sweep removes it.
+and in private to those who heard it. A hold in the words ("don't tell Quinn") is on the turn as it
+is on the facts learned from it, and the lexicon says whether the turn is sensitive. When its time
+is up nobody hears it any more, and the next sweep removes it.
 """
 
 from __future__ import annotations
@@ -13,28 +14,37 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.identity.keys import channel_of
-from tacit.learn.compose import heard
+from tacit.learn.attribute import withheld_people
+from tacit.learn.batch import HeldMessage
+from tacit.learn.compose import heard, is_unknown
+from tacit.learn.facts import Hold
 from tacit.learn.floor import find_floor
 from tacit.model.memory import Memory, Source
-from tacit.model.message import Role, Said
+from tacit.model.message import Role
 from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
 from tacit.store import writes
 from tacit.store.writes import Writing
 
 CATEGORY = "conversation"
+_KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
 
 
-def record(w: Writing, said: Sequence[Said], session: str | None, keep_days: int) -> list[str]:
+def record(
+    w: Writing, kept: Sequence[HeldMessage], session: str | None, keep_days: int
+) -> list[str]:
+    """Insert a turn for each message, under the hold that was read for it."""
     ids = []
-    for one in said:
+    for one in kept:
         turn = _turn(w, one, session, keep_days)
         writes.add_turn(w, turn)
         ids.append(turn.id)
     return ids
 
 
-def _turn(w: Writing, said: Said, session: str | None, keep_days: int) -> Memory:
-    request, when = w.request, said.at or w.at
+def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
+    said, request = kept.said, w.request
+    when = said.at or w.at
+    withheld, unclear = withheld_people(w, kept.reach.withheld_from)
     in_group = request.kind is ChatKind.GROUP
     learned = request.kind if in_group or request.private else None
     # Only what the requester says themselves is theirs to have said.
@@ -48,18 +58,18 @@ def _turn(w: Writing, said: Said, session: str | None, keep_days: int) -> Memory
         learned_in=request.chat if learned else None,
         learned_kind=learned,
         heard_by=heard(w),
-        confidential=in_group and request.confidential,
+        confidential=in_group and (request.confidential or kept.reach.hold in _KEPT_HERE),
         kind=Kind.OBSERVATION,
         category=CATEGORY,
         key=None,
         slot=None,
         content=said.content,
         version=1,
-        visibility=Visibility.ROOM if in_group else Visibility.PRIVATE_ONLY,
+        visibility=Visibility.ROOM if in_group and not unclear else Visibility.PRIVATE_ONLY,
         sensitivity=find_floor(f"{said.content} ", Sensitivity.PERSONAL),
         portable=False,
-        withheld_from=frozenset(),
-        withheld_unknown=False,
+        withheld_from=withheld,
+        withheld_unknown=is_unknown(w, withheld),
         inferred=False,
         trust=Trust.STATED if said.role is Role.USER else Trust.UNTRUSTED,
         importance=limits.IMPORTANCE_DEFAULT,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tacit.learn.facts import Hold
+from tacit.learn.reading.holds import Reach, combined, read_holds
 from tacit.learn.turn import Turn
 from tacit.model.message import Role
 from tacit.screening.instructions import suspicious
@@ -19,12 +21,19 @@ class Screened:
     reason: str
 
 
+def held_by(turn: Turn) -> Reach:
+    """How far a turn may go, by its own words and by those that were said about it."""
+    return combined(map(read_holds, (turn.text, *turn.hold_words)))
+
+
 def screen(turn: Turn) -> Screened:
     """Secrets were refused when the turn was accepted: they are not even queued."""
     if turn.role is Role.TOOL:
         return Screened(outcome="quarantine", reason=_FROM_A_TOOL)
     if turn.role is not Role.USER:
         return Screened(outcome="skip", reason=f"the {turn.role} said it, not the person")
+    if held_by(turn).hold is Hold.UNKEPT:
+        return Screened(outcome="skip", reason="the person asked not to remember it")
     found = suspicious(turn.text)
     if found is not None:
         reason = f"it reads like an instruction ({found.replace('_', ' ')})"

@@ -32,6 +32,7 @@ class Turn:
     confidential: bool
     before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
     recorded: str | None = None  # its id, where turns are kept
+    hold_words: tuple[str, ...] = ()  # other messages that say how far this one may go
     only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
 
     def may_use(self, category: str) -> bool:
@@ -92,5 +93,6 @@ def unpacked(payload: str) -> Turn:
         confidential=fields["confidential"],
         before=tuple(fields["before"]),
         recorded=fields["recorded"],
+        hold_words=tuple(fields.get("hold_words", ())),  # as above
         only=None if fields.get("only") is None else tuple(fields["only"]),
     )

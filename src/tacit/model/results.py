@@ -112,7 +112,8 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Turns of a conversation that were kept; none of them, from a disabled view."""
+    """Turns of a conversation that were kept, in order; none of them, from a disabled view. What
+    the speaker asked not to remember has no id."""
 
     ids: tuple[str, ...] = ()
 

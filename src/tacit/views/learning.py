@@ -15,6 +15,7 @@ from tacit.errors import InvalidInput, NotFound, SecretRefused
 from tacit.learn import keep as keeping
 from tacit.learn import lending
 from tacit.learn import record as recording
+from tacit.learn.batch import HeldMessage, read_batch
 from tacit.learn.suggest import suggested
 from tacit.learn.turn import LEARN, Turn, is_question
 from tacit.lifecycle import revert as reverting
@@ -42,14 +43,16 @@ class ViewLearning(Access):
     def learn(self, messages: Iterable[Message]) -> Accepted:
         """Hand over what was said, in order. It is queued in the database and learned in the
         background; what is accepted is not lost. Messages that hold a secret are not even queued:
-        the answer names the kinds. Where turns are kept, it records them as well."""
+        the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
+        are kept, it records them as well."""
         if self._mind.path is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screened(messages)
-        told = any(one.role in (Role.USER, Role.TOOL) for one in said)
-        if not (told or _asks(said)):
+        kept = read_batch(said)
+        asked = said[-1] if _asks(said) else None
+        if not (_tells(kept) or asked):
             return Accepted(refused=refused)
-        count = self._write(lambda w: self._queue(w, said))
+        count = self._write(lambda w: self._queue(w, kept, asked))
         self._mind.accepted()
         if self._policy.turns_days is not None:
             self._mind.mind_the_gap()
@@ -148,29 +151,29 @@ class ViewLearning(Access):
         """No: its words are gone, and you are not asked again for a while."""
         self._answer(id, yes=False)
 
-    def _queue(self, w: Writing, said: list[Said]) -> int:
+    def _queue(self, w: Writing, kept: list[HeldMessage], asked: Said | None) -> int:
         learning = self._mind.learning
         assert learning is not None
         assert w.request.subject is not None
         days = self._policy.turns_days
-        told = any(one.role in (Role.USER, Role.TOOL) for one in said)
-        recorded: Sequence[str | None] = [None] * len(said)
-        if days is not None and told:
-            recorded = recording.record(w, said, None, days)
+        recorded: Sequence[str | None] = [None] * len(kept)
+        if days is not None and _tells(kept):
+            recorded = recording.record(w, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
-        for one, id in zip(said, recorded, strict=True):
+        for held, id in zip(kept, recorded, strict=True):
+            one = held.said
             own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
             if own:
-                turn = replace(self._turn(w.request, w.at, one, before), recorded=id)
-                turns.append(turn.packed())
+                turn = self._turn(w.request, w.at, one, before)
+                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).packed())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         count = len(turns)
-        if _asks(said):
+        if asked:
             # No word of it is kept: what comes next may answer it, and corrects nothing untold.
-            asked = replace(self._turn(w.request, w.at, said[-1], []), text=_ASKED)
-            turns.append(asked.packed())
+            question = replace(self._turn(w.request, w.at, asked, []), text=_ASKED)
+            turns.append(question.packed())
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         jobs.add(w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due)
         return count
@@ -228,6 +231,11 @@ def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
         except SecretRefused as secret:
             refused.append(secret.kind)
     return said, tuple(dict.fromkeys(refused))
+
+
+def _tells(kept: Sequence[HeldMessage]) -> bool:
+    """Whether a person or a tool says something."""
+    return any(one.said.role in (Role.USER, Role.TOOL) for one in kept)
 
 
 def _asks(said: Sequence[Said]) -> bool:

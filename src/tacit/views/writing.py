@@ -12,6 +12,7 @@ from tacit.disclosure.redact import owns
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learn import record as recording
 from tacit.learn import remember as learning
+from tacit.learn.batch import read_batch
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.tombstones import Noted
@@ -121,16 +122,18 @@ class ViewWrites(Access):
 
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Keep turns of a conversation as they were said, for as long as the settings say. Without
-        a session it is this thread's, on the day."""
+        a session it is this thread's, on the day. What the speaker asks not to remember ("off the
+        record"), and the answer to it, is not kept and has no id."""
         said = message.parse(messages)
         named = text.optional_identifier("session", session, limits.LABEL_MAX_CHARS)
         days = self._policy.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
-        if not said:
+        kept = read_batch(said)
+        if not kept:
             return Recorded()
-        vectors = self._recollection.vectors([one.content for one in said])
-        ids = self._write(lambda w: recording.record(w, said, named, days), vectors)
+        vectors = self._recollection.vectors([one.said.content for one in kept])
+        ids = self._write(lambda w: recording.record(w, kept, named, days), vectors)
         if not vectors.model:
             self._mind.mind_the_gap()
         return Recorded(ids=tuple(ids))

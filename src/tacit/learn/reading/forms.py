@@ -92,6 +92,8 @@ class HoldForm:
     needs: Pieces
     hold: Hold | None
     stated: bool  # part of what is said: "a surprise party for Bob"
+    last: bool  # read only where no form before it was found
+    firm: bool  # withholds even where the person it names is not recognized: "don't tell the boss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

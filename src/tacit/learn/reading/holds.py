@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tacit.learn.facts import Hold, Mention
 from tacit.learn.needed import low, may_match
 from tacit.learn.reading.forms import HoldForm
 from tacit.learn.reading.mentions import is_name, mention
-from tacit.learn.reading.tongue import Tongue, codes
+from tacit.learn.reading.sentences import unadorned
+from tacit.learn.reading.tongue import Tongue, codes, hold_forms
 from tacit.learn.reading.tongue import tongue as tongue_of
 
 _WORD = re.compile(r"@?\w[\w'-]*")
@@ -20,31 +22,80 @@ _EMPTIED = re.compile(r"\([\s.,:;!-]*\)")
 class Reach:
     """How far a message may go. The strictest word of a message counts."""
 
-    hold: Hold | None
-    withheld_from: tuple[Mention, ...]
+    hold: Hold | None = None
+    withheld_from: tuple[Mention, ...] = ()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether some people may not hear the message."""
+        return self.hold in (Hold.UNKEPT, Hold.PRIVATE, Hold.ROOM) or bool(self.withheld_from)
 
 
-_STRICTNESS = {Hold.PRIVATE: 2, Hold.ROOM: 1, Hold.SHARE: 0}
+_STRICTNESS = {Hold.UNKEPT: 3, Hold.PRIVATE: 2, Hold.ROOM: 1, Hold.SHARE: 0}
+# With fewer words besides the hold, a message only says how far another one may go.
+_OWN_WORDS_MIN_COUNT = 3
 
 
 def reach(text: str, tongue: Tongue) -> Reach:
     holds: list[Hold] = []
     withheld: list[Mention] = []
     for form in _likely(text, tongue):
+        if form.last and (holds or withheld):
+            continue
         for match in form.match.finditer(text):
             names = match.groupdict().get("names")
             if form.hold:
                 holds.append(form.hold)
             elif names:
-                withheld += _named(names, tongue) or _meant(names, text, tongue)
-    hold = max(holds, key=_STRICTNESS.__getitem__, default=None)
-    return Reach(hold=hold, withheld_from=tuple(dict.fromkeys(withheld)))
+                withheld += _named(names, tongue, firm=form.firm) or _meant(names, text, tongue)
+    return Reach(hold=_strictest(holds), withheld_from=tuple(dict.fromkeys(withheld)))
+
+
+def read_holds(text: str) -> Reach:
+    """Read the holds of a text in every language there are rules for; what only allows to share is
+    not looked for. Fast where there is none: the rest of a language's rules is loaded only once
+    one of its holds matches."""
+    text = unadorned(text)
+    return combined(reach(text, tongue_of(code)) for code in _held_in(text))
+
+
+def combined(found: Iterable[Reach]) -> Reach:
+    """The strictest hold of several messages, withheld from everybody whom one of them names."""
+    every = list(found)
+    return Reach(
+        hold=_strictest([one.hold for one in every if one.hold]),
+        withheld_from=tuple(dict.fromkeys(who for one in every for who in one.withheld_from)),
+    )
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text with a hold says little else: "but keep that between us"."""
+    text = unadorned(text)
+    for code in _held_in(text):
+        text = silenced(text, tongue_of(code))
+    return len(_WORD.findall(text)) < _OWN_WORDS_MIN_COUNT
 
 
 def is_guarded(text: str) -> bool:
     """Whether a text says, in any language that is read here, that not everybody may hear it."""
-    found = [reach(text, tongue_of(code)) for code in codes()]
-    return any(one.withheld_from or one.hold in (Hold.PRIVATE, Hold.ROOM) for one in found)
+    return read_holds(text).guarded
+
+
+def _held_in(text: str) -> list[str]:
+    """The languages one of whose holds matches. That a text may be shared holds nothing back."""
+    seen = low(text)
+    return [
+        code
+        for code in codes()
+        if any(
+            form.hold is not Hold.SHARE and may_match(form.needs, seen) and form.match.search(text)
+            for form in hold_forms(code)
+        )
+    ]
+
+
+def _strictest(holds: list[Hold]) -> Hold | None:
+    return max(holds, key=_STRICTNESS.__getitem__, default=None)
 
 
 def silenced(text: str, tongue: Tongue) -> str:
@@ -73,10 +124,21 @@ def _meant(pronoun: str, text: str, tongue: Tongue) -> list[Mention]:
     return names or [mention(pronoun)]
 
 
-def _named(text: str, tongue: Tongue) -> list[Mention]:
+def _shortened(text: str, tongue: Tongue) -> str:
+    """A name without what goes on after it: "don't tell Quinn the party is on Friday"."""
+    words, small = text.split(), tongue.words["small"]
+    if not words or words[0].casefold() in small:
+        return text
+    end = next((n for n, word in enumerate(words) if word.casefold() in small), len(words))
+    return " ".join(words[:end])
+
+
+def _named(text: str, tongue: Tongue, *, firm: bool) -> list[Mention]:
+    """The people of a list. A `firm` hold is for those too whose names are not recognized."""
+    spared = tongue.words["never_hushed"] | tongue.words["pronouns_hushed"]
     found = []
     for one in tongue.patterns["listed"].split(text):
-        one = (one or "").strip(" ,.!")
+        one = _shortened((one or "").strip(" ,.!"), tongue)
         kin = tongue.patterns["somebody"].fullmatch(one)
         if kin:
             known = tongue.kin[kin["kin"].casefold()]
@@ -86,4 +148,6 @@ def _named(text: str, tongue: Tongue) -> list[Mention]:
             found.append(mention(one, tongue.kin[one.casefold()]))
         elif is_name(one, tongue) or is_name(one.partition(" ")[0], tongue):  # "bob smith"
             found.append(mention(one, None, one))
+        elif firm and one and one.casefold().split()[0] not in spared:  # "the boss"
+            found.append(mention(one))
     return found

@@ -35,8 +35,9 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
         lower=not any(char.isupper() for char in seen),
     )
     held = reach(seen, tongue)
-    guarded = held.hold in (Hold.PRIVATE, Hold.ROOM) or bool(held.withheld_from)
-    setting = replace(setting, weighty=guarded)
+    if held.hold is Hold.UNKEPT:
+        return []
+    setting = replace(setting, weighty=held.guarded)
     if len(held.withheld_from) == 1:
         setting = replace(setting, meant=held.withheld_from[0].name)
     found = _found(text, silenced(seen, tongue), setting)

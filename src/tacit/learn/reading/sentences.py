@@ -25,6 +25,9 @@ _SINGLE = re.compile(r"(?<!\w)'[^'\n]{2,300}'(?!\w)|(?<!\w)'[^\n]{2,300}[.!?,]'(
 _PICTURE = "\ue000"
 _SMILEY = re.compile(r"(?<=\s)[:;=]-?[()DPp](?=\s)")
 _PICTURES = re.compile(f"{_PICTURE}[{_PICTURE} ]*(?=[^?!.,;:){_PICTURE} ])")
+_EMPHASIS = re.compile(r'[*~"`]+|(?<!\w)_+|_+(?!\w)')
+_SPACES = re.compile(r"[^\S\n]+")
+_ADORNMENTS = ("*", "~", '"', "`", "_", "  ", "\t", "\r", "\xa0")
 _LINK = re.compile(r"\b(?:https?://|www\.)\S{1,300}")
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _CODE_LINE = re.compile(
@@ -69,6 +72,22 @@ def blanked(text: str, tongue: Tongue) -> str:
     for pattern in (_QUOTED_LINE, _CODE_LINE, _DOUBLE, _SINGLE, _LINK):
         seen = pattern.sub(_blank, seen)
     return _without_other_speakers(seen, tongue)
+
+
+def unadorned(text: str) -> str:
+    """The text without what only its look is made of: typographic quotes and dashes, pictures,
+    emphasis, marks without a width, spaces in a row. Its length may change."""
+    if not text.isascii():
+        text = "".join(_STRAIGHT.get(char, char) for char in text)
+        text = "".join("" if _is_invisible(char) else char for char in text)
+        text = "".join("." if _picture(char) else char for char in text)
+    if any(mark in text for mark in _ADORNMENTS):
+        text = _SPACES.sub(" ", _EMPHASIS.sub("", text))
+    return text
+
+
+def _is_invisible(char: str) -> bool:
+    return char > "\x7f" and (unicodedata.category(char) == "Cf" or "︀" <= char <= "️")
 
 
 def _blank(match: re.Match[str]) -> str:

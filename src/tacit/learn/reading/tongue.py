@@ -122,6 +122,12 @@ def profile(code: str) -> Profile:
     return _reader(code).profile()
 
 
+@cache
+def hold_forms(code: str) -> tuple[HoldForm, ...]:
+    """The holds of a language alone, for the same reason."""
+    return _reader(code).holds()
+
+
 def _reader(code: str) -> _Reader:
     path = files("tacit.learn.reading").joinpath(_FOLDER).joinpath(f"{code}.yaml")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -184,6 +190,9 @@ class _Reader:
             lived=self._compile(entry["lived"]),
         )
 
+    def holds(self) -> tuple[HoldForm, ...]:
+        return tuple(map(self._hold, self.document["holds"]))
+
     def read(self) -> Tongue:
         document = self.document
         patterns = {n: self._compile(p) for n, p in document["patterns"].items()}
@@ -209,7 +218,7 @@ class _Reader:
             wholes=self._forms("wholes"),
             plain_of=self._forms("plain_of"),
             plain=self._forms("plain"),
-            holds=tuple(map(self._hold, document["holds"])),
+            holds=self.holds(),
             lexicon=self.lexicon(),
             dimensions={
                 word: dimension
@@ -290,8 +299,14 @@ class _Reader:
     def _hold(self, entry: dict[str, Any]) -> HoldForm:
         match = self._compile(entry["match"])
         hold = Hold(entry["hold"]) if "hold" in entry else None
-        stated = entry.get("stated", False)
-        return HoldForm(match=match, needs=needed(match.pattern), hold=hold, stated=stated)
+        return HoldForm(
+            match=match,
+            needs=needed(match.pattern),
+            hold=hold,
+            stated=entry.get("stated", False),
+            last=entry.get("last", False),
+            firm=entry.get("firm", False),
+        )
 
     def _kin(self) -> dict[str, Kin]:
         found = {}

@@ -12,7 +12,7 @@ from tacit import limits
 from tacit.learn.classify import classify
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reading import rules
-from tacit.learn.reading.holds import reach
+from tacit.learn.reading.holds import read_holds
 from tacit.learn.reading.tongue import Tongue
 from tacit.model.message import Role, Said
 from tacit.model.notes import Link, SessionDraft, TaskDraft, TopicDraft
@@ -85,8 +85,7 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
         if said.role not in (Role.USER, Role.ASSISTANT):
             continue
         if said.role is Role.USER:
-            held = reach(said.content, tongue)
-            hushed = held.hold in (Hold.PRIVATE, Hold.ROOM) or bool(held.withheld_from)
+            hushed = read_holds(said.content).guarded
             if hushed and not rules.extract(said.content, "", said.at or _ANY_DAY, tongue):
                 _unsay(kept)  # "ok, but keep that between us" speaks of what was said before
         if not hushed and not suspicious(said.content) and not secrets.screen(said.content):
