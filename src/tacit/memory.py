@@ -24,6 +24,7 @@ from tacit.facade.telling import MemoryTelling
 from tacit.facade.tidying import MemoryTidying
 from tacit.facade.whole import MemoryWhole
 from tacit.identity.resolve import parse
+from tacit.learn.asking import refuse_said
 from tacit.model import text
 from tacit.model.chat import Chat, Requester
 from tacit.model.linking import Link
@@ -51,6 +52,7 @@ __all__ = [
     "fenced",
     "inert",
     "quoted",
+    "refuse_said",
 ]
 
 NO_IDENTITY = (

@@ -7,6 +7,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.surfaces.tools import Answer, tools
+from tacit.surfaces.tools.reference.registry import reference_tools
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, group, private
 
@@ -154,3 +155,31 @@ def test_a_model_asks_for_one_thing_at_a_time(memory: Memory) -> None:
     own = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput):
         own.put("profile", "name", "Nina", visibility="public_ok", by_model=True)
+
+
+@pytest.mark.parametrize("line", ["Nina's pronouns are she/her", "Her name is Nina"])
+def test_a_tool_that_cannot_ask_refuses_a_name(memory: Memory, line: str) -> None:
+    own = private(memory, ALICE)
+    graph = {one.name: one for one in reference_tools(own)}
+    person = {"name": "Nina", "entityType": "person", "observations": []}
+    assert not graph["create_entities"].call({"entities": [person]}).failed
+    for answer in (
+        call(own, "write_file", path="about.md", text=f"- {line}\n"),
+        graph["add_observations"].call(
+            {"observations": [{"entityName": "Nina", "contents": [line]}]}
+        ),
+        graph["create_entities"].call(
+            {"entities": [{"name": "N", "entityType": "person", "observations": [line]}]}
+        ),
+    ):
+        assert answer.failed
+        assert "memory_put" in answer.text
+    assert not [one for one in own.list() if line in one.content]
+    assert not call(own, "write_file", path="about.md", text="- Nina likes tea\n").failed
+
+
+def test_an_edited_line_is_refused_where_it_becomes_a_name(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    assert not call(own, "write_file", path="about.md", text="- Nina likes tea\n").failed
+    assert call(own, "write_file", path="about.md", text="- Nina is called Nele\n").failed
+    assert own.read_file("about.md").endswith("- Nina likes tea\n")

@@ -51,6 +51,21 @@ def must_ask(draft: Draft, old: Memory | None = None) -> bool:
     return False
 
 
+def refuse_said(content: str, field: str) -> None:
+    """Refuse a sentence that says what a person is called or how they are spoken of."""
+    refuse_profile(Draft(content=content, by_model=True), field)
+
+
+def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
+    """Refuse a profile field where the model's tool has no way to ask the person about it."""
+    if must_ask(draft, old):
+        raise InvalidInput(
+            field,
+            "says a name, pronouns, a home or a language, which the person is asked about first; "
+            "keep that with memory_put or add_memory, and leave it out here",
+        )
+
+
 def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembered:
     """Make what is written a proposal to the requester. `old` is the memory that a yes replaces;
     for a key, that is the value which the requester holds. Outside of a private chat the answer

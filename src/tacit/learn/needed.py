@@ -35,10 +35,9 @@ def rewrite(pattern: re.Pattern[str], new: str) -> Rewrite:
     return Rewrite(pattern, new, needed(pattern.pattern))
 
 
-def needed(pattern: str, most: int = _PIECES_MAX_COUNT) -> Pieces:
-    """What it needs, at most so many pieces."""
+def needed(pattern: str) -> Pieces:
     try:
-        found, end = _either(pattern, 0, most)
+        found, end = _either(pattern, 0)
     except Untold:
         return ANYTHING
     return found if end == len(pattern) else ANYTHING
@@ -72,25 +71,25 @@ def rewritten(rewrites: Iterable[Rewrite], text: str) -> str:
     return text
 
 
-def _either(pattern: str, at: int, most: int) -> tuple[Pieces, int]:
+def _either(pattern: str, at: int) -> tuple[Pieces, int]:
     """Ways divided by bars, up to the end of the group: what is needed is needed by one of them."""
     ways: list[Pieces] = []
     while True:
-        found, at = _sequence(pattern, at, most)
+        found, at = _sequence(pattern, at)
         ways.append(found)
         if pattern[at : at + 1] != "|":
             break
         at += 1
     pieces = tuple(dict.fromkeys(piece for way in ways for piece in way))
-    known = "" not in pieces and len(pieces) <= most
+    known = "" not in pieces and len(pieces) <= _PIECES_MAX_COUNT
     return (pieces if known else ANYTHING), at
 
 
-def _sequence(pattern: str, at: int, most: int) -> tuple[Pieces, int]:
+def _sequence(pattern: str, at: int) -> tuple[Pieces, int]:
     """The most telling of what all has to be there."""
     best, run = ANYTHING, ""
     while at < len(pattern) and pattern[at] not in "|)":
-        found, literal, at = _atom(pattern, at, most)
+        found, literal, at = _atom(pattern, at)
         repeat = _REPEAT.match(pattern, at)
         assert repeat is not None
         at = repeat.end()
@@ -104,7 +103,7 @@ def _sequence(pattern: str, at: int, most: int) -> tuple[Pieces, int]:
     return _better(best, (run,)), at
 
 
-def _atom(pattern: str, at: int, most: int) -> tuple[Pieces | None, str, int]:
+def _atom(pattern: str, at: int) -> tuple[Pieces | None, str, int]:
     """What it needs, where it is a group; its letter, where it is one; and where it ends."""
     first = pattern[at]
     if first == "\\":
@@ -119,7 +118,7 @@ def _atom(pattern: str, at: int, most: int) -> tuple[Pieces | None, str, int]:
         opened = _GROUP.match(pattern, at)
         if opened is None or pattern[opened.end() : opened.end() + 1] == "?":
             raise Untold
-        found, at = _either(pattern, opened.end(), most)
+        found, at = _either(pattern, opened.end())
         if pattern[at : at + 1] != ")":
             raise Untold
         return None if opened["aside"] else found, "", at + 1

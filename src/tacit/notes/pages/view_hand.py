@@ -12,6 +12,7 @@ from tacit import limits
 from tacit.disclosure.change import Act, may_change
 from tacit.errors import InvalidInput, NotFound
 from tacit.learn import remember as learning
+from tacit.learn.asking import refuse_profile
 from tacit.learn.compose import stricter
 from tacit.model import text
 from tacit.model.draft import Draft
@@ -43,13 +44,16 @@ class ViewHand(OwnHand):
             about=tuple(sorted(self._about(said))) or None if room else None,
             for_room=room,
             agent=self.agent,
+            by_model=True,
         )
+        refuse_profile(asked, "text")
         done = learning.remember(self.w, asked, self.how.ttls)
         memory = writes.held(self.w, done.id)
         assert memory is not None
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
+        refuse_profile(Draft(content=content, by_model=True), "text", memory)
         if memory.owner is not None:
             return OwnHand.reword(self, memory, content)
         _check_open(content)

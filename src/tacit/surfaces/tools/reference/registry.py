@@ -3,12 +3,13 @@ those can switch, and keeps prompts and habits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.memory import DisabledView, View, inert
+from tacit.memory import DisabledView, View, inert, refuse_said
 from tacit.surfaces.tools.reference.graph import (
+    PERSON,
     Entity,
     Graph,
     Relation,
@@ -54,6 +55,7 @@ def _create_entities(graph: Graph, given: dict[str, Any]) -> Answer:
     for one in given["entities"]:
         entity = Entity(named(one["name"]), one["entityType"], _each(one["observations"]))
         check_entity(entity)
+        _check_profile(entity, entity.observations)
         if entity.name not in known:
             new.setdefault(entity.name, entity)
     for entity in new.values():
@@ -81,6 +83,7 @@ def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
         if name not in known:
             raise InvalidInput("entityName", "there is no such entity; create it first")
         check_observations(name, one["contents"])
+        _check_profile(known[name], one["contents"])
     results = []
     for one in given["observations"]:
         entity = known[named(one["entityName"])]
@@ -90,6 +93,13 @@ def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
         added = [inert(one) for one in new]
         results.append({"entityName": inert(entity.name), "addedObservations": added})
     return _listed("results", results)
+
+
+def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
+    """What a person is called and where they live is theirs to say: a tool would have to ask."""
+    if entity.kind.lower() == PERSON:
+        for content in contents:
+            refuse_said(content, "observations")
 
 
 def _delete_entities(graph: Graph, given: dict[str, Any]) -> Answer:
