@@ -142,7 +142,9 @@ SomebodyOrNull = Annotated[Any, WithJsonSchema(or_null(named.PERSON))]
 Identity = Annotated[Any, WithJsonSchema(named.IDENTITY)]
 Named = Annotated[Any, WithJsonSchema(named.NAMED)]
 ChatId = Annotated[Any, WithJsonSchema(named.CHAT)]
-Called = Annotated[Any, WithJsonSchema(one_of(set(NameKind) - {NameKind.WITHHELD}))]
+Called = Annotated[
+    Any, WithJsonSchema(one_of([kind for kind in NameKind if kind is not NameKind.WITHHELD]))
+]
 Path = Annotated[Any, WithJsonSchema({"type": "string", "pattern": f"^{_FILE}$"})]
 PathOrFolder = Annotated[
     Any, WithJsonSchema({"type": "string", "pattern": f"^({_FILE}|{_FOLDER})$"})
