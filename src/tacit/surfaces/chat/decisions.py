@@ -7,11 +7,11 @@ has no role says something else and decides nothing.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tacit.surfaces.chat.decision_words import COUNTED, IDIOMS, NUMBERS, ROLES, Role
+from tacit.unicode_forms import normalize
 
 _REPLY_MAX_CHARS = 200
 
@@ -54,7 +54,7 @@ def parse_decision(text: str, items: Sequence[frozenset[str]]) -> Decision | Non
 
 
 def _normalized(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    plain = normalize("NFKC", text).casefold().replace("’", "'")
     plain = re.sub(r"([^\W\d_])\1{2,}", r"\1", plain)  # "yesss"
     return _ENDING.sub("", _IDIOM.sub(lambda found: f" {IDIOMS[found[0]]} ", plain))
 
