@@ -9,6 +9,7 @@ TAG_MAX_CHARS = 64
 TAGS_MAX_COUNT = 32
 PEOPLE_PER_MEMORY_MAX_COUNT = 64
 MESSAGES_MAX_COUNT = 500  # handed over at a time
+MESSAGES_MAX_CHARS = 300_000  # of all of them, so that one request stays below a second
 
 # Identifiers. External keys leave room for an `ext:` prefix inside an identifier column.
 ID_CHARS = 8
@@ -58,9 +59,6 @@ PARTICIPANTS_MAX_COUNT = 1_000
 
 # Links. One person's identities, now and ever.
 IDENTITIES_PER_PERSON_MAX_COUNT = 256
-
-# Imports.
-IMPORT_LINE_MAX_BYTES = 1_000_000
 
 # Lifecycle.
 RESTORABLE_DAYS = 30
@@ -183,6 +181,7 @@ TALK_CALLS_MAX_COUNT = 16  # of tools, in one answer; more of them are not heard
 TALK_CALL_MAX_CHARS = 100_000  # of its arguments
 TALK_CALL_MAX_DEPTH = 32
 TALK_ANSWER_MAX_CHARS = 100_000
+TOOL_PARTS_MAX_COUNT = 200  # of all lists that one call of a tool hands over
 
 # Learning.
 LEARN_WRITES_PER_TURN_MAX_COUNT = 3
@@ -236,6 +235,7 @@ SUMMARY_TEXT_MAX_CHARS = 20_000
 LONG_TERM_ITEMS_MAX_COUNT = 100
 LONG_TERM_MAX_CHARS = 3_000
 DRAFT_MESSAGES_MAX_COUNT = 200  # the last ones
+DRAFT_MESSAGES_MAX_CHARS = 20_000  # of them that are read, from the end
 DRAFT_LINES_MAX_COUNT = 10  # of each section
 DRAFT_LINE_MAX_CHARS = 280
 DRAFT_TEXT_MAX_CHARS = 20_000  # of a conversation that a model reads
@@ -255,7 +255,6 @@ SERVER_BODY_MAX_BYTES = 1_048_576  # of one request
 SERVER_BODY_LOWEST_BYTES = 1_024
 SERVER_BODY_HIGHEST_BYTES = 67_108_864
 SERVER_HEADERS_MAX_BYTES = 1_048_576  # a thousand people with long names, percent-encoded
-SERVER_IMPORT_MAX_BYTES = 67_108_864  # of one request that brings memories along
 SERVER_CONNECTIONS_MAX_COUNT = 900  # of one process, below what systems allow it
 SERVER_SILENCE_MAX_SECONDS = 30  # of somebody who has begun a request, or a connection
 SERVER_RATE_PER_MINUTE = 600
@@ -342,9 +341,10 @@ NOTE_DAYS_MAX = 366
 NOTE_ITEMS_SHOWN_DEFAULT_COUNT = 20  # lines of a block in the style of summaries
 NOTES_RECENT_MAX_COUNT = 1_000  # sessions of recent days that are looked at
 FILES_LISTED_MAX_COUNT = 500  # sessions, the newest; older ones are read by their names
-FILE_MAX_CHARS = 100_000  # that a model writes at once
-FILE_NEW_LINES_MAX_COUNT = 500  # of them
+FILE_MAX_CHARS = 60_000  # that a model writes at once
+FILE_CHANGED_LINES_MAX_COUNT = 200  # new, worded otherwise, or gone
 PAGES_MAX_COUNT = 1_000  # of one person
 SESSION_PARTS_MAX_COUNT = 200  # topics, facts, tasks, links of a session, each
+SESSION_DRAFT_MAX_CHARS = 60_000  # of all of them
 SESSION_SUMMARY_MAX_CHARS = 500
 LINK_MAX_CHARS = 2_000

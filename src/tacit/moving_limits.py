@@ -6,8 +6,17 @@ from __future__ import annotations
 DATA_MAX_BYTES = 65_536
 DATA_DEPTH_MAX_COUNT = 32
 
+# Any JSON value, a checkpoint as well: what is looked at for secrets.
+SCREENED_MAX_CHARS = 500_000  # of its texts and names
+SCREENED_TEXT_CHARS = 20  # that each of them counts more
+
 # Imports.
+IMPORT_LINE_MAX_BYTES = 1_000_000  # of an export
+IMPORT_REQUEST_MAX_CHARS = 300_000  # of the lines that one request brings
+IMPORT_REQUEST_WORDINGS_MAX_COUNT = 100  # of memories in them, with their earlier versions
 IMPORT_ITEMS_MAX_COUNT = 200  # of one call, in one transaction
+IMPORT_ITEMS_MAX_CHARS = 100_000  # of all of them, so that one request stays below a second
+IMPORT_VALUE_CHARS = 10  # that each of their values counts more
 IMPORT_ID_MAX_CHARS = 1_000  # that another memory gave to something
 IMPORT_TOTAL_MAX_COUNT = 100_000_000
 

@@ -26,6 +26,7 @@ from tacit.learn.hearsay import outranked
 from tacit.learn.keep import Kept
 from tacit.learn.own_name import own_name
 from tacit.learn.reader import Reader
+from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import AUTO, Tongue
 from tacit.learn.reading.when import timely
 from tacit.learn.reconcile import Decision, Judgement, by_judgement, look, reconcile
@@ -133,6 +134,7 @@ class Path:
             return self._write(space, thread, turn, self._quarantining(turn, screened.reason), done)
         if screened.outcome != "learn":
             return self._write(space, thread, turn, lambda _: [], done)
+        turn = replace(turn, text=squeezed(turn.text))
         tongue = chosen(self.learning.tongue, turn.text)
         named = turn.speaker or own_name(self.store, space, turn.asking)
         speaker = named or tongue.texts["nobody"]

@@ -152,3 +152,22 @@ def foreign_id(item: Incoming) -> str | None:
     if item.source is None:
         return None
     return text.storable("source", item.source, moving_limits.IMPORT_ID_MAX_CHARS)
+
+
+def size_of(items: Iterable[object], most: int) -> int:
+    """The characters of all texts in them, and a few for each value; counted no further than
+    `most`. What it is made of is not checked here: it may be anything, and hold itself."""
+    size = 0
+    waiting = list(items)
+    while waiting and size <= most:
+        value = waiting.pop()
+        if value is None:
+            continue
+        size += moving_limits.IMPORT_VALUE_CHARS + (len(value) if isinstance(value, str) else 0)
+        if isinstance(value, Incoming):
+            waiting += [getattr(value, one.name) for one in fields(value)]
+        elif isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple | set | frozenset):
+            waiting += value
+    return size

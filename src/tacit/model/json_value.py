@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from tacit import moving_limits
 from tacit.errors import InvalidInput
 from tacit.model import text
+from tacit.screening.disguise import seen
 from tacit.screening.secrets import may_name
 
 
@@ -31,6 +32,8 @@ _DATA = Bounds(
 
 
 _NAMES_COUNT = 4  # of those above a value, the nearest
+_NAMED_CHARS = 500  # of a value: more than any secret that is known by its name has
+_SHORT_CHARS = 100  # texts that are not looked at again where they stand again
 _SAYS_ITS_NAME = ("name", "key", "label", "field")
 _CODE_MIN, _CARD_MIN, _CARD_MAX = 100, 10**11, 10**20  # as numbers
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # userPassword
@@ -75,11 +78,15 @@ def _sorted(value: object) -> str:
 
 
 class _Checking:
-    """One value, and how much of it has been looked at: what is in two places is there twice."""
+    """One value, and how much of it has been looked at: what is in two places is there twice. To
+    look for secrets is what takes long, so that is bounded as well."""
 
     def __init__(self, bounds: Bounds) -> None:
         # The shortest are a digit and a comma.
         self._bounds, self._left = bounds, bounds.bytes // 2 + 1
+        self._screened_left = moving_limits.SCREENED_MAX_CHARS
+        self._found_good: set[str] = set()  # short texts without secrets
+        self._may_name: dict[str, bool] = {}
 
     def check(self, value: object, names: tuple[str, ...], depth: int) -> None:
         """`names` are those that it stands under, of which one may say that it is secret."""
@@ -102,7 +109,9 @@ class _Checking:
         elif isinstance(value, list | tuple):
             for one in value:
                 self.check(one, names, depth - 1)
-            self._screen(" ".join(one for one in value if isinstance(one, str)), names)
+            words = " ".join(one for one in value if isinstance(one, str))
+            if words:
+                self._screen(words, names)
         elif isinstance(value, dict):
             self._check_object(value, names, depth)
         else:
@@ -115,23 +124,48 @@ class _Checking:
             if not isinstance(name, str):
                 self._refuse(f"holds a {type(name).__name__} as a name; use text")
             self._screen(self._storable(name), ())
-            inner = (*names, _HUMP.sub("_", name)) if may_name(name) else names
+            inner = (*names, _HUMP.sub("_", name)) if self._names_secrets(name) else names
             self.check(one, inner[-_NAMES_COUNT:], depth - 1)
             if isinstance(one, str):
-                self._screen(f"{name}: {one}", ())
+                self._screen_alone(f"{name}: {_beginning(one)}")
         if isinstance(said := value.get("value"), str | int):
             # A record that says its own name, such as {"name": "pin", "value": 1234}.
             named = (one for one in map(value.get, _SAYS_ITS_NAME) if isinstance(one, str))
-            self.check(said, tuple(filter(may_name, named)), 0)
+            self.check(said, tuple(filter(self._names_secrets, named)), 0)
 
     def _screen(self, words: str, names: tuple[str, ...]) -> None:
         """By its name, too, a value may be known as a secret."""
-        text.without_secrets(self._bounds.field, words)
+        self._screen_alone(words)
+        begins = _beginning(words) if names else ""
         for name in names:
-            text.without_secrets(self._bounds.field, f"{name}: {words}")
+            self._screen_alone(f"{name}: {begins}")
+
+    def _screen_alone(self, words: str) -> None:
+        if words in self._found_good:
+            return
+        self._screened_left -= len(words) + moving_limits.SCREENED_TEXT_CHARS
+        if self._screened_left < 0:
+            most, more = moving_limits.SCREENED_MAX_CHARS, moving_limits.SCREENED_TEXT_CHARS
+            self._refuse(
+                f"holds more text than is looked at for secrets at once: {most:,} characters, "
+                f"where each text and each name counts {more} more; save it in parts"
+            )
+        text.without_secrets(self._bounds.field, words)
+        if len(words) <= _SHORT_CHARS:
+            self._found_good.add(words)
+
+    def _names_secrets(self, name: str) -> bool:
+        if name not in self._may_name:
+            self._may_name[name] = may_name(name)
+        return self._may_name[name]
 
     def _storable(self, value: str) -> str:
         return text.storable(self._bounds.field, value, self._bounds.bytes)
 
     def _refuse(self, problem: str) -> NoReturn:
         raise InvalidInput(self._bounds.field, problem)
+
+
+def _beginning(words: str) -> str:
+    """What a name is put before; all of the words are looked at without it."""
+    return seen(words).lstrip()[:_NAMED_CHARS]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeGuard
 
 from tacit import limits
 from tacit.errors import InvalidInput
@@ -49,7 +50,18 @@ def listed(messages: object) -> list[object]:
     found = list(messages)
     if len(found) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("messages", f"takes at most {limits.MESSAGES_MAX_COUNT} at a time")
+    size = sum(len(one.content) for one in found if _has_text(one))
+    if size > limits.MESSAGES_MAX_CHARS:
+        most = limits.MESSAGES_MAX_CHARS
+        raise InvalidInput(
+            "messages",
+            f"are {size:,} characters in all; at most {most:,} are taken at a time: send fewer",
+        )
     return found
+
+
+def _has_text(message: object) -> TypeGuard[Message]:
+    return isinstance(message, Message) and isinstance(message.content, str)
 
 
 def checked(message: object) -> Said:

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from tacit.unicode_forms import normalize
+
 _WORD_MAX_CHARS = 64
 _CACHED_WORDS_COUNT = 65_536
 _ACCENT_CLASS_MIN = 200
@@ -39,10 +41,10 @@ def fold(text: str) -> str:
     """Lower case without accents, so that 'Café' and 'cafe' are one word."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFKD", text.casefold())
+    parts = normalize("NFKD", text.casefold())
     # Only marks above and below letters go: voiced kana and Indic vowels are other letters.
     bare = "".join(one for one in parts if unicodedata.combining(one) < _ACCENT_CLASS_MIN)
-    return unicodedata.normalize("NFC", bare)
+    return normalize("NFC", bare)
 
 
 def words(text: str) -> list[str]:

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from tacit import limits
+from tacit.unicode_forms import normalize
 
 _WORD = re.compile(r"[^\W_]+")
 # Han, kana, Thai, Lao, Myanmar, Khmer: written without spaces, so that a word may begin anywhere.
@@ -69,5 +70,5 @@ def _words(text: str) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    plain = normalize("NFKD", normalize("NFKC", text).casefold())
     return "".join(c for c in plain if not unicodedata.combining(c))

@@ -12,6 +12,7 @@ from typing import TypeVar
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.screening.secrets import screen
+from tacit.unicode_forms import normalize
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -200,11 +201,11 @@ def display(name: object) -> str:
     if not isinstance(name, str):
         return ""
     seen = "".join(c for c in name if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    shown = unicodedata.normalize("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
+    shown = normalize("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
     return "" if screen(shown) else shown
 
 
 def folded(name: str) -> str:
     """How two spellings of a name are compared."""
-    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    plain = " ".join(normalize("NFKC", name).casefold().split())
     return plain[: limits.NAME_MAX_CHARS]

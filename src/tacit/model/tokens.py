@@ -11,6 +11,8 @@ from typing import Final
 from tacit.errors import InvalidInput, MissingExtra
 
 Count = Callable[[str], int]
+_FORMS: Final = ("NFC", "NFKC")
+_NORMALIZED_CHARS: Final = 256
 
 # What `estimate` goes by, fitted to the byte-pair vocabulary o200k_base.
 _UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de"
@@ -105,7 +107,9 @@ def at_most(text: str) -> int:
         return 0
     if text.isascii():
         return len(text) + 1
-    forms = (text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFKC", text))
+    # In parts: a part that is normalised alone is never shorter, and a long run of marks is slow.
+    parts = [text[at : at + _NORMALIZED_CHARS] for at in range(0, len(text), _NORMALIZED_CHARS)]
+    forms = (text, *("".join(unicodedata.normalize(form, one) for one in parts) for form in _FORMS))
     return max(len(form.encode("utf-8", "surrogatepass")) for form in forms) + 1
 
 

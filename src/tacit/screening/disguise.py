@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from tacit.unicode_forms import normalize
+
 # What cannot be seen: controls, soft hyphen, joiners, marks of direction, tags, fillers, selectors.
 INVISIBLE = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -22,6 +24,9 @@ _DRAWN_ALIKE = str.maketrans(
         **dict.fromkeys("\u2236\ua789\u02d0", ":"),
         **dict.fromkeys("\u2044\u2215", "/"),
         "\u2800": " ",
+        # Each stands for a sentence: 18 and 8 letters that hide nothing.
+        "\ufdfa": "\u0635",
+        "\ufdfb": "\u062c",
         "\u2028": "\n",
         "\u2029": "\n",
     }
@@ -37,6 +42,11 @@ _HOMOGLYPHS = str.maketrans(
 )
 
 
+def seen(text: str) -> str:
+    """Without what cannot be seen."""
+    return _UNSEEN.sub("", text)
+
+
 def readings(text: str) -> tuple[str, ...]:
     """The text as it reads; twice where what is invisible may part words or join them."""
     if text.isascii() and not _UNSEEN.search(text):
@@ -47,7 +57,7 @@ def readings(text: str) -> tuple[str, ...]:
 
 
 def _read(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text.translate(_DRAWN_ALIKE))
+    text = normalize("NFKC", text.translate(_DRAWN_ALIKE))
     text = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
     return _LETTERS.sub(_one_script, text)
 

@@ -21,6 +21,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _HEX = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{32,}\Z", re.IGNORECASE)
+_DIGIT = re.compile(r"[0-9]")
 _ROW = re.compile(r"[xX]{4}|(.)\1{9}")
 _RANDOM_MIN_CHARS = 16
 _RANDOM_MIN_DISTINCT = 8
@@ -69,6 +70,8 @@ def random(value: str) -> bool:
         return False
     if _HEX.match(value):
         return True
+    if value.isascii() and not _DIGIT.search(value):
+        return False
     classes = [_class(char) for char in value]
     if not {"letter", "digit"} <= {"digit" if one == "digit" else "letter" for one in classes}:
         return False

@@ -90,8 +90,10 @@ def _card_in(run: str) -> bool:
             digits += groups[last]
             if len(digits) > _CARD_MAX_DIGITS:
                 break
+            if len(digits) < _CARD_MIN_DIGITS:
+                continue
             sizes = [len(group) for group in groups[first : last + 1]]
-            if len(digits) >= _CARD_MIN_DIGITS and _as_on_a_card(sizes) and _card(digits):
+            if _as_on_a_card(sizes) and _card(digits):
                 return True
     return False
 

@@ -44,6 +44,7 @@ _NEAR_CHARS = 60
 _TOKEN = re.compile(r"[\"'`(]{0,2}([A-Za-z0-9+/_=~.:$!@-]{8,})")
 _KEY_MIN_CHARS = 20
 _SECRET_MIN_CHARS = 12
+_DIGIT = re.compile(r"[0-9]")
 _HEX_OR_UUID = re.compile(r"[0-9a-fA-F-]+\Z")
 _NO_SECRET_BEFORE = re.compile(
     r"(?i:\b(?:page|next|continuation|sync|pagination|cursor|public|primary|foreign|sort|partition"
@@ -140,10 +141,12 @@ def _seed(text: str) -> bool:
 def _labelled(text: str) -> bool:
     for rest, linked, before in after("secret", text):
         found = _TOKEN.match(rest.lstrip())
-        if not found or _NO_SECRET_BEFORE.search(before) or placeholder(found[1]):
+        if not found or placeholder(found[1]):
             continue
         value = found[1].rstrip(".:")
-        if random(value) or (linked and _long_mix(value)):
+        if not random(value) and not (linked and _long_mix(value)):
+            continue
+        if not _NO_SECRET_BEFORE.search(before):
             return True
     return any(_bare_key(*one) for one in after("key", text))
 
@@ -151,13 +154,17 @@ def _labelled(text: str) -> bool:
 def _bare_key(rest: str, linked: bool, before: str) -> bool:
     """'Key' alone names many things: only a long value that is no hash and no id counts."""
     found = _TOKEN.match(rest.lstrip())
-    if not found or not linked or _NO_SECRET_BEFORE.search(before):
+    if not found or not linked:
         return False
     value = found[1].rstrip(".:")
-    return len(value) >= _KEY_MIN_CHARS and random(value) and not _HEX_OR_UUID.match(value)
+    if len(value) < _KEY_MIN_CHARS or not random(value) or _HEX_OR_UUID.match(value):
+        return False
+    return not _NO_SECRET_BEFORE.search(before)
 
 
 def _long_mix(value: str) -> bool:
+    if not _DIGIT.search(value):
+        return False  # most of them: to take it apart costs more
     parts = re.split(r"[^A-Za-z0-9]", value)
     return any(
         len(part) >= _SECRET_MIN_CHARS and not part.isalpha() and not part.isdigit()

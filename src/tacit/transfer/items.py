@@ -14,7 +14,14 @@ from tacit import moving_limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.learn.floor import find_floor, join_words, list_texts
 from tacit.model.draft import Draft
-from tacit.model.imports import ImportRun, RefusedItem, drafted, foreign_id, incoming
+from tacit.model.imports import (
+    ImportRun,
+    RefusedItem,
+    drafted,
+    foreign_id,
+    incoming,
+    size_of,
+)
 from tacit.model.request import Request
 from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
 from tacit.screening.instructions import suspicious
@@ -86,7 +93,19 @@ def _given(items: object) -> list[object]:
     given = list(islice(items, most + 1))
     if len(given) > most:
         raise InvalidInput("items", f"takes at most {most} at once: hand in the rest afterwards")
+    _check_size(given)
     return given
+
+
+def _check_size(given: list[object]) -> None:
+    """All of them together; one alone is held to its own limits."""
+    most = moving_limits.IMPORT_ITEMS_MAX_CHARS
+    if len(given) > 1 and size_of(given, most) > most:
+        raise InvalidInput(
+            "items",
+            f"are more than {most:,} characters in all, where each value counts "
+            f"{moving_limits.IMPORT_VALUE_CHARS} more: hand in fewer at once",
+        )
 
 
 def _checked(place: int, value: object, categories: Collection[str], at: datetime) -> Item:

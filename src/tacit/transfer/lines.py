@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from tacit import limits
+from tacit import moving_limits
 from tacit.disclosure.change import Standing
 from tacit.errors import InvalidInput, StoreError, TacitError
 from tacit.learn.remember import remember, update
@@ -91,8 +91,8 @@ def parse(raw: object, categories: Collection[str]) -> Line | None:
     """None for a part of an export that is no memory of one's own: it is not to be taken in."""
     if not isinstance(raw, str):
         raise InvalidInput("line", "expected text")
-    if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
-        raise InvalidInput("line", f"is longer than {limits.IMPORT_LINE_MAX_BYTES:,} bytes")
+    if len(raw.encode("utf-8", "replace")) > moving_limits.IMPORT_LINE_MAX_BYTES:
+        raise InvalidInput("line", f"is longer than {moving_limits.IMPORT_LINE_MAX_BYTES:,} bytes")
     try:
         plain = json.loads(raw)
     except (ValueError, RecursionError):

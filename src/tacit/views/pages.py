@@ -130,7 +130,7 @@ class ViewPages(Access):
         wanted = {item.content for item in parse(said.encode(), where.kind).items}
         found = self._read(lambda c, r: self._tree(c, r).opened(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
-        return sorted(wanted - known)[: limits.FILE_NEW_LINES_MAX_COUNT]
+        return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
 
 
 def _text(field: str, value: object) -> str:

@@ -22,6 +22,7 @@ _FENCE = re.compile(r"```.{0,2000}?(?:```|\Z)", re.DOTALL)
 _TICKS = re.compile(r"`[^`\n]{1,200}`")
 _DOUBLE = re.compile(r'"[^"\n]{1,400}(?:"|$)')
 _SINGLE = re.compile(r"(?<!\w)'[^'\n]{2,300}'(?!\w)|(?<!\w)'[^\n]{2,300}[.!?,]'(?!\w)")
+_GAP = re.compile(r"\s{9,}")
 _PICTURE = "\ue000"
 _SMILEY = re.compile(r"(?<=\s)[:;=]-?[()DPp](?=\s)")
 _PICTURES = re.compile(f"{_PICTURE}[{_PICTURE} ]*(?=[^?!.,;:){_PICTURE} ])")
@@ -52,6 +53,11 @@ class Piece:
     text: str
     asked: bool = False  # it ends with a question mark
     opened: bool = True  # it begins a sentence
+
+
+def squeezed(text: str) -> str:
+    """The message with gaps as people write them: rules go back over a long one again and again."""
+    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else " ", text)
 
 
 def blanked(text: str, tongue: Tongue) -> str:

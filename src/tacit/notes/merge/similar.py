@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +11,7 @@ from tacit.learn.claim_sense import denies
 from tacit.learn.reading.tongue import Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.model.stems import stems
+from tacit.unicode_forms import normalize
 
 _ALIKE_MIN_SHARE = 0.75  # of the words of the longer one
 _SHARED_MIN_COUNT = 2
@@ -35,7 +35,7 @@ class Gist:
 
 def plain(text: str) -> str:
     """A text without case, spacing and a full stop: the same for what only looks different."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = normalize("NFKC", text).casefold()
     return " ".join(folded.split()).strip(_ENDS) or folded.strip()
 
 
@@ -81,7 +81,7 @@ def keywords(text: str, tongue: Tongue) -> frozenset[str]:
     and pairs of them."""
     own, stem = tongue.words["small"], cues(tongue.code).stem
     found: set[str] = set()
-    for word in _WORD.findall(unicodedata.normalize("NFC", text).casefold()):
+    for word in _WORD.findall(normalize("NFC", text).casefold()):
         parts = [word] if word.isascii() else stems(word)
         if len(parts) > 1:
             found.update(parts)

@@ -6,13 +6,23 @@ its words is left.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import product
 
 from tacit.model.notes import Item
 
 _ALIKE_MIN = 0.4  # of the words; with less in common it is another thing that took the place
 _COMPARED_MAX_COUNT = 10_000  # pairs of lines, each with each; beyond, in their order alone
+_COMPARED_WORDS_MAX_COUNT = 2_000_000  # pairs of their words, which are as many steps
+_WORDS_COUNT = 60  # of a line that are compared
+
+
+def changed_at_least(old: Sequence[Item], new: Sequence[Item]) -> int:
+    """How many lines are new, or gone, by their words alone: quickly, before they are aligned."""
+    before, after = Counter(map(_words, old)), Counter(map(_words, new))
+    return max((after - before).total(), (before - after).total())
 
 
 def aligned(old: Sequence[Item], new: Sequence[Item]) -> list[Item | None]:
@@ -53,12 +63,18 @@ def _edited(
     found: list[Item | None],
 ) -> None:
     """Of what was replaced at one place, the most alike first."""
-    if len(gone) * len(come) <= _COMPARED_MAX_COUNT:
-        pairs = [(a, c) for a in gone for c in come]
-    else:
-        pairs = list(zip(gone, come, strict=False))
+    before = {one: _first_words(old[one]) for one in gone}
+    after = {one: _first_words(new[one]) for one in come}
+    words = sum(map(len, before.values())) * sum(map(len, after.values()))
+    few = len(gone) * len(come) <= _COMPARED_MAX_COUNT and words <= _COMPARED_WORDS_MAX_COUNT
+    pairs = product(gone, come) if few else zip(gone, come, strict=False)
     rated = sorted(
-        ((_likeness(old[a], new[c]), a, c) for a, c in pairs),
+        # A fact is no task.
+        (
+            (_likeness(before[a], after[c]), a, c)
+            for a, c in pairs
+            if (old[a].done is None) == (new[c].done is None)
+        ),
         key=lambda one: (-one[0], one[1], one[2]),
     )
     used: set[int] = set()
@@ -68,11 +84,12 @@ def _edited(
             used.add(a)
 
 
-def _likeness(one: Item, other: Item) -> float:
-    if (one.done is None) != (other.done is None):
-        return 0.0  # a fact is no task
-    words = (one.content[:2_000].casefold().split(), other.content[:2_000].casefold().split())
-    return SequenceMatcher(None, *words, autojunk=False).ratio()
+def _first_words(item: Item) -> list[str]:
+    return item.content[:2_000].casefold().split()[:_WORDS_COUNT]
+
+
+def _likeness(one: list[str], other: list[str]) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _words(item: Item) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from tacit.notes.mirror.pairing import Shown
 from tacit.notes.mirror.plan import Agreed
 from tacit.notes.mirror.reading_back import Reading, Rules
 from tacit.notes.pages import virtual
-from tacit.notes.pages.alignment import aligned
+from tacit.notes.pages.alignment import aligned, changed_at_least
 from tacit.notes.pages.tree import Opened, Tree
 from tacit.notes.pages.view_hand import ViewHand
 from tacit.notes.pages.virtual import Spot
@@ -189,10 +189,11 @@ class Pen:
             raise InvalidInput("text", "links are not kept in a group's note; write what they say")
         shown = [] if found is None else found.shown
         old = [item_of(memory, item.section, item.added_on) for item, memory in shown]
+        for item in document.items:
+            text.storable("content", item.content, limits.CONTENT_MAX_CHARS)
+        _check_changes(changed_at_least(old, document.items))
         known = aligned(old, document.items)
-        if known.count(None) > limits.FILE_NEW_LINES_MAX_COUNT:
-            most = limits.FILE_NEW_LINES_MAX_COUNT
-            raise InvalidInput("text", f"has more than {most} new lines; write it in parts")
+        _check_changes(_changed(old, document.items, known))
         for item, before in zip(document.items, known, strict=True):
             if before is None or before.section is not item.section:
                 self.may_file(filed(item.section).category)
@@ -240,6 +241,22 @@ def _named(document: Document, known: Sequence[Item | None]) -> list[SetItem]:
         if (wanted := replace(entry.item, id=before.id if before else None, conflict=False))
         != entry.item
     ]
+
+
+def _changed(old: Sequence[Item], items: Sequence[Item], known: Sequence[Item | None]) -> int:
+    """Lines that are new, worded otherwise, or gone."""
+    come = sum(
+        before is None or (before.content, before.section) != (item.content, item.section)
+        for item, before in zip(items, known, strict=True)
+    )
+    return come + len(old) - sum(before is not None for before in known)
+
+
+def _check_changes(count: int) -> None:
+    """Each line that changes is a write of its own, and all of them are one transaction."""
+    most = limits.FILE_CHANGED_LINES_MAX_COUNT
+    if count > most:
+        raise InvalidInput("text", f"changes more than {most} lines at once; write it in parts")
 
 
 def _agreed(shown: Sequence[Shown]) -> dict[str, Agreed]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from tacit.learn.classify import classify
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reading import rules
 from tacit.learn.reading.holds import read_holds
+from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import Tongue
 from tacit.model.message import Role, Said
 from tacit.model.notes import Link, SessionDraft, TaskDraft, TopicDraft
@@ -80,8 +82,10 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
     with the answers to it; nothing that reads like an instruction, and no secret. Of a long
     conversation, the end."""
     kept: list[Said] = []
-    hushed = len(messages) > limits.DRAFT_MESSAGES_MAX_COUNT  # until somebody speaks again
-    for said in messages[-limits.DRAFT_MESSAGES_MAX_COUNT :]:
+    last = _last(messages)
+    hushed = len(messages) > len(last)  # until somebody speaks again
+    for one in last:
+        said = replace(one, content=squeezed(one.content))
         if said.role not in (Role.USER, Role.ASSISTANT):
             continue
         if said.role is Role.USER:
@@ -91,6 +95,16 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
         if not hushed and not suspicious(said.content) and not secrets.screen(said.content):
             kept.append(said)
     return kept
+
+
+def _last(messages: Sequence[Said]) -> Sequence[Said]:
+    """As many as are read, and one at least."""
+    left = limits.DRAFT_MESSAGES_MAX_CHARS
+    for count, said in enumerate(reversed(messages)):
+        left -= len(said.content)
+        if count and (left < 0 or count == limits.DRAFT_MESSAGES_MAX_COUNT):
+            return messages[-count:]
+    return messages
 
 
 def moment(at: datetime) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields
 from typing import TypeVar
 
 from tacit import limits
@@ -19,6 +20,12 @@ def checked(draft: object) -> SessionDraft:
     keep."""
     if not isinstance(draft, SessionDraft):
         raise InvalidInput("draft", "expected a tacit.SessionDraft")
+    size = sum(map(len, _texts(draft)))
+    if size > limits.SESSION_DRAFT_MAX_CHARS:
+        most = limits.SESSION_DRAFT_MAX_CHARS
+        raise InvalidInput(
+            "draft", f"is {size:,} characters in all; at most {most:,} are kept: shorten it"
+        )
     to = text.choice("promote_to", draft.promote_to, Section)
     if to not in _INDEX:
         raise InvalidInput("promote_to", f"use {Section.KEY_FACTS} or {Section.GOALS}")
@@ -33,6 +40,18 @@ def checked(draft: object) -> SessionDraft:
         promote_to=to,
         tags=_all("tags", draft.tags, _tag),
     )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Whatever is written in a draft; what is no part of one is refused by its name."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Collection):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, SessionDraft | TopicDraft | TaskDraft | Link):
+        for field in fields(value):
+            yield from _texts(getattr(value, field.name))
 
 
 def _all(field: str, value: object, check: Callable[[object], T]) -> tuple[T, ...]:

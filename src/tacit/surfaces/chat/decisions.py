@@ -8,7 +8,6 @@ has no role says something else and decides nothing; so does one that people clo
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +20,7 @@ from tacit.surfaces.chat.decision_words import (
     ROLES,
     Role,
 )
+from tacit.unicode_forms import normalize
 
 _REPLY_MAX_CHARS = 200
 _SPACE = r"[\s,]+"  # also "yes, it is"
@@ -78,7 +78,7 @@ def parse_decision(
 
 
 def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    folded = normalize("NFKC", text).casefold().replace("’", "'")
     return re.sub(r"([^\W\d_])\1{2,}", r"\1", folded)  # "yesss"
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-from tacit import Message, limits
+from tacit import Message, limits, moving_limits
 from tacit.errors import InvalidInput
 from tacit.model import message
 
@@ -30,7 +30,7 @@ def parse(lines: Iterable[str]) -> list[Message]:
 
 
 def _turn(line: str) -> Message:
-    if len(line) > limits.IMPORT_LINE_MAX_BYTES:
+    if len(line) > moving_limits.IMPORT_LINE_MAX_BYTES:
         raise InvalidInput("turn", "is too long for one line")
     try:
         said = json.loads(line)

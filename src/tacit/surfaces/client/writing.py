@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
-from tacit import limits
+from tacit import limits, moving_limits
 from tacit.errors import InvalidInput
 from tacit.model import json_value, text
 from tacit.model.draft import Fields, FiledFields
@@ -22,6 +23,8 @@ from tacit.surfaces.client.calling import (
     sendable,
 )
 from tacit.surfaces.client.server import Call
+
+_LINE = re.compile(r"line (\d+)")
 
 
 class RemoteWrites(Calling):
@@ -130,18 +133,49 @@ class RemoteWrites(Calling):
         self._write(None, "POST", f"/api/proposals/{memory_part(id)}/decline")
 
     def import_lines(self, lines: Iterable[str]) -> Imported:
-        """Sent as they come, so that nothing is kept twice. Not sent again: it is safe to."""
+        """In as many requests as it takes. None is sent again by itself: for the caller it is safe
+        to, as what is there already is skipped."""
         if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
             raise InvalidInput("lines", "expected lines of text, as an open file gives them")
-        call = Call(method="POST", path="/api/import", headers=self._claims)
-        done: Imported = self._as(Imported, self._server.send_lines(call, _ended(lines)))
-        return done
+        whole, before = Imported(), 0
+        for few in _requests(_ended(lines)):
+            call = Call(method="POST", path="/api/import", headers=self._claims)
+            done: Imported = self._as(Imported, self._server.send_lines(call, few))
+            whole = Imported(
+                created=whole.created + done.created,
+                skipped=whole.skipped + done.skipped,
+                refused=(*whole.refused, *(_renumbered(one, before) for one in done.refused)),
+            )
+            before += len(few)
+        return whole
 
 
 def _checked(**fields: Any) -> dict[str, Any]:
     """What was said; data that would not come back the same is refused before it is sent."""
     told = said(**fields)
     return told | {"data": json_value.data(told["data"])} if "data" in told else told
+
+
+def _requests(lines: Iterable[str]) -> Iterator[list[str]]:
+    """As many lines at a time as a server takes. At least one request, where there are none."""
+    few: list[str] = []
+    chars = wordings = 0
+    for line in lines:
+        # Each version of a memory says its content, and so does the memory.
+        more = max(1, line.count('"content"'))
+        full = wordings + more > moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
+        if few and (full or chars + len(line) > moving_limits.IMPORT_REQUEST_MAX_CHARS):
+            yield few
+            few, chars, wordings = [], 0, 0
+        few.append(line)
+        chars, wordings = chars + len(line), wordings + more
+    yield few
+
+
+def _renumbered(refused: str, before: int) -> str:
+    """By its number among all lines, and not among those of its request."""
+    named = _LINE.match(refused)
+    return refused if named is None else f"line {int(named[1]) + before}{refused[named.end() :]}"
 
 
 def _ended(lines: Iterable[object]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
@@ -11,7 +10,14 @@ from typing import Protocol, runtime_checkable
 from tacit import limits, moving_limits
 from tacit.errors import InvalidInput
 from tacit.model import text
-from tacit.model.imports import Foreseen, ImportPreview, ImportStep, Incoming, RefusedItem
+from tacit.model.imports import (
+    Foreseen,
+    ImportPreview,
+    ImportStep,
+    Incoming,
+    RefusedItem,
+    size_of,
+)
 from tacit.surfaces.moving.records import Found, Preview, Problems, Skipped, Summary
 from tacit.surfaces.moving.sources import Source
 
@@ -122,7 +128,7 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
         if isinstance(one, Skipped):
             problems.add(str(one), counts=not one.beside)
             continue
-        large = _size(one.item)
+        large = size_of([one.item], moving_limits.MOVED_STEP_MAX_CHARS)
         full = len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT
         if batch and (full or size + large > moving_limits.MOVED_STEP_MAX_CHARS):
             yield batch
@@ -131,10 +137,6 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
         size += large
     if batch:
         yield batch
-
-
-def _size(item: Incoming) -> int:
-    return len(item.content) + (len(json.dumps(item.data)) if item.data else 0)
 
 
 def _about_known(view: Into, source: Source, batch: Sequence[Found]) -> list[Incoming]:

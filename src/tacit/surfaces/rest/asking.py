@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[!-~]{1,255}")
 SCOPE = "x-tacit-scope"
 OR_LOCAL = "x-tacit-or-local"  # of a route: the local person needs no scope
 READS = "x-tacit-reads"  # of a route: how its body is written
-IMPORTS_MAX_COUNT = 2  # at a time: each holds a large body until it is taken in
+IMPORTS_MAX_COUNT = 2  # at a time: each is hundreds of writes
 _NONE = ""  # an id that no memory has
 
 

@@ -19,7 +19,6 @@ from tacit.surfaces.rest.refusals import RETRY_AFTER_SECONDS, Refused, told
 REQUEST_ID = "x-request-id"
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEALTH = "/health/"
-_IMPORT = "/api/import"
 _HEADERS_MAX_BYTES = limits.SERVER_HEADERS_MAX_BYTES
 _TOO_MANY_HEADERS = (
     f"headers have at most {_HEADERS_MAX_BYTES:,} bytes in all; leave out the names of participants"
@@ -102,8 +101,7 @@ class Bounded:
             return
         if sum(len(one) for pair in scope["headers"] for one in pair) > _HEADERS_MAX_BYTES:
             raise Refused("headers-too-large", _TOO_MANY_HEADERS)
-        large = scope["path"] == _IMPORT
-        most = max(self._most, limits.SERVER_IMPORT_MAX_BYTES) if large else self._most
+        most = self._most
         said = Headers(scope=scope).get("content-length", "")
         if said.isdigit() and (len(said) > 18 or int(said) > most):
             raise _too_large(most)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import Imported
+from tacit import Imported, moving_limits
+from tacit.errors import InvalidInput
 from tacit.model.keys import Scope
 from tacit.model.words import Format
 from tacit.surfaces.rest.answers import NDJSON, answer
@@ -45,4 +48,35 @@ def history_export(asked: Asking) -> Response:
 @routes.post("/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON, once=True)
 def import_lines(asked: Asking, lines: SentLines) -> Response:
     """Take in what an export wrote. Bad lines are refused one by one; good ones are kept."""
-    return answer(asked.writing.import_lines(lines))
+    return answer(asked.writing.import_lines(_bounded(lines)))
+
+
+def _bounded(lines: Iterator[str]) -> list[str]:
+    """Refused as a whole where it is too much at once, before any of it is kept."""
+    found = list(lines)
+    size = sum(map(len, found))
+    if size > moving_limits.IMPORT_REQUEST_MAX_CHARS:
+        most = moving_limits.IMPORT_REQUEST_MAX_CHARS
+        raise InvalidInput(
+            "lines",
+            f"are {size:,} characters in all; at most {most:,} are taken at once: send fewer lines",
+        )
+    if sum(map(_wordings, found)) > moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT:
+        most = moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
+        raise InvalidInput(
+            "lines",
+            f"hold more than {most} memories, each version counted; send fewer lines at once, or "
+            "leave out the versions",
+        )
+    return found
+
+
+def _wordings(line: str) -> int:
+    """How many writes a line is; what is wrong with it is said when it is taken in."""
+    if not line.strip():
+        return 0
+    try:
+        versions = json.loads(line).get("versions")
+    except (ValueError, RecursionError, AttributeError):
+        return 1
+    return max(1, len(versions)) if isinstance(versions, list) else 1

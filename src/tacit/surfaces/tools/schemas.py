@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tacit import limits
 from tacit.errors import InvalidInput
 
 Schema = Mapping[str, Any]
@@ -48,7 +49,17 @@ def checked(schema: Schema, arguments: object) -> dict[str, Any]:
     """The arguments, if they are of the schema. What is null counts as left out, because many
     models write down every argument that there is."""
     found: dict[str, Any] = _object("arguments", schema, arguments)
+    if _parts(found) > limits.TOOL_PARTS_MAX_COUNT:
+        most = limits.TOOL_PARTS_MAX_COUNT
+        raise InvalidInput("arguments", f"list more than {most} things in all; call it in steps")
     return found
+
+
+def _parts(value: object) -> int:
+    """Of all lists in it, those within others too: each may be a write of its own."""
+    if isinstance(value, Mapping):
+        return sum(map(_parts, value.values()))
+    return len(value) + sum(map(_parts, value)) if isinstance(value, list) else 0
 
 
 def _object(field: str, schema: Schema, value: object) -> dict[str, Any]:
