@@ -184,6 +184,7 @@ def _go_back(connection: Connection) -> None:
         "DROP TABLE graph_writes",
         "ALTER TABLE memories DROP COLUMN data",
         "ALTER TABLE learning_days DROP COLUMN last_turn_at",
+        "ALTER TABLE erasures DROP COLUMN remains",
         "DROP INDEX ix_history_owner",
         "DROP INDEX ix_history_at",
         "DROP INDEX ix_memories_foremost",

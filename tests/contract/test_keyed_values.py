@@ -158,6 +158,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
                     {"id": row.id, "words": lexemes(words)},
                 )
         connection.execute(text("ALTER TABLE learning_days DROP COLUMN last_turn_at"))
+        connection.execute(text("ALTER TABLE erasures DROP COLUMN remains"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0011'"))
 
     memory._store.database.write(as_before)
