@@ -119,11 +119,9 @@ def test_no_file_is_named_after_nothing() -> None:
         assert not any(word in path.stem.lower() for word in BANNED), path
 
 
-def test_files_and_functions_stay_readable() -> None:
+def test_functions_stay_readable() -> None:
     for path in modules():
-        text = path.read_text()
-        assert text.count("\n") <= 350, f"{path} is {text.count(chr(10))} lines long"
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno is not None
                 length = node.end_lineno - node.lineno
