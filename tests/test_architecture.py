@@ -7,7 +7,15 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "tacit"
 
-WORDS = ("errors", "limits", "chat_limits", "console_limits", "moving_limits", "clock", "unicode_forms")
+WORDS = (
+    "errors",
+    "limits",
+    "chat_limits",
+    "console_limits",
+    "moving_limits",
+    "clock",
+    "unicode_forms",
+)
 # From DESIGN: what comes later may import what comes earlier, never the other way round.
 STAGES = (
     WORDS,
