@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,6 +148,9 @@ bench-console: .venv/.test-ready ## the console's pages with 10,000 memories bes
 
 bench-checkpoints: .venv/.test-ready ## saving and loading a graph's state beside LangGraph's own savers
 	$(WITH_POSTGRES) $(BIN)/python bench/checkpoint_speed.py $(ARGS)
+
+bench-requests: .venv/.test-ready ## the most expensive requests that are still legal: none above a second of CPU
+	$(BIN)/python bench/request_cost.py $(ARGS)
 
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py

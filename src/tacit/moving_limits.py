@@ -9,6 +9,7 @@ DATA_DEPTH_MAX_COUNT = 32
 # Any JSON value, a checkpoint as well: what is looked at for secrets.
 SCREENED_MAX_CHARS = 500_000  # of its texts and names
 SCREENED_TEXT_CHARS = 20  # that each of them counts more
+SCREENED_LIST_CHARS = 5  # that each list and each object counts
 
 # Imports.
 IMPORT_LINE_MAX_BYTES = 1_000_000  # of an export

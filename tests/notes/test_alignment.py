@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.model.notes import Item, Section
-from tacit.notes.pages.alignment import aligned
+from tacit.notes.pages.alignment import aligned, changed_at_least
 
 
 def items(*contents: str, ids: bool = False) -> list[Item]:
@@ -69,3 +69,19 @@ def test_no_line_is_taken_twice_and_what_stays_stays(before: list[str], after: l
 def test_a_long_text_that_is_written_anew_takes_no_longer_than_it_is() -> None:
     old = items(*(f"old fact {n}" for n in range(2_000)), ids=True)
     assert len(aligned(old, items(*(f"new thing {n}" for n in range(2_000))))) == 2_000
+
+
+@given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
+def test_no_fewer_lines_change_than_their_words_say(one: list[str], two: list[str]) -> None:
+    old, new = items(*one, ids=True), items(*two)
+    known = aligned(old, new)
+    come = sum(b is None or b.content != n.content for b, n in zip(known, new, strict=True))
+    gone = len(old) - sum(before is not None for before in known)
+    assert changed_at_least(old, new) <= come + gone
+
+
+def test_long_lines_of_one_word_are_told_apart_by_their_first_words() -> None:
+    same = "tea " * 500
+    old = items(*(f"{n} {same}" for n in range(40)), ids=True)
+    new = items(*(f"{n} {same} again" for n in range(40)))
+    assert ids(old, new) == [one.content for one in old]

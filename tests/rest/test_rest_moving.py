@@ -63,3 +63,35 @@ def test_bad_lines_are_refused_one_by_one(world: World) -> None:
     ))  # fmt: skip
     assert done["created"] == 1
     assert [one.split(":")[0] for one in done["refused"]] == [f"line {n}" for n in (1, 3, 4, 5, 6)]
+
+
+def test_too_much_at_once_is_refused_before_any_of_it_is_kept(world: World) -> None:
+    alice = world.caller().with_headers(Content_Type="application/x-ndjson")
+    many = [json.dumps({"content": f"fact {n}"}) for n in range(101)]
+    versions = [{"content": f"wording {n}"} for n in range(101)]
+    reworded = json.dumps({"content": "wording 100", "versions": versions})
+    long = [json.dumps({"content": f"{n} " + "tea " * 3_900}) for n in range(20)]
+    for lines, said in ((many, "100 memories"), ([reworded], "100 memories"), (long, "300,000")):
+        sent = alice.send("POST", "/api/import", content="\n".join(lines).encode())
+        assert said in refused(sent, 422, "lines")["detail"]
+    assert alice.told("/api/count") == {"count": 0}
+    parts = (many[:100], many[100:])
+    done = [good(alice.send("POST", "/api/import", content="\n".join(p).encode())) for p in parts]
+    assert [one["created"] for one in done] == [100, 1]
+
+
+def test_a_request_over_a_limit_is_told_which_and_what_to_do(world: World) -> None:
+    alice = world.caller()
+    said = [{"role": "user", "content": "tea " * 4_000}] * 19
+    items = [{"content": f"{n} " + "tea " * 3_900} for n in range(7)]
+    for path, field, body in (
+        ("/api/learn", "messages", {"messages": said}),
+        ("/api/record", "messages", {"messages": said}),
+        ("/api/sessions/end", "messages", {"messages": said}),
+        ("/api/imports/preview", "items", {"items": items, "source": "mem0"}),
+        ("/api/imports", "items", {"items": items, "source": "mem0", "run": "r"}),
+    ):
+        detail = refused(alice.post(path, **body), 422, field)["detail"]
+        assert "fewer" in detail
+    hostile = {"pin": {"code": {"secret": {"password": "key=" * 250_000}}}}
+    refused(alice.put("/api/checkpoints/t", data=hostile), 422, "data")

@@ -178,3 +178,19 @@ def test_a_secret_is_refused_and_not_repeated(memory: Memory) -> None:
         assert answer.failed
         assert secret not in answer.text
     assert own.stats().memories == 0
+
+
+def test_a_call_lists_only_so_many_things_in_all(memory: Memory) -> None:
+    own = private(memory, ALICE)
+
+    def entities(count: int, observed: int) -> list[dict[str, object]]:
+        facts = [f"fact {n}" for n in range(observed)]
+        made = {"entityType": "thing", "observations": facts}
+        return [{"name": f"E{n}", **made} for n in range(count)]
+
+    for many in (entities(201, 0), entities(1, 200), entities(20, 10)):
+        answer = call(own, "create_entities", entities=many)
+        assert answer.failed
+        assert "200 things in all; call it in steps" in answer.text
+    assert said(own.list()) == []
+    assert not call(own, "create_entities", entities=entities(10, 19)).failed

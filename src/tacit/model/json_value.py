@@ -107,6 +107,7 @@ class _Checking:
         elif depth == 0:
             self._refuse(f"is nested deeper than {self._bounds.depth} levels")
         elif isinstance(value, list | tuple):
+            self._spend(moving_limits.SCREENED_LIST_CHARS)
             for one in value:
                 self.check(one, names, depth - 1)
             words = " ".join(one for one in value if isinstance(one, str))
@@ -120,6 +121,7 @@ class _Checking:
     def _check_object(
         self, value: dict[object, object], names: tuple[str, ...], depth: int
     ) -> None:
+        self._spend(moving_limits.SCREENED_LIST_CHARS)
         for name, one in value.items():
             if not isinstance(name, str):
                 self._refuse(f"holds a {type(name).__name__} as a name; use text")
@@ -143,16 +145,19 @@ class _Checking:
     def _screen_alone(self, words: str) -> None:
         if words in self._found_good:
             return
-        self._screened_left -= len(words) + moving_limits.SCREENED_TEXT_CHARS
+        self._spend(len(words) + moving_limits.SCREENED_TEXT_CHARS)
+        text.without_secrets(self._bounds.field, words)
+        if len(words) <= _SHORT_CHARS:
+            self._found_good.add(words)
+
+    def _spend(self, chars: int) -> None:
+        self._screened_left -= chars
         if self._screened_left < 0:
             most, more = moving_limits.SCREENED_MAX_CHARS, moving_limits.SCREENED_TEXT_CHARS
             self._refuse(
                 f"holds more text than is looked at for secrets at once: {most:,} characters, "
                 f"where each text and each name counts {more} more; save it in parts"
             )
-        text.without_secrets(self._bounds.field, words)
-        if len(words) <= _SHORT_CHARS:
-            self._found_good.add(words)
 
     def _names_secrets(self, name: str) -> bool:
         if name not in self._may_name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -76,3 +76,13 @@ def checked(message: object) -> Said:
         at=None if message.at is None else text.moment("at", message.at),
         id=text.optional_identifier("id", message.id, limits.LABEL_MAX_CHARS),
     )
+
+
+def read_of(messages: Sequence[Said]) -> Sequence[Said]:
+    """Those that are read at the end of a session: the last, and one at least."""
+    left = limits.DRAFT_MESSAGES_MAX_CHARS
+    for count, said in enumerate(reversed(messages)):
+        left -= len(said.content)
+        if count and (left < 0 or count == limits.DRAFT_MESSAGES_MAX_COUNT):
+            return messages[-count:]
+    return messages

@@ -169,6 +169,20 @@ def test_an_import_is_sent_as_it_is_read(far: FarSide, view: RemoteView) -> None
     assert far.asked[0].headers["content-type"] == "application/x-ndjson"
 
 
+def test_a_long_import_goes_in_parts_and_is_told_as_one(far: FarSide, view: RemoteView) -> None:
+    far.always = says({"created": 90, "skipped": 1, "refused": ["line 3: content: is missing"]})
+    versions = '{"content": "b", "versions": [' + ", ".join(['{"content": "b"}'] * 60) + "]}"
+    lines = ['{"content": "a"}'] * 150 + [versions, versions]
+    done = view.import_lines(lines)
+
+    sent = [one.body.decode().splitlines() for one in far.asked]
+    assert [len(one) for one in sent] == [100, 50, 1, 1]
+    assert [line for one in sent for line in one] == lines
+    assert (done.created, done.skipped) == (360, 4)
+    numbers = [1 + 2, 100 + 3, 150 + 3, 151 + 3]
+    assert done.refused == tuple(f"line {n}: content: is missing" for n in numbers)
+
+
 def test_many_threads_share_one_client(far: FarSide) -> None:
     with tacit.connect(far.url) as client, ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda n: client.view(f"telegram:{n}").stats(), range(1, 65)))

@@ -17,7 +17,7 @@ from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 from tacit.learn.verify import form, support
-from tacit.model.message import Role, Said
+from tacit.model.message import Role, Said, read_of
 from tacit.model.notes import WITH_BOXES, Item, Section, SessionDraft
 from tacit.model.terms import terms
 from tacit.model.text import folded
@@ -96,7 +96,7 @@ class _Choice:
         """What of the person's own messages asks for something to be kept."""
         found: list[_Request] = []
         before = ""
-        for said in messages:
+        for said in read_of(messages):
             if said.role is not Role.USER or not self._own(said):
                 continue
             text = said.content.strip()[:LOOKED_AT_MAX_CHARS]

@@ -16,7 +16,7 @@ from tacit.learn.reading import rules
 from tacit.learn.reading.holds import read_holds
 from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.message import Role, Said
+from tacit.model.message import Role, Said, read_of
 from tacit.model.notes import Link, SessionDraft, TaskDraft, TopicDraft
 from tacit.model.words import Kind, Sensitivity
 from tacit.notes.merge.merging import merged_links
@@ -82,7 +82,7 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
     with the answers to it; nothing that reads like an instruction, and no secret. Of a long
     conversation, the end."""
     kept: list[Said] = []
-    last = _last(messages)
+    last = read_of(messages)
     hushed = len(messages) > len(last)  # until somebody speaks again
     for one in last:
         said = replace(one, content=squeezed(one.content))
@@ -95,16 +95,6 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
         if not hushed and not suspicious(said.content) and not secrets.screen(said.content):
             kept.append(said)
     return kept
-
-
-def _last(messages: Sequence[Said]) -> Sequence[Said]:
-    """As many as are read, and one at least."""
-    left = limits.DRAFT_MESSAGES_MAX_CHARS
-    for count, said in enumerate(reversed(messages)):
-        left -= len(said.content)
-        if count and (left < 0 or count == limits.DRAFT_MESSAGES_MAX_COUNT):
-            return messages[-count:]
-    return messages
 
 
 def moment(at: datetime) -> str:

@@ -179,6 +179,9 @@ def _renumbered(refused: str, before: int) -> str:
 
 
 def _ended(lines: Iterable[object]) -> Iterator[str]:
+    most = moving_limits.IMPORT_LINE_MAX_BYTES
     for line in lines:
-        # What is no text is refused by its number, as anything else that is no line of ours.
-        yield f"{line.rstrip(chr(10))}\n" if isinstance(line, str) else "?\n"
+        # What is no text, or too long for any request, is refused by its number like other lines.
+        said = line.rstrip("\n") if isinstance(line, str) else "?"
+        long = len(said) > most or len(said.encode("utf-8", "replace")) > most
+        yield f"{'x' * (most + 1) if long else said}\n"

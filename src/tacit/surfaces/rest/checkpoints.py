@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import limits
+from tacit import limits, moving_limits
 from tacit.errors import Conflict, NotFound
 from tacit.model.checkpoint import Checkpoint
 from tacit.model.keys import Scope
@@ -27,8 +27,14 @@ ONE = "/api/checkpoints/{thread:rest}"
 _VERSION = re.compile(r'"v([0-9]{1,18})"')
 
 
+_DATA = (
+    f"Any JSON value without secrets: at most {limits.CHECKPOINT_MAX_BYTES:,} bytes, and "
+    f"{moving_limits.SCREENED_MAX_CHARS:,} characters of texts and names."
+)
+
+
 class SaveRequest(Given):
-    data: Annotated[Any, WithJsonSchema({"description": "Any JSON value without secrets."})]
+    data: Annotated[Any, WithJsonSchema({"description": _DATA})]
     version: Annotated[Any, WithJsonSchema(or_null(whole(0, limits.COUNTED_MAX)))] = None
 
 

@@ -54,7 +54,10 @@ _ITEM = part(
     source=or_null(words(moving_limits.IMPORT_ID_MAX_CHARS)),
 )
 _OTHER: Shape = {"description": "What is of another form is refused by its place, alone."}
-_ITEMS = several({"anyOf": [_ITEM, _OTHER]}, most=moving_limits.IMPORT_ITEMS_MAX_COUNT)
+_ITEMS = {
+    **several({"anyOf": [_ITEM, _OTHER]}, most=moving_limits.IMPORT_ITEMS_MAX_COUNT),
+    "description": f"At most {moving_limits.IMPORT_ITEMS_MAX_CHARS:,} characters in all.",
+}
 Items = Annotated[Any, WithJsonSchema(_ITEMS)]
 _COUNT = or_null(whole(0, moving_limits.IMPORT_TOTAL_MAX_COUNT))
 CountOrNone = Annotated[Any, WithJsonSchema(_COUNT)]

@@ -54,7 +54,8 @@ def import_lines(asked: Asking, lines: SentLines) -> Response:
 def _bounded(lines: Iterator[str]) -> list[str]:
     """Refused as a whole where it is too much at once, before any of it is kept."""
     found = list(lines)
-    size = sum(map(len, found))
+    # One that is longer than any line may be is refused by its number, and without being read.
+    size = sum(len(one) for one in found if len(one) <= moving_limits.IMPORT_LINE_MAX_BYTES)
     if size > moving_limits.IMPORT_REQUEST_MAX_CHARS:
         most = moving_limits.IMPORT_REQUEST_MAX_CHARS
         raise InvalidInput(
@@ -75,6 +76,8 @@ def _wordings(line: str) -> int:
     """How many writes a line is; what is wrong with it is said when it is taken in."""
     if not line.strip():
         return 0
+    if len(line) > moving_limits.IMPORT_LINE_MAX_BYTES:
+        return 1
     try:
         versions = json.loads(line).get("versions")
     except (ValueError, RecursionError, AttributeError):

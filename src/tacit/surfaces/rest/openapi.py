@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from tacit import moving_limits
 from tacit.settings import Settings, category_names
 from tacit.surfaces.access.admission import LOCAL_SCOPES
 from tacit.surfaces.rest import headers, wording
@@ -46,6 +47,11 @@ _PROBLEM: Document = {
     },
     "required": ["type", "title", "status", "request_id"],
 }
+_LINES = (
+    "An object of JSON in each line: at most "
+    f"{moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT} memories, each version counted, and "
+    f"{moving_limits.IMPORT_REQUEST_MAX_CHARS:,} characters in all."
+)
 
 
 def describe(app: FastAPI, settings: Settings, *, local: bool) -> None:
@@ -95,7 +101,7 @@ def _operation(path: str, operation: Document, local: bool) -> None:
         parameters = operation.setdefault("parameters", [])
         parameters += [{"$ref": f"#/components/parameters/{name}"} for name in names]
     if reads not in (None, DOCUMENT):
-        lines = {"type": "string", "description": "An object of JSON in each line."}
+        lines = {"type": "string", "description": _LINES}
         operation["requestBody"] = {"required": True, "content": {reads: {"schema": lines}}}
     for code, response in operation["responses"].items():
         _response(int(code), response, media)

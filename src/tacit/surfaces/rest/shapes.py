@@ -129,9 +129,17 @@ FlagOrNone = Annotated[Any, WithJsonSchema(or_null(FLAG))]
 MomentOrNone = Annotated[Any, WithJsonSchema(or_null(MOMENT))]
 KindsOrNone = Annotated[Any, WithJsonSchema(or_null(KINDS))]
 IncludeOrNone = Annotated[Any, WithJsonSchema(or_null(INCLUDE))]
-Messages = Annotated[Any, WithJsonSchema(several(MESSAGE, most=limits.MESSAGES_MAX_COUNT))]
+_MESSAGES = {
+    **several(MESSAGE, most=limits.MESSAGES_MAX_COUNT),
+    "description": f"At most {limits.MESSAGES_MAX_CHARS:,} characters in all.",
+}
+Messages = Annotated[Any, WithJsonSchema(_MESSAGES)]
 MessageOrText = Annotated[Any, WithJsonSchema({"anyOf": [CONTENT, MESSAGE]})]
-Draft = Annotated[Any, WithJsonSchema(or_null(DRAFT))]
+_DRAFT = {
+    **or_null(DRAFT),
+    "description": f"At most {limits.SESSION_DRAFT_MAX_CHARS:,} characters in all.",
+}
+Draft = Annotated[Any, WithJsonSchema(_DRAFT)]
 Person = Annotated[Any, WithJsonSchema(words(limits.NAME_MAX_CHARS, 1))]
 Category = Annotated[Any, WithJsonSchema(words(limits.CATEGORY_MAX_CHARS, 1))]
 KeyName = Annotated[Any, WithJsonSchema(words(limits.KEY_MAX_CHARS, 1))]

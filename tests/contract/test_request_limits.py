@@ -1,0 +1,184 @@
+"""What one call may ask for is bounded: what is over is refused by name, before it is read."""
+
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit import Incoming, limits, moving_limits
+from tacit.memory import Memory
+from tacit.model import text
+from tacit.screening.secrets import Secret, screen
+from tests.contract.rooms import ALICE, private, said
+
+PROSE = "On Tuesday we talked about the trip, and what it would cost to go by train. "
+
+
+def prose(chars: int) -> str:
+    return (PROSE * (chars // len(PROSE) + 1))[:chars]
+
+
+def turns(count: int, chars: int) -> list[tacit.Message]:
+    return [tacit.Message("user", prose(chars)) for _ in range(count)]
+
+
+@pytest.fixture
+def screened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many characters each text had that was looked at for secrets."""
+    seen: list[int] = []
+
+    def counted(words: str) -> Secret | None:
+        seen.append(len(words))
+        return screen(words)
+
+    monkeypatch.setattr(text, "screen", counted)
+    return seen
+
+
+def test_messages_are_counted_together_before_any_is_read(
+    memory: Memory, screened: list[int]
+) -> None:
+    view = private(memory, ALICE)
+    many = [*turns(18, limits.CONTENT_MAX_CHARS), *turns(1, 12_001)]
+    assert sum(len(one.content) for one in many) == limits.MESSAGES_MAX_CHARS + 1
+    for act in (view.learn, view.record, view.end_session):
+        screened.clear()
+        with pytest.raises(tacit.InvalidInput, match=r"300,001 characters.*300,000.*send fewer"):
+            act(many)
+        assert not screened
+    assert memory.waiting().turns == 0
+    view.learn(turns(75, 4_000))
+    assert memory.waiting().turns == 75
+
+
+def test_things_to_import_are_counted_together(memory: Memory, screened: list[int]) -> None:
+    view = private(memory, ALICE)
+    ordinary = [
+        Incoming(content=f"{n}: {prose(400)}", source=f"m{n}", tags=["trip", "cost"])
+        for n in range(moving_limits.IMPORT_ITEMS_MAX_COUNT)
+    ]
+    assert view.preview_items(ordinary, source="mem0").new == 200
+    screened.clear()
+    large = [Incoming(content=f"{n}: {prose(15_000)}") for n in range(7)]
+    in_data = [Incoming(content="a", data={str(n): [[[n]]] for n in range(1_000)})] * 3
+    for items in (large, in_data):
+        with pytest.raises(tacit.InvalidInput, match=r"items: .*100,000.*fewer at once"):
+            view.preview_items(items, source="mem0")
+        with pytest.raises(tacit.InvalidInput, match="items: "):
+            view.import_items("run", items, source="mem0")
+    assert max(screened) == len("mem0")  # the names of the source and of the run
+    assert [*view.imports()] == []
+    # One alone is held to its own limits.
+    assert view.preview_items(in_data[:1], source="mem0").new == 1
+
+
+def test_the_data_of_an_import_may_hold_itself(memory: Memory) -> None:
+    ring: dict[str, Any] = {}
+    ring["again"] = ring
+    endless = Incoming(content="a", data=ring)
+    with pytest.raises(tacit.InvalidInput, match="items: "):
+        private(memory, ALICE).preview_items([endless, endless], source="mem0")
+
+
+def state(messages: int) -> dict[str, Any]:
+    """As a graph of an agent has it."""
+    return {
+        "step": 7,
+        "vectors": [[0.25] * 384] * 4,
+        "messages": [
+            {"role": "user", "id": f"m{n}", "content": f"{n} {prose(180)}", "tokens": 40 + n}
+            for n in range(messages)
+        ],
+    }
+
+
+def test_the_state_of_a_graph_is_saved(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    assert view.save_checkpoint(state(450), thread="t").version == 1  # about 110 KB
+    assert view.save_checkpoint({"n": [0] * 500_000}, thread="n").version == 1  # about 1 MB
+    assert view.save_checkpoint(prose(400_000), thread="prose").version == 1
+
+
+HOSTILE = {
+    "one text under four names of secrets": {
+        "pin": {"code": {"secret": {"password": "key=" * 250_000}}}
+    },
+    "marks that have to be put in order": ["x" + "\u0301" * 250_000 + "\u0316" * 250_000],
+    "many names of secrets": {f"pin{n:06}": "a" for n in range(60_000)},
+    "many texts under one": {"pin": [f"a{n}" for n in range(100_000)]},
+    "signs that stand for sentences": {"password": "\ufdfa" * 340_000},
+    "prose that is too long": prose(1_000_000),
+}
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_a_checkpoint_is_looked_at_only_so_far(
+    memory: Memory, screened: list[int], value: object
+) -> None:
+    view = private(memory, ALICE)
+    with pytest.raises(tacit.InvalidInput, match="data: "):
+        view.save_checkpoint(value, thread="t")
+    assert sum(screened) <= moving_limits.SCREENED_MAX_CHARS
+    assert len(screened) <= moving_limits.SCREENED_MAX_CHARS / moving_limits.SCREENED_TEXT_CHARS
+
+
+def test_too_much_text_in_a_checkpoint_is_refused_by_name(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    with pytest.raises(tacit.InvalidInput, match=r"data: .*500,000 characters.*in parts"):
+        view.save_checkpoint({"log": [prose(5_000) for _ in range(200)]}, thread="t")
+    assert view.checkpoint("t") is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": "hunter2 " + prose(5_000)},
+        {"password": " " * 2_000 + "hunter2"},
+        {"password": "\u200b" * 2_000 + "hunter2"},
+        {"login": {"pin": ["x", 4821]}},
+        {"note": prose(5_000) + " my password is hunter2"},
+        [{"name": "pin", "value": "4821"}],
+    ],
+)
+def test_a_secret_is_found_wherever_it_stands(memory: Memory, value: object) -> None:
+    view = private(memory, ALICE)
+    with pytest.raises(tacit.SecretRefused):
+        view.save_checkpoint(value, thread="t")
+    with pytest.raises(tacit.SecretRefused):
+        view.remember("a fact", data={"v": value})
+
+
+def test_a_file_changes_only_so_many_lines_at_once(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    most = limits.FILE_CHANGED_LINES_MAX_COUNT
+    first = "".join(f"- fact number {n}\n" for n in range(most))
+    second = first + "".join(f"- thing number {n}\n" for n in range(most))
+    with pytest.raises(tacit.InvalidInput, match=r"text: changes more than 200 lines.*in parts"):
+        view.write_file("trips.md", second)
+    view.write_file("trips.md", first)
+    view.write_file("trips.md", second)
+    for other in ("- all is gone\n", second.replace("number", "no")):
+        with pytest.raises(tacit.InvalidInput, match="text: changes more than 200 lines"):
+            view.write_file("trips.md", other)
+    assert view.read_file("trips.md").count("- ") == 2 * most
+
+
+def test_a_draft_of_a_session_is_counted_as_a_whole(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    long = prose(limits.CONTENT_MAX_CHARS)
+    draft = tacit.SessionDraft(
+        facts=(long, long), tasks=(tacit.TaskDraft(text=long), tacit.TaskDraft(text=long))
+    )
+    with pytest.raises(tacit.InvalidInput, match=r"draft: is 64,\d+ characters.*60,000"):
+        view.end_session(draft=draft)
+    assert said(view.list()) == []
+
+
+def test_of_a_long_session_the_end_is_read(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    early = tacit.Message("user", "I have to call the dentist by Friday")
+    late = tacit.Message("user", "I have to buy a ladder by Monday")
+    ended = view.end_session([early, *turns(3, 15_000), late])
+    assert ended.note is not None
+    assert "ladder" in view.read_file(ended.path)
+    assert "dentist" not in view.read_file(ended.path)

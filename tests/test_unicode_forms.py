@@ -1,0 +1,41 @@
+"""Normal forms as Unicode has them, of any text in time that grows with its length."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.unicode_forms import MARKS_MAX_COUNT, Form, normalize
+
+FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+MARKS = st.sampled_from("\u0301\u0316\u0344\u0f81\uff9e\u3099\u05b0")
+LONG_RUNS = st.lists(
+    st.one_of(
+        st.text(max_size=5),
+        st.lists(MARKS, min_size=20, max_size=200).map("".join),
+        st.sampled_from("\u2014\U0001f600\u00b7").map(lambda mark: mark * 100),
+    ),
+    max_size=4,
+).map("".join)
+
+
+@given(st.text(), st.sampled_from(FORMS))
+def test_ordinary_text_is_normalised_as_unicode_says(text: str, form: Form) -> None:
+    assert normalize(form, text) == unicodedata.normalize(form, text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_long_runs_of_what_is_no_mark_stay_whole(form: Form) -> None:
+    for text in ("\u2014" * 500, "\U0001f600" * 300, "e\u0301" * 500, "\u0939\u093f" * 200):
+        assert normalize(form, text) == unicodedata.normalize(form, text)
+
+
+@given(LONG_RUNS, st.sampled_from(("NFC", "NFKC")))
+def test_no_more_marks_in_a_row_than_are_ever_written(text: str, form: Form) -> None:
+    row = 0
+    for char in normalize("NFKD", text):
+        row = row + 1 if unicodedata.combining(char) else 0
+        assert row <= MARKS_MAX_COUNT + 3  # those that are part of a letter
+    made = normalize(form, text)
+    assert normalize(form, made) == made
