@@ -7,7 +7,7 @@ that cost as much as we know how to make them cost (`bench/request_shapes.py`). 
 the process, so that a busy machine does not count; the second figure is the ratio to a plain
 request of the same route. One above the bound fails. What a request leaves to the background, such
 as learning, is measured beside it, message by message, and has a bound of its own. SQLite in
-memory, and no embedder: what a vector takes is a model's own affair.
+memory, without an embedder; what writes of many texts take with the local model is measured apart.
 """
 
 from __future__ import annotations
@@ -229,6 +229,7 @@ IMPORT = "/api/import"
 LEARNED = "learning one message"
 TOOLS = "create_entities"
 BLOCK = "GET /api/block"
+EMBEDDED = "with the local model"
 
 
 class Measuring:
@@ -308,6 +309,8 @@ class Measuring:
         if only is None or only in TOOLS:
             with self._opened() as memory:
                 yield from self._of_tools(_view(memory))
+        if only is None or only in EMBEDDED:
+            yield from self._with_a_model()
         if only is None or only in BLOCK:
             for unit in UNITS[:: self._every]:
                 with self._opened() as memory:
@@ -319,6 +322,28 @@ class Measuring:
                             view.remember(f"{number:03}{text}", importance=5)
                     spent = _timed(view.block) + _timed(partial(view.fresh, "tea"))
                     yield _cost(BLOCK, f"50 memories of {unit!r}", spent, base, "made")
+
+    def _with_a_model(self) -> Iterator[Cost]:
+        """Of the thread that asks: what is embedded later is another one's."""
+        said = "\u4e2d\u6587" * 250  # a token for each character
+
+        def texts(count: int) -> list[str]:
+            return [f"{number} {said}" for number in range(count)]
+
+        def record(view: Any, count: int) -> None:
+            view.record([tacit.Message("user", text) for text in texts(count)])
+
+        def import_items(view: Any, count: int) -> None:
+            view.import_items("run", [{"content": text} for text in texts(count)], source="x")
+
+        with tacit.open("sqlite://", settings=self._settings) as memory:
+            view = _view(memory)
+            view.remember("a fact")
+            base = _timed(partial(view.remember, "another fact"), time.thread_time)
+            for act, counts in ((record, (7, 400)), (import_items, (7, 190))):
+                for count in counts:
+                    spent = _timed(partial(act, view, count), time.thread_time)
+                    yield _cost(EMBEDDED, f"{act.__name__} {count}", spent, base, "kept")
 
     def _of_tools(self, view: Any) -> Iterator[Cost]:
         found = {tool.name: tool for tool in reference_tools(view)}
@@ -344,10 +369,10 @@ class Measuring:
             yield _cost(TOOLS, made_of, spent, base, outcome)
 
 
-def _timed(act: Callable[[], object]) -> float:
-    begun = time.process_time()
+def _timed(act: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
+    begun = clock()
     act()
-    return time.process_time() - begun
+    return clock() - begun
 
 
 def _cost(

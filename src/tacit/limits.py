@@ -51,6 +51,7 @@ NOMINEES_COUNT = 500
 VECTORS_INDEXED_FROM_COUNT = 100_000  # on PostgreSQL, by `maintain`
 RELATIONS_PER_MEMORY_MAX_COUNT = 2
 EMBEDDED_AT_ONCE_COUNT = 64
+EMBEDDED_INLINE_MAX_CHARS = 2_000  # of what one write waits for, a long text counted as 256
 CLOSE_WAIT_MAX_SECONDS = 2.0
 INDEXING_PAUSE_MAX_SECONDS = 1.0
 
@@ -181,7 +182,6 @@ TALK_CALLS_MAX_COUNT = 16  # of tools, in one answer; more of them are not heard
 TALK_CALL_MAX_CHARS = 100_000  # of its arguments
 TALK_CALL_MAX_DEPTH = 32
 TALK_ANSWER_MAX_CHARS = 100_000
-TOOL_PARTS_MAX_COUNT = 200  # of all lists that one call of a tool hands over
 
 # Learning.
 LEARN_WRITES_PER_TURN_MAX_COUNT = 3

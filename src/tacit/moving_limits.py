@@ -21,6 +21,9 @@ IMPORT_VALUE_CHARS = 10  # that each of their values counts more
 IMPORT_ID_MAX_CHARS = 1_000  # that another memory gave to something
 IMPORT_TOTAL_MAX_COUNT = 100_000_000
 
+# Tools, whose calls a model writes.
+TOOL_PARTS_MAX_COUNT = 200  # of all lists that one call hands over
+
 # Files of other memories.
 MOVED_FILE_MAX_BYTES = 1_073_741_824
 MOVED_RECORD_MAX_CHARS = 4_194_304  # of one record of a file, or one conversation

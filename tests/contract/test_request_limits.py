@@ -1,5 +1,6 @@
 """What one call may ask for is bounded: what is over is refused by name, before it is read."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tacit import Incoming, limits, moving_limits
 from tacit.memory import Memory
 from tacit.model import text
 from tacit.screening.secrets import Secret, screen
+from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, private, said
 
 PROSE = "On Tuesday we talked about the trip, and what it would cost to go by train. "
@@ -182,3 +184,21 @@ def test_of_a_long_session_the_end_is_read(memory: Memory) -> None:
     assert ended.note is not None
     assert "ladder" in view.read_file(ended.path)
     assert "dentist" not in view.read_file(ended.path)
+
+
+def test_a_write_waits_for_few_vectors_and_the_others_come_later(
+    database_url: str, opened: Callable[..., Memory]
+) -> None:
+    table = Table({"tea": [1.0]})
+    table.gate.clear()  # the background does nothing yet
+    memory = opened(database_url, embedder=table)
+    view = private(memory, ALICE)
+    view.import_items("one", [{"content": f"tea {n}"} for n in range(20)], source="mem0")
+    assert len(table.asked) == 20
+    many = [{"content": f"tea {n} {prose(300)}"} for n in range(8)]
+    view.import_items("two", many, source="mem0")
+    assert len(table.asked) == 20
+    table.gate.set()
+    memory.reembed()
+    assert len(table.asked) == 28
+    assert memory.embedding().complete

@@ -36,6 +36,7 @@ T = TypeVar("T")
 Tell = Callable[[Connection, Request, Answer], T]
 _log = logging.getLogger(__name__)
 _QUESTIONS_KEPT_COUNT = 256
+_LONG_CHARS = 256  # a local model reads about as many tokens, and a token is a character at least
 
 
 class Read(Protocol):
@@ -127,8 +128,11 @@ class Recollection:
             return None
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """For a write, if its model is quick enough to be waited for. Otherwise they come later."""
+        """For a write, if its model is quick enough to be waited for, and there is not much to
+        embed. Otherwise they come later."""
         if self.embedder is None or not self.embedder.inline:
+            return NO_VECTORS
+        if sum(min(len(text), _LONG_CHARS) for text in texts) > limits.EMBEDDED_INLINE_MAX_CHARS:
             return NO_VECTORS
         try:
             made = self.embedder.embed(texts)
