@@ -137,12 +137,12 @@ def test_a_bot_among_the_listeners_means_that_nobody_knows_who_listens(memory: M
 
 def test_nothing_leaves_a_confidential_chat(memory: Memory) -> None:
     memory.set_confidential(TEAM)
-    kept(group(memory, ALICE), "Bob was promoted", about=[BOB.key], **OPEN)
+    kept(group(memory, ALICE), "Bob plays chess", about=[BOB.key], **OPEN)
     elsewhere = group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True)
-    assert said(group(memory, BOB).list()) == ["Bob was promoted"]
+    assert said(group(memory, BOB).list()) == ["Bob plays chess"]
     assert said(elsewhere.list()) == []
     memory.set_confidential(TEAM, False)
-    assert said(elsewhere.list()) == ["Bob was promoted"]
+    assert said(elsewhere.list()) == ["Bob plays chess"]
     memory.set_confidential(TEAM, True)
     assert said(elsewhere.list()) == []
 

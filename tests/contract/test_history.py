@@ -58,18 +58,18 @@ def test_version_numbers_without_gaps_hide_what_was_not_heard_between(memory: Me
 
 def test_an_old_wording_goes_no_further_than_it_might_when_it_was_said(memory: Memory) -> None:
     own, room = private(memory, ALICE), group(memory, ALICE)
-    owed = kept(own, "I owe 900", sensitivity="public")
-    own.update(owed, "I owe nothing")
-    own.set_visibility(owed, "public_ok")
+    stamps = kept(own, "I have 900 stamps", sensitivity="public")
+    own.update(stamps, "I have no stamps")
+    own.set_visibility(stamps, "public_ok")
     ill = kept(own, "I am ill", sensitivity="sensitive", visibility="public_ok")
     own.update(ill, "I am well", sensitivity="public")
     moved = kept(room, "I moved to Rua X 1", portable=False, **OPEN)
     room.update(moved, "I moved", portable=True)
     elsewhere = group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True)
-    told = {id: [e.content for e in elsewhere.history(id)] for id in (owed, ill, moved)}
-    assert told == {owed: ["I owe nothing"], ill: ["I am well"], moved: ["I moved"]}
+    told = {id: [e.content for e in elsewhere.history(id)] for id in (stamps, ill, moved)}
+    assert told == {stamps: ["I have no stamps"], ill: ["I am well"], moved: ["I moved"]}
     assert {one.version for one in elsewhere.list()} == {1}
-    assert {own.show(id).version for id in (owed, ill, moved)} == {2}
+    assert {own.show(id).version for id in (stamps, ill, moved)} == {2}
 
 
 def test_if_version_counts_as_the_requester_does(memory: Memory) -> None:

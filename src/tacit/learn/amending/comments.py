@@ -9,7 +9,7 @@ from tacit.learn.facts import Statement
 from tacit.learn.reading.tongue import guess
 
 # The value of these is a state ("is divorced"), or, where no form knows it, a number or a name.
-_OPEN = frozenset({"marital_status", "diet", "frame"})
+_OPEN = frozenset({"marital_status", "diet", "frame", "blood pressure", "blutdruck"})
 
 
 def is_comment(statement: Statement) -> bool:
@@ -44,6 +44,8 @@ def tells_state(said: str, own: Cues) -> bool:
     if not words or not (len(words) == 1 or _ends_before(words[1], own)):
         return False
     first = words[0]
+    if len(words) > 1 and first.low in own.words["prepositions"]:
+        return False  # "off" is a state, and "in the cellar" is a place
     if first.low in own.words["verdicts"]:
         return one or not first.text[:1].isupper()
     if one or first.text[:1].isupper():
