@@ -113,7 +113,7 @@ def test_staff_speak_in_the_room_of_their_role_and_a_patient_answers_there() -> 
 
 def test_an_outsider_hears_the_answer_to_them_and_nothing_else() -> None:
     small = clinic(
-        ("nell", "The biopsy is benign."),
+        ("nell", "The result is in the folder."),
         ("otto", "I am here to drive her home."),
         ("rita", "Pick her up at 4 PM."),
         ("nell", "Take the drops twice a day."),
@@ -123,8 +123,8 @@ def test_an_outsider_hears_the_answer_to_them_and_nothing_else() -> None:
     player, memory = played(small)
     with memory:
         assert set(player.heard("otto")) == {"I am here to drive her home.", "Pick her up at 4 PM."}
-        assert "The biopsy is benign." in player.heard("falk")
-        assert "The biopsy is benign." not in player.heard("rita")
+        assert "The result is in the folder." in player.heard("falk")
+        assert "The result is in the folder." not in player.heard("rita")
 
 
 def test_the_assistant_notes_through_whoever_of_the_chart_spoke_last() -> None:

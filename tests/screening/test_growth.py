@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bench.request_shapes import filled
+from tacit.learn.floor import find_floor
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import tongue
@@ -18,17 +19,12 @@ from tacit.model.text import folded
 from tacit.prompt.fence import inert
 from tacit.screening.instructions import suspicious
 from tacit.screening.secrets import screen
-from tacit.transfer.items import _sensitive
 
 GROWTH_MAX = 3.0  # a square would be 4
 CHARS = 8_000
 
 
-def is_sensitive(text: str) -> bool:
-    return any(found.search(text) is not None for _, found in _sensitive())
-
-
-@pytest.mark.parametrize("act", [screen, suspicious, is_sensitive, words, folded, inert])
+@pytest.mark.parametrize("act", [screen, suspicious, find_floor, words, folded, inert])
 @pytest.mark.parametrize("unit", ["marks", "\u0301\u0316", "0", "a.", "1.", "key=", "\n", "_"])
 def test_twice_the_text_takes_about_twice_the_time(act: Callable[[str], object], unit: str) -> None:
     act(filled(unit, 100))
