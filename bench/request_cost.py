@@ -176,7 +176,7 @@ def files(every: int) -> Made:
 
 def searches(every: int) -> Made:
     for made_of, text in _texts(limits.SEARCH_MAX_CHARS, every):
-        yield made_of, {"search": {"text": text}}
+        yield made_of, {"search": {"words": text}}
 
 
 def drafted_names(every: int) -> Made:
@@ -223,7 +223,7 @@ ROUTES: dict[str, tuple[str, Callable[[int], Made], Body]] = {
     ),
     "/api/sessions/end draft": ("POST", drafts, {"draft": {"facts": ["a fact"]}}),
     "/api/files/trips.md": ("PUT", files, {"text": "- a fact\n"}),
-    "/api/browse": ("POST", searches, {"search": {"text": "tea"}}),
+    "/api/browse": ("POST", searches, {"search": {"words": "tea"}}),
 }
 IMPORT = "/api/import"
 LEARNED = "learning one message"
@@ -340,7 +340,7 @@ class Measuring:
             view = _view(memory)
             view.remember("a fact")
             base = _timed(partial(view.remember, "another fact"), time.thread_time)
-            for act, counts in ((record, (7, 400)), (import_items, (7, 190))):
+            for act, counts in ((record, (7, 400)), (import_items, (7, 150))):
                 for count in counts:
                     spent = _timed(partial(act, view, count), time.thread_time)
                     yield _cost(EMBEDDED, f"{act.__name__} {count}", spent, base, "kept")

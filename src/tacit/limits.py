@@ -51,7 +51,7 @@ NOMINEES_COUNT = 500
 VECTORS_INDEXED_FROM_COUNT = 100_000  # on PostgreSQL, by `maintain`
 RELATIONS_PER_MEMORY_MAX_COUNT = 2
 EMBEDDED_AT_ONCE_COUNT = 64
-EMBEDDED_INLINE_MAX_CHARS = 2_000  # of what one write waits for, a long text counted as 256
+EMBEDDED_INLINE_MAX_CHARS = 1_500  # of what one write waits for, a long text counted as 256
 CLOSE_WAIT_MAX_SECONDS = 2.0
 INDEXING_PAUSE_MAX_SECONDS = 1.0
 
@@ -341,7 +341,7 @@ NOTE_DAYS_MAX = 366
 NOTE_ITEMS_SHOWN_DEFAULT_COUNT = 20  # lines of a block in the style of summaries
 NOTES_RECENT_MAX_COUNT = 1_000  # sessions of recent days that are looked at
 FILES_LISTED_MAX_COUNT = 500  # sessions, the newest; older ones are read by their names
-FILE_MAX_CHARS = 60_000  # that a model writes at once
+FILE_MAX_CHARS = 50_000  # that a model writes at once
 FILE_CHANGED_LINES_MAX_COUNT = 200  # new, worded otherwise, or gone
 PAGES_MAX_COUNT = 1_000  # of one person
 SESSION_PARTS_MAX_COUNT = 200  # topics, facts, tasks, links of a session, each
