@@ -27,6 +27,8 @@ import tacit
 from bench.learn_data import messages
 from bench.tables import milliseconds, table
 from tacit.jobs.worker import Runner
+from tacit.learn.facts import Hold
+from tacit.learn.reading.holds import read_holds
 from tacit.screening.secrets import screen
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings
@@ -102,7 +104,9 @@ def _view(memory: tacit.Memory, n: int) -> tacit.View | tacit.DisabledView:
 
 
 def _texts() -> Iterator[str]:
-    said = [one.text for one in messages() if one.lang == "en" and screen(one.text) is None]
+    english = [one.text for one in messages() if one.lang == "en" and screen(one.text) is None]
+    # "Off the record …" is not even queued.
+    said = [text for text in english if read_holds(text).hold is not Hold.UNKEPT]
     while True:
         yield from said
 

@@ -96,7 +96,7 @@ def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
 
 
 def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
-    """What a person is called and where they live is theirs to say: a tool would have to ask."""
+    """What a person is called is theirs to say: a tool would have to ask."""
     if entity.kind.lower() == PERSON:
         for content in contents:
             refuse_said(content, "observations")
