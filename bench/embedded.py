@@ -30,9 +30,10 @@ def _facts() -> Iterator[str]:
 
 
 def remember_against_bare(folder: Path) -> Figure:
-    """Two files that begin as copies of one another grow by the same rows."""
+    """Two files that begin as copies of one another grow by the same rows, without vectors: the
+    other side makes none."""
     ours, theirs = folder / "ours.db", folder / "theirs.db"
-    with tacit.open(f"sqlite:///{ours}") as memory:
+    with tacit.open(f"sqlite:///{ours}", embedder=None) as memory:
         first = memory.view(ALICE, CHAT).remember("The first fact of all, about trains")
         assert first.id is not None
     shutil.copy(ours, theirs)
@@ -40,7 +41,7 @@ def remember_against_bare(folder: Path) -> Figure:
     facts = (writer.prepare(f"bare{n:04}", fact) for n, fact in enumerate(_facts()))
     prepared = [list(islice(facts, _WRITES_PER_ROUND)) for _ in range(_WRITE_ROUNDS)]
     rounds_ours, rounds_theirs = iter(prepared), iter(prepared)
-    with tacit.open(f"sqlite:///{ours}") as memory:
+    with tacit.open(f"sqlite:///{ours}", embedder=None) as memory:
         view = memory.view(ALICE, CHAT)
 
         def remember() -> None:
