@@ -1,6 +1,6 @@
 """How an amended memory reads, which of several is meant, and when nothing is guessed."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,7 @@ from tacit.learn.amending.amend import amend
 from tacit.learn.amending.cues import cues
 from tacit.learn.amending.known import Amendment, Known
 from tacit.learn.reading.tongue import tongue
-
-NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
+from tests.learn.amendments import NOW, known
 
 READS = """
 Kim's flight leaves on Monday | Tuesday, not Monday | Kim's flight leaves on Tuesday
@@ -38,17 +37,6 @@ Kim plays the cello | I don't play the cello anymore
 Kim needs to renew Kim's passport | I renewed my passport
 Kim likes horror films | I can't stand horror films anymore
 """
-
-
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(
-        content=content,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - ago,
-        just_said=True,
-    )
 
 
 def amended(message: str, *memories: Known) -> Amendment | None:
