@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
 
 help: ## list the targets
@@ -77,6 +77,13 @@ test-inspector: .venv/.test-ready ## let the MCP inspector's command line call e
 
 test-mem0: .venv/.test-ready ## run scripts for mem0 on mem0 and on Tacit, and compare call by call (installs mem0)
 	$(BIN)/python bench/mem0_shapes.py $(ARGS)
+
+golden: .venv/.test-ready ## record the golden files of tests/golden anew
+	$(BIN)/python -m tests.golden.record tests/golden
+
+golden-change: golden ## record them, and note what differs as meant: WHY="the reason"
+	@test -n "$(WHY)" || { echo 'say why: make golden-change WHY="..."' >&2; exit 2; }
+	$(BIN)/python -m tests.golden.expected "$(WHY)"
 
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
