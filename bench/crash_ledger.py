@@ -101,7 +101,7 @@ class Ledger:
 
     def check(self, memory: Memory, intent: Line | None) -> list[str]:
         """What is wrong. What the killed process was at may be there or not, but not by half."""
-        with memory._store.database.read() as connection:
+        with memory._storage.database.read() as connection:
             found = _memories(connection)
             links = _links(connection)
             wrong = _torn(connection)

@@ -130,7 +130,7 @@ def standing(memory: Memory) -> set[str]:
     from sqlalchemy import text
 
     query = text("SELECT id FROM memories WHERE state = 'active' AND NOT is_turn")
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return set(connection.execute(query).scalars())
 
 

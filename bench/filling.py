@@ -82,7 +82,7 @@ def patterns() -> tuple[dict[str, dict[str, _Rows]], dict[str, Memory]]:
                 chats[where].id: "chat",
                 heard: "heard",
             }
-            with memory._store.database.read() as connection:
+            with memory._storage.database.read() as connection:
                 found[name] = {}
                 for table in _TABLES:
                     column = "id" if table == "memories" else "memory_id"

@@ -173,7 +173,7 @@ _UNFINISHED: dict[int, bytes] = {}  # of each process the line that is not out y
 def check(memory: Memory, outcome: Outcome) -> None:
     """Everything that is there, against everything that was promised."""
     found: Counter[int] = Counter()
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         for content, state, expired in connection.execute(text(_MEMORIES)):
             said = _CRATE.match(content) or _BOX.match(content)
             if said is None:
@@ -198,7 +198,7 @@ def _check_task(memory: Memory, name: str, outcome: Outcome) -> None:
     """Each run ticks off each thing; its last step, and its end, are one transaction."""
     status = {one.task: one for one in memory.jobs()}[TASK]
     times = ticked(memory, name)
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         params = {"space": name, "task": TASK}
         ended = connection.execute(text(_ENDED), params).scalar_one()
     ran = status.last is not None and status.last.problem is None

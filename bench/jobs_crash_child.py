@@ -45,7 +45,7 @@ def opened(url: str, clock_file: Path, *, workers: int) -> Memory:
     learn = LearnSettings(workers=workers, daily_max_count=limits.LEARN_WRITES_MAX_PER_DAY)
     settings = Settings(learn=learn, jobs=JobsSettings(every=every, on_open=False))
     memory = tacit.open(url, settings=settings, clock=clock, embedder=None)
-    memory._mind.tasks[TASK] = ticking(memory, STEPS)
+    memory._runtime.tasks[TASK] = ticking(memory, STEPS)
     return memory
 
 
@@ -76,7 +76,7 @@ def _hand_over(memory: Memory, view: View, number: int) -> None:
         time.sleep(0.005)
     _say(intent=number)
     if number % 2:
-        soon = memory._store.clock() + timedelta(seconds=MOVED_SECONDS / 2)
+        soon = memory._storage.clock() + timedelta(seconds=MOVED_SECONDS / 2)
         view.remember(f"Crate {number} is full", expires_at=soon)
     else:
         view.learn([tacit.Message("user", f"Remember that box {number} is blue")])

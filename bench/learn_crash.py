@@ -153,7 +153,7 @@ def hammer(url: str, *, kills: int, seed: int) -> Outcome:
                 outcome.accepted.add(line["done"])
         first = max({0} | outcome.accepted | outcome.in_flight) + 1
         outcome.kills += 1
-        with opened(url, workers=0) as memory, memory._store.database.read() as connection:
+        with opened(url, workers=0) as memory, memory._storage.database.read() as connection:
             then = to_micros(system_clock() - timedelta(seconds=ago))
             outcome.held += connection.execute(text(_HELD), {"now": then}).scalar_one()
     with opened(url, workers=0) as memory:
@@ -165,7 +165,7 @@ def hammer(url: str, *, kills: int, seed: int) -> Outcome:
 def check(memory: Memory, outcome: Outcome) -> None:
     """Everything that is kept, against everything that was accepted."""
     found: Counter[int] = Counter()
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         for content, version, versions in connection.execute(text(_LEARNED)):
             fact = _FACT.search(content)
             if fact is None or int(fact[2]) != item(int(fact[1])):

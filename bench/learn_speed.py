@@ -86,9 +86,9 @@ def _round(
 
 def _worked_off(memory: tacit.Memory) -> float:
     """What all turns of a round take the one worker that a process has, from the queue on."""
-    path = memory._mind.path  # a worker is no part of the public interface
+    path = memory._runtime.pipeline  # a worker is no part of the public interface
     assert path is not None
-    runner = Runner(path, alone=True)
+    runner = Runner(path, is_alone=True)
     begun = time.perf_counter()
     count = runner.drain()
     spent = time.perf_counter() - begun

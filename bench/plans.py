@@ -38,7 +38,7 @@ class Statement:
 @contextmanager
 def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
     """Every statement of the block: SQLAlchemy's own, and those that go to the driver bare."""
-    database = memory._store.database
+    database = memory._storage.database
     found: list[Statement] = []
 
     def note(_c: Any, _cursor: Any, sql: str, params: Any, _context: Any, _many: bool) -> None:
@@ -63,7 +63,7 @@ def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
 @contextmanager
 def traced(memory: tacit.memory.Memory) -> Iterator[list[str]]:
     """What a SQLite driver itself says it ran, full text's own statements left out."""
-    engine = memory._store.database.engine
+    engine = memory._storage.database.engine
     found: list[str] = []
 
     def note(sql: str) -> None:

@@ -142,7 +142,7 @@ class Year:
         names = {f"i{n}": id for n, id in enumerate(sorted(ids))}
         listed = ", ".join(f":{name}" for name in names)
         query = f"SELECT {what} FROM memories WHERE space_id = 'default' AND {where}"
-        with self.memory._store.database.read() as connection:
+        with self.memory._storage.database.read() as connection:
             return list(connection.execute(text(f"{query} AND id IN ({listed})"), names).scalars())
 
     def _restore(self) -> None:
@@ -169,7 +169,7 @@ class Year:
             del self.forgotten[id]
 
     def _upkeep(self) -> dict[str, int]:
-        store, policy = self.memory._store, self.memory._mind.upkeep
+        store, policy = self.memory._storage, self.memory._runtime.upkeep
         done: dict[str, int] = {}
         for work in (sweeping(store, policy), purging(store, policy)):
             for what, count in self._run(work).items():
@@ -268,7 +268,7 @@ class Year:
 
     def _number(self, where: str) -> int:
         query = f"SELECT count(*) FROM memories WHERE space_id = 'default' AND {where}"
-        with self.memory._store.database.read() as connection:
+        with self.memory._storage.database.read() as connection:
             return int(connection.execute(text(query)).scalar_one())
 
 

@@ -110,7 +110,7 @@ class _Pattern:
 
     def __init__(self, memory: tacit.Memory, id: str) -> None:
         self._rows: dict[str, tuple[list[str], list[Any]]] = {}
-        with memory._store.database.read() as connection:
+        with memory._storage.database.read() as connection:
             for name in _TABLES:
                 which = "id" if name == "memories" else "memory_id"
                 query = text(f"SELECT * FROM {name} WHERE {which} = :id")

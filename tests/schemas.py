@@ -47,7 +47,7 @@ def _fill(database: Database, is_current: Callable[[Database], bool]) -> None:
         if not file.stat().st_size:
             file.write_bytes(_migrated(is_current))
         return
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         driver: Any = connection.connection.driver_connection
         if not driver.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             with closing(sqlite3.connect(":memory:")) as whole:
@@ -62,7 +62,7 @@ def _migrated(is_current: Callable[[Database], bool]) -> bytes:
     try:
         assert not is_current(database)
         database.write(lambda connection: migrate.upgrade(database, connection))
-        with database.alone() as connection:
+        with database.autocommit_connection() as connection:
             connection.exec_driver_sql("VACUUM")
             driver: Any = connection.connection.driver_connection
             found: bytes = driver.serialize()

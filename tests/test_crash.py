@@ -53,7 +53,7 @@ def _written(memory: Memory) -> tuple[Ledger, str]:
 
 
 def _damage(memory: Memory, statement: str) -> None:
-    with memory._store.database.alone() as connection:
+    with memory._storage.database.autocommit_connection() as connection:
         connection.execute(text(statement))
 
 

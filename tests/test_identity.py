@@ -113,49 +113,49 @@ def test_some_channels_number_private_chats_by_their_person(chat: str, whose: st
 
 def test_an_identity_without_links_is_a_person_of_its_own() -> None:
     nobody = Identities()
-    assert nobody.now("ext:a:1") == nobody.ever("ext:a:1") == {"ext:a:1"}
-    assert nobody.head("ext:a:1") == nobody.subject("ext:a:1") == "ext:a:1"
-    assert nobody.known("ext:a:1")
-    assert not nobody.known("person:AAAAAAAA")
+    assert nobody.current_identities("ext:a:1") == nobody.all_identities("ext:a:1") == {"ext:a:1"}
+    assert nobody.person_id("ext:a:1") == nobody.subject("ext:a:1") == "ext:a:1"
+    assert nobody.is_recognizable("ext:a:1")
+    assert not nobody.is_recognizable("person:AAAAAAAA")
 
 
 def test_two_keys_of_an_account_are_one_person() -> None:
     found = Identities((link("ext:a:1", "acct:x"), link("ext:a:2", "acct:x")))
-    assert found.now("ext:a:1") == {"ext:a:1", "ext:a:2", "acct:x"}
-    assert {found.head(i) for i in found.now("ext:a:1")} == {"acct:x"}
+    assert found.current_identities("ext:a:1") == {"ext:a:1", "ext:a:2", "acct:x"}
+    assert {found.person_id(i) for i in found.current_identities("ext:a:1")} == {"acct:x"}
     assert found.subject("ext:a:2") == "acct:x"
 
 
 def test_an_ended_link_holds_for_what_is_withheld_and_for_nothing_else() -> None:
     found = Identities((link("ext:a:1", "acct:x", ended=True), link("ext:a:2", "acct:x")))
-    assert found.now("ext:a:1") == {"ext:a:1"}
-    assert found.ever("ext:a:1") == {"ext:a:1", "ext:a:2", "acct:x"}
+    assert found.current_identities("ext:a:1") == {"ext:a:1"}
+    assert found.all_identities("ext:a:1") == {"ext:a:1", "ext:a:2", "acct:x"}
     assert found.subject("ext:a:1") == "ext:a:1"
 
 
 def test_a_link_that_was_never_verified_holds_for_nothing() -> None:
     found = Identities((link("ext:a:1", "acct:x", verified=False),))
-    assert found.now("ext:a:1") == found.ever("ext:a:1") == {"ext:a:1"}
+    assert found.current_identities("ext:a:1") == found.all_identities("ext:a:1") == {"ext:a:1"}
 
 
 def test_a_merge_tells_who_somebody_is_but_not_what_they_write_as() -> None:
     found = Identities((link("person:AAAAAAAA", "ext:a:1", kind="merge"),))
-    assert found.head("person:AAAAAAAA") == "ext:a:1"
+    assert found.person_id("person:AAAAAAAA") == "ext:a:1"
     assert found.subject("person:AAAAAAAA") == "person:AAAAAAAA"
-    assert found.known("person:AAAAAAAA")
+    assert found.is_recognizable("person:AAAAAAAA")
 
 
 @given(LINKS, NAMES)
 def test_who_is_one_person_is_an_equivalence(links: list[Link], name: str) -> None:
     found = Identities(tuple(links))
-    assert name in found.now(name)
-    assert found.now(name) <= found.ever(name)
-    for other in found.now(name):
-        assert found.now(other) == found.now(name)
-    for other in found.ever(name):
-        assert found.ever(other) == found.ever(name)
-    assert found.head(name) in found.now(name)
-    assert found.subject(name) in found.now(name)
+    assert name in found.current_identities(name)
+    assert found.current_identities(name) <= found.all_identities(name)
+    for other in found.current_identities(name):
+        assert found.current_identities(other) == found.current_identities(name)
+    for other in found.all_identities(name):
+        assert found.all_identities(other) == found.all_identities(name)
+    assert found.person_id(name) in found.current_identities(name)
+    assert found.subject(name) in found.current_identities(name)
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=5, unique_by=lambda pair: pair[0]))
@@ -165,7 +165,9 @@ def test_one_person_has_one_head_also_where_links_go_in_a_circle(
     # As the store keeps them: each identity leads to one other at most.
     found = Identities(tuple(link(a, b) for a, b in pairs if a != b))
     for name in {name for pair in pairs for name in pair}:
-        assert {found.head(other) for other in found.now(name)} == {found.head(name)}
+        assert {found.person_id(other) for other in found.current_identities(name)} == {
+            found.person_id(name)
+        }
 
 
 def asked(
@@ -221,10 +223,10 @@ def test_canonical_reading_leaves_aliases_out_and_withholding_does_not() -> None
     place = Place(id="web:c")
     union = resolve("s", NOW, asking, place, found, union=True)
     canonical = resolve("s", NOW, asking, place, found, union=False)
-    assert union.mine == {"ext:a:1", "acct:x"}
-    assert canonical.mine == {"acct:x"}
+    assert union.own_identities == {"ext:a:1", "acct:x"}
+    assert canonical.own_identities == {"acct:x"}
     assert canonical.subject == union.subject == "acct:x"
-    assert canonical.ever == union.ever == {"ext:a:1", "acct:x"}
+    assert canonical.audience_identities == union.audience_identities == {"ext:a:1", "acct:x"}
 
 
 def test_bots_are_nobody_and_spoil_completeness() -> None:

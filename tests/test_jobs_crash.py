@@ -38,7 +38,7 @@ def _ran(memory: Memory) -> Outcome:
 
 
 def _damage(memory: Memory, statement: str) -> None:
-    with memory._store.database.alone() as connection:
+    with memory._storage.database.autocommit_connection() as connection:
         connection.execute(text(statement))
 
 

@@ -122,7 +122,10 @@ def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) ->
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(migrate, "_is_current", put_in_place(migrate._is_current))
         tacit.open(f"sqlite:///{quick}").close()
-        with tacit.open("sqlite://") as memory, memory._store.database.alone() as connection:
+        with (
+            tacit.open("sqlite://") as memory,
+            memory._storage.database.autocommit_connection() as connection,
+        ):
             in_memory = everything_in(connection.connection.driver_connection)
     with closing(sqlite3.connect(real)) as migrated, closing(sqlite3.connect(quick)) as copied:
         expected = everything_in(migrated)
@@ -214,7 +217,7 @@ def _with_pokes(url: str, statement: str) -> Any:
 def _taken(url: str) -> bool:
     database = open_database(url, Options())
     try:
-        return database.write(database.dialect.take_pokes)
+        return database.write(database.dialect.install_notify)
     finally:
         database.close()
 

@@ -219,8 +219,8 @@ def test_any_cursor_is_ours_or_refused(value: Any) -> None:
 
 def test_a_draft_knows_what_was_said_and_what_was_not() -> None:
     said = draft.parse({"content": "x", "pinned": False, "importance": None}, CATEGORIES)
-    assert {"content", "pinned"} <= said.named
-    assert "importance" not in said.named
+    assert {"content", "pinned"} <= said.given_fields
+    assert "importance" not in said.given_fields
     assert said.pinned is False
     assert said.importance is None
 

@@ -59,11 +59,11 @@ def fill(memory: Memory, ids: list[str]) -> None:
         for table, some in (*filled, (note_lines, lines)):
             connection.execute(table.insert(), some)
 
-    memory._store.database.write(work)
+    memory._storage.database.write(work)
 
 
 def reads(memory: Memory, id: str) -> None:
-    store = memory._store
+    store = memory._storage
     since: date = DAY - timedelta(days=6)
     for view in (private(memory, ALICE), private(memory, BOB), group(memory, ALICE)):
         view._read(lambda c, r: notes.recent(c, store.audiences, r, since, 50))
@@ -94,7 +94,7 @@ def test_nothing_of_notes_reads_a_whole_space(url: str, request: pytest.FixtureR
         mirrored(memory, OWN.path, *ids)
         memory.maintain()
         if "without" in request.node.name:
-            memory._store.database.write(lambda c: c.exec_driver_sql("DELETE FROM sqlite_stat1"))
+            memory._storage.database.write(lambda c: c.exec_driver_sql("DELETE FROM sqlite_stat1"))
     with tacit.open(url, embedder=None) as memory:
         own = private(memory, ALICE)
         with recorded(memory) as ran:

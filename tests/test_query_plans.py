@@ -263,7 +263,7 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
     filling.add(memos)
     filling.close()
     with tacit.open(url) as memory:
-        memory._store.database.write(_relate)
+        memory._storage.database.write(_relate)
         memory.link(f"telegram:{BOB}", ACCOUNT)
         memory.link("slack:T1:U1", ACCOUNT)
         ids = {}
@@ -285,7 +285,7 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
                 _step(_view(memory, person, _group(complete=True)), "t")
             ids[person] = done.id
         notes_of_others(memory, list(ids.values()))
-        memory._store.database.write(_steps_of_others)
+        memory._storage.database.write(_steps_of_others)
         memory.maintain()
     return Filled(url, ids)
 

@@ -213,7 +213,7 @@ def _read(view: Any, id: str) -> None:
 
 
 def test_every_statement_stays_within_its_space(memory: Memory) -> None:
-    plans = Plans(memory._store.database.engine)
+    plans = Plans(memory._storage.database.engine)
     busy_day(memory.space("tenant"))
     touched = {
         relation.rpartition("_")[0] for one in plans.told for relation in _relations(one["Plan"])
@@ -227,7 +227,7 @@ def test_every_statement_stays_within_its_space(memory: Memory) -> None:
 def test_a_join_without_the_space_is_what_the_plans_tell(memory: Memory) -> None:
     """The check above can fail: this is how."""
     private(memory.space("tenant"), ALICE).remember("I like green apples")
-    engine = memory._store.database.engine
+    engine = memory._storage.database.engine
     plans = Plans(engine)
     with engine.connect() as connection:
         connection.execute(

@@ -26,41 +26,41 @@ def traces(path: Path) -> Traces:
 
 def test_what_was_looked_at_need_not_be_looked_at_again(file: Path) -> None:
     found = traces(file)
-    assert not found.none_since()  # nobody has looked yet
-    found.looked()
-    assert found.none_since()
-    assert found.none_since()
+    assert not found.is_unchanged()  # nobody has looked yet
+    found.mark_seen()
+    assert found.is_unchanged()
+    assert found.is_unchanged()
 
 
 @pytest.mark.parametrize("which", ["some.db", "some.db-wal"])
 def test_a_write_is_a_trace_whichever_file_it_went_to(file: Path, which: str) -> None:
     found = traces(file)
-    found.none_since()
-    found.looked()
+    found.is_unchanged()
+    found.mark_seen()
     file.with_name(which).write_bytes(b"x")
-    assert not found.none_since()
+    assert not found.is_unchanged()
 
 
 def test_what_came_after_the_question_was_not_seen_by_the_look(file: Path) -> None:
     found = traces(file)
-    found.none_since()
+    found.is_unchanged()
     Path(f"{file}-wal").write_bytes(b"more")
-    found.looked()
-    assert not found.none_since()
+    found.mark_seen()
+    assert not found.is_unchanged()
 
 
 def test_of_a_file_written_just_now_nobody_can_say_that_it_stays_so(file: Path) -> None:
     """The next write may have the same time and the same size."""
     Path(f"{file}-wal").write_bytes(b"x")
     found = traces(file)
-    found.none_since()
-    found.looked()
-    assert not found.none_since()
+    found.is_unchanged()
+    found.mark_seen()
+    assert not found.is_unchanged()
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "postgresql+psycopg://somebody@nowhere/some"])
 def test_a_database_that_is_no_file_is_always_asked(url: str) -> None:
     found = Traces(sqlalchemy.create_engine(url))
-    found.none_since()
-    found.looked()
-    assert not found.none_since()
+    found.is_unchanged()
+    found.mark_seen()
+    assert not found.is_unchanged()

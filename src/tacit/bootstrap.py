@@ -89,8 +89,8 @@ def open_memory(
     memory = Memory(mind, policy, space=where, enabled=enabled)
     if enabled:
         if mirror:
-            mind.mirror_notes()
-        mind.tidy_up(where)
+            mind.start_note_sync()
+        mind.run_overdue_tasks(where)
     return memory
 
 
@@ -177,16 +177,16 @@ def _policy(settings: Settings) -> Policy:
     counted_by = settings.recall.tokenizer
     return Policy(
         categories=settings_.category_names(settings),
-        ttls=asdict(settings.memory.ttl_days),
+        ttl_days=asdict(settings.memory.ttl_days),
         union=settings.memory.read == "union",
         link_min=settings.recall.link_min,
         turns_days=sessions.retention_days if sessions.keep else None,
-        count=counter(str(_path(counted_by))) if counted_by else estimate,
+        count_tokens=counter(str(_path(counted_by))) if counted_by else estimate,
         style=Style(prompt.style),
         items_max=prompt.items_max,
         chars_max=prompt.chars_max,
         conversation_gap=prompt.conversation_gap,
-        recalled_only={
+        recall_only_limits={
             one.name: one.rag_length for one in settings.categories if one.context == "rag"
         },
         allowlists=settings.allowlists,
@@ -194,8 +194,8 @@ def _policy(settings: Settings) -> Policy:
         note_days=settings.notes.short_term_days,
         note_items_max=settings.notes.items_max,
         sign_in_minutes=settings.console.link_minutes,
-        sitting_idle_minutes=settings.console.idle_minutes,
-        sitting_hours=settings.console.session_hours,
+        web_session_idle_minutes=settings.console.idle_minutes,
+        web_session_hours=settings.console.session_hours,
     )
 
 
@@ -208,7 +208,7 @@ def _learning(settings: Settings, model: LanguageModel | None, allowed: Allowanc
         daily_max=chosen.daily_max_count,
         min_chars=chosen.min_chars,
         debounce_seconds=chosen.debounce_seconds,
-        tongue=checked_tongue(chosen.tongue),
+        locale=checked_tongue(chosen.tongue),
         quarantine=chosen.quarantine,
         model=model,
         allowance=allowed,
@@ -219,8 +219,8 @@ def _upkeep(settings: Settings) -> Upkeep:
     every = settings.jobs.every
     periods = {one.name: getattr(every, one.name) for one in fields(every)}
     return Upkeep(
-        every={task: period for task, period in periods.items() if period is not None},
-        on_open=settings.jobs.on_open,
+        intervals={task: period for task, period in periods.items() if period is not None},
+        runs_on_open=settings.jobs.on_open,
         **asdict(settings.lifecycle),
         consolidate_enabled=settings.consolidate.enabled,
         consolidate_pairs_per_day=settings.consolidate.pairs_per_day,

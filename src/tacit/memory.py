@@ -103,25 +103,25 @@ class Memory(
         if asking.subject is None:
             return DisabledView(NO_IDENTITY)
         where = (asking, self._space, named or asking.chat)
-        made = MeasuredView if self._store.meter.on else View
-        policy = self._policy if only is None else replace(self._policy, only=only)
-        return made(self._mind, *where, policy, acting)
+        made = MeasuredView if self._storage.meter.on else View
+        policy = self._options if only is None else replace(self._options, only=only)
+        return made(self._runtime, *where, policy, acting)
 
     def space(self, name: str) -> Memory:
         """The same database, another tenant. Nothing crosses spaces."""
-        return Memory(self._mind, self._policy, space=name, enabled=self._enabled)
+        return Memory(self._runtime, self._options, space=name, enabled=self._enabled)
 
     def spaces(self) -> list[str]:
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return spaces.names(connection)
 
     def operator(self, name: str) -> Operator:
         """Acts that stand in history under an operator's name, and looks that are noted."""
         actor = text.identifier("operator", name, limits.LABEL_MAX_CHARS)
-        return Operator(self._mind, self._space, f"operator:{actor}", self._policy)
+        return Operator(self._runtime, self._space, f"operator:{actor}", self._options)
 
     def close(self) -> None:
-        self._mind.close()
+        self._runtime.close()
 
     def __enter__(self) -> Memory:
         return self

@@ -175,7 +175,7 @@ def test_an_adapter_that_names_nobody_has_no_view(memory: Memory) -> None:
 
 def test_a_key_for_nobody_is_let_in_and_has_no_view(memory: Memory) -> None:
     admitted = of(memory, token(memory, "admin"))
-    admitted.need(Scope.ADMIN)
+    admitted.require_scopes(Scope.ADMIN)
     with pytest.raises(NotAllowed):
         admitted.view()
     for named in ({"requester": "telegram:1001"}, {"chat": "telegram:-1"}):
@@ -187,12 +187,12 @@ def test_a_key_for_nobody_is_let_in_and_has_no_view(memory: Memory) -> None:
 def test_a_scope_is_had_only_if_it_was_given(memory: Memory, scopes: set[Scope]) -> None:
     admitted = of(memory, token(memory, *scopes, requester="telegram:1001"))
     for scope in Scope:
-        assert admitted.may(scope) is (scope in scopes)
+        assert admitted.has_scope(scope) is (scope in scopes)
         if scope in scopes:
-            admitted.need(scope)
+            admitted.require_scopes(scope)
         else:
             with pytest.raises(NotAllowed):
-                admitted.need(*scopes, scope)
+                admitted.require_scopes(*scopes, scope)
 
 
 def test_the_agent_of_a_key_is_the_agent(memory: Memory) -> None:
@@ -217,7 +217,7 @@ def test_a_key_leads_to_its_own_space_alone(memory: Memory) -> None:
 def test_without_a_key_only_the_local_person_is_let_in(memory: Memory) -> None:
     for claims in (Claims(), claims_of({"host": "localhost:8377"}), Claims(chat=LOCAL.key)):
         admitted = admit(memory, claims, local=LOCAL)
-        assert (admitted.local, admitted.requester) == (True, LOCAL)
+        assert (admitted.is_local, admitted.requester) == (True, LOCAL)
         assert admitted.scopes == {Scope.READ, Scope.WRITE, Scope.ERASE}
         assert "secret of telegram:1001" in said(view_of(admitted))
     with pytest.raises(KeyRefused):

@@ -65,7 +65,7 @@ def test_two_of_a_kind_are_refused() -> None:
     assert claims_of(twice).token == ""
     for name in HEADERS:
         claims = claims_of([(name, "telegram:1"), (name.upper(), "telegram:1")])
-        assert isinstance(claims.wrong, InvalidInput), name
+        assert isinstance(claims.error, InvalidInput), name
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_two_of_a_kind_are_refused() -> None:
      ("x-tacit-participants", "telegram:2," * 20_000, "participants")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_told_with_its_field(header: str, value: str, field: str) -> None:
-    wrong = claims_of([(header, value)]).wrong
+    wrong = claims_of([(header, value)]).error
     assert isinstance(wrong, InvalidInput)
     assert wrong.field == field
 
@@ -109,23 +109,23 @@ def test_reading_never_fails(headers: list[tuple[str, str]]) -> None:
      {"host": "127.0.0.1:8377", "x-real-ip": "127.0.0.1"}, {"x-forwarded-host": "localhost"}],
 )  # fmt: skip
 def test_what_may_have_come_from_another_machine_counts_as_such(headers: dict[str, str]) -> None:
-    assert claims_of(headers).outside
+    assert claims_of(headers).remote
 
 
 def test_what_comes_under_a_name_of_this_machine_does_not() -> None:
     for host in ("localhost", "127.0.0.1:8377", "[::1]:8377"):
-        assert not claims_of({"host": host}).outside
+        assert not claims_of({"host": host}).remote
 
 
 def test_a_body_adds_to_the_headers_and_does_not_contradict_them() -> None:
     claims = claims_of({"x-tacit-agent": "planner"})
-    both = claims.naming(agent="planner", requester="telegram:1", chat=None, thread="t")
-    assert (both.agent, both.requester, both.thread, both.wrong) == (
+    both = claims.with_body(agent="planner", requester="telegram:1", chat=None, thread="t")
+    assert (both.agent, both.requester, both.thread, both.error) == (
         "planner",
         "telegram:1",
         "t",
         None,
     )
-    wrong = claims.naming(agent="coach").wrong
+    wrong = claims.with_body(agent="coach").error
     assert isinstance(wrong, InvalidInput)
     assert wrong.field == "agent"

@@ -76,7 +76,7 @@ class Slack:
     def done(self) -> None:
         """Until everything that came in is worked on."""
         assert self.running is not None
-        assert self.running.settle(WAIT_SECONDS)
+        assert self.running.wait_until_idle(WAIT_SECONDS)
 
     # What Slack sends
 
@@ -177,7 +177,7 @@ def slack(
         running = AtWork(
             memory, bot, Calls(client), lines, threads=2, drain_seconds=5, backoff_seconds=0.05
         )
-        served = door(bolt(client, SECRET, running.take_in, allowed))
+        served = door(bolt(client, SECRET, running.add_updates, allowed))
         with _listening(served) as port, running:
             if wait:
                 assert running.connected.wait(WAIT_SECONDS)

@@ -137,7 +137,7 @@ class TelegramDriver:
         self.api.wait_confirmed(self._last)
         until = time.monotonic() + _SETTLED_SECONDS
         while time.monotonic() < until:
-            assert self.telegram.rooms.settle(_SETTLED_SECONDS)
+            assert self.telegram.dispatcher.wait_until_idle(_SETTLED_SECONDS)
             if not self.stage.memory.waiting_updates("telegram"):
                 break
             time.sleep(0.01)  # a chat rests, because Telegram asked for it
@@ -149,11 +149,11 @@ class TelegramDriver:
 @contextmanager
 def telegram_driver(stage: Stage, api: BotApi, line: Line) -> Iterator[TelegramDriver]:
     stop, log = Pauses(), Lines()
-    telegram = Telegram(stage.memory, stage.settings, line, line.me(), log, stop)
+    telegram = Telegram(stage.memory, stage.settings, line, line.get_identity(), log, stop)
     polls = threading.Thread(
-        target=poll, args=(line, telegram.take_in, Patience(CHANNEL, log, stop), stop, 30)
+        target=poll, args=(line, telegram.receive, Patience(CHANNEL, log, stop), stop, 30)
     )
-    telegram.rooms.start()
+    telegram.dispatcher.start()
     polls.start()
     try:
         yield TelegramDriver(stage, api, telegram, log)
@@ -162,7 +162,7 @@ def telegram_driver(stage: Stage, api: BotApi, line: Line) -> Iterator[TelegramD
         stop.ended.set()
         api.wake()
         polls.join()
-        assert telegram.rooms.stop(_SETTLED_SECONDS)
+        assert telegram.dispatcher.stop(_SETTLED_SECONDS)
     assert log.told == [], "nothing went wrong behind the story's back"
 
 

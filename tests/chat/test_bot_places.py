@@ -32,7 +32,7 @@ def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(
         driver.join(who, TEAM)
     driver.say(ALICE, TEAM, "I take the zebra tea", to_bot=False)
     back = Came(
-        channel=CHANNEL, update="back", chat=driver.chat(TEAM), who=None, people=(), anew=True
+        channel=CHANNEL, update="back", chat=driver.chat(TEAM), who=None, people=(), bot_joined=True
     )
     driver.bot.hear(back, driver.outlet)
     driver.say(ALICE, TEAM, "remember that I like the okapi milk", to_bot=False)

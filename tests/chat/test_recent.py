@@ -18,10 +18,10 @@ def texts(recent: Recent, chat: str = ROOM, thread: str | None = None) -> list[s
 def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_be() -> None:
     recent = Recent(2)
     for number in range(3):
-        recent.note(ROOM, None, said(f"word {number}", str(number)))
-    recent.note(ROOM, "topic", said("x" * 10_000))
+        recent.add(ROOM, None, said(f"word {number}", str(number)))
+    recent.add(ROOM, "topic", said("x" * 10_000))
     assert texts(recent) == ["word 1", "word 2"]
-    assert recent.newest(ROOM, None) == "2"
+    assert recent.last_message(ROOM, None) == "2"
     assert [len(text) for text in texts(recent, thread="topic")] == [
         chat_limits.CHAT_RECENT_MAX_CHARS
     ]
@@ -30,57 +30,57 @@ def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_b
 
 def test_whoever_comes_is_shown_nothing_that_was_said_before() -> None:
     recent = Recent(20)
-    recent.came(ROOM, ALICE.key)
-    recent.note(ROOM, None, said("a surprise for Bob"))
-    recent.note(ROOM, "topic", said("a surprise for Bob"))
-    recent.came(ROOM, BOB.key)
+    recent.add_person(ROOM, ALICE.key)
+    recent.add(ROOM, None, said("a surprise for Bob"))
+    recent.add(ROOM, "topic", said("a surprise for Bob"))
+    recent.add_person(ROOM, BOB.key)
     assert texts(recent) == texts(recent, thread="topic") == []
-    assert recent.knows(ROOM, BOB.key)
-    recent.went(ROOM, BOB.key)
-    assert not recent.knows(ROOM, BOB.key), "who comes back is new again"
+    assert recent.has_person(ROOM, BOB.key)
+    recent.remove_person(ROOM, BOB.key)
+    assert not recent.has_person(ROOM, BOB.key), "who comes back is new again"
 
 
 def test_what_is_edited_taken_back_or_forgotten_is_not_shown_again() -> None:
     recent = Recent(20)
     for turn in (said("nine", "1"), said("At nine.", "1", ours=True), said("ten", "2", BOB.key)):
-        recent.note(ROOM, None, turn)
-    recent.reworded(ROOM, "1", "eleven")
+        recent.add(ROOM, None, turn)
+    recent.edit_message(ROOM, "1", "eleven")
     assert texts(recent) == ["eleven", "ten"], "what was answered to the old words is gone"
-    recent.unsaid(ROOM, "2")
+    recent.remove_message(ROOM, "2")
     assert texts(recent) == ["eleven"]
-    recent.note(OTHER, None, said("elsewhere", "9"))
+    recent.add(OTHER, None, said("elsewhere", "9"))
     recent.forget(ALICE.key)
     assert texts(recent) == texts(recent, OTHER) == []
 
 
 def test_a_group_that_moves_takes_its_words_along() -> None:
     recent = Recent(20)
-    recent.came(ROOM, ALICE.key)
-    recent.note(ROOM, None, said("hello"))
-    recent.moved(ROOM, OTHER)
+    recent.add_person(ROOM, ALICE.key)
+    recent.add(ROOM, None, said("hello"))
+    recent.move_chat(ROOM, OTHER)
     assert texts(recent) == []
     assert texts(recent, OTHER) == ["hello"]
-    assert recent.knows(OTHER, ALICE.key)
+    assert recent.has_person(OTHER, ALICE.key)
 
 
 def test_who_came_in_under_the_new_name_is_shown_nothing_of_the_old_one() -> None:
     recent = Recent(20)
-    recent.note(ROOM, None, said("hello"))
-    recent.came(OTHER, BOB.key)
-    recent.moved(ROOM, OTHER)
+    recent.add(ROOM, None, said("hello"))
+    recent.add_person(OTHER, BOB.key)
+    recent.move_chat(ROOM, OTHER)
     assert texts(recent, OTHER) == []
 
 
 def test_there_is_a_bound_to_how_many_chats_threads_and_people_are_known() -> None:
     recent = Recent(1)
     for number in range(chat_limits.CHAT_RECENT_CHATS_MAX_COUNT + 1):
-        recent.note(f"telegram:{number}", None, said("hello"))
+        recent.add(f"telegram:{number}", None, said("hello"))
     assert texts(recent, "telegram:0") == []
     assert texts(recent, "telegram:1") == ["hello"]
     for number in range(chat_limits.CHAT_RECENT_THREADS_MAX_COUNT + 1):
-        recent.note(ROOM, str(number), said("hello"))
+        recent.add(ROOM, str(number), said("hello"))
     assert texts(recent, thread="0") == []
     assert texts(recent, thread="1") == ["hello"]
     for number in range(chat_limits.CHAT_RECENT_PEOPLE_MAX_COUNT + 1):
-        recent.came(ROOM, f"telegram:{number}")
-    assert not recent.knows(ROOM, "telegram:0"), "and whoever is dropped counts as new"
+        recent.add_person(ROOM, f"telegram:{number}")
+    assert not recent.has_person(ROOM, "telegram:0"), "and whoever is dropped counts as new"

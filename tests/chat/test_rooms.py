@@ -37,7 +37,7 @@ def test_each_chat_is_answered_in_order_however_many_threads_there_are(memory: M
         takers = [
             threading.Thread(
                 target=lambda mine=mine: [
-                    rooms.take_in([one]) for one in updates if one.chat in mine
+                    rooms.add_updates([one]) for one in updates if one.chat in mine
                 ]
             )
             for mine in ({f"{CHANNEL}:{n}" for n in range(first, 9, 3)} for first in (1, 2, 3))
@@ -59,7 +59,7 @@ def test_a_slow_chat_does_not_hold_up_the_others(memory: Memory) -> None:
     bot = Keeper(memory, lambda text: _wait(go_on) if text in slow else None)
     wire = Wire()
     with running(memory, bot, wire, threads=2) as rooms:
-        rooms.take_in(alternating(range(1, 5), 3))
+        rooms.add_updates(alternating(range(1, 5), 3))
         _until(lambda: len(wire.sent) == 9)
         assert not wire.texts(1)
         assert [text for text in bot.heard if text.startswith("1 ")] == ["1 says 0"]
@@ -81,14 +81,14 @@ def test_a_crash_between_sending_and_noting_repeats_the_sending_alone(
     updates = alternating([1, 2], 3)
     before, after = Wire(after=crash), Wire()
     with running(memory, Keeper(memory), before) as abandoned:
-        assert abandoned.take_in(updates) == len(updates)
+        assert abandoned.add_updates(updates) == len(updates)
         _wait(stuck)
         _until(lambda: len(before.texts(2)) == 3)
         assert before.texts(1) == ["1 says 0", "1 says 1"]
         _until(lambda: len(memory.waiting_updates(CHANNEL)) == 2)
         with tacit.open(database_url, embedder=None) as again:
             with running(again, Keeper(again), after) as rooms:
-                assert rooms.take_in(updates) == 0, "the channel brings them again"
+                assert rooms.add_updates(updates) == 0, "the channel brings them again"
                 settled(rooms, again)
             assert after.sent == [("tiny:1", "1 says 1"), ("tiny:1", "1 says 2")]
             assert kept(again, 1) == ["1 says 0", "1 says 1", "1 says 2"]
@@ -105,7 +105,9 @@ def test_what_fails_is_tried_five_times_and_then_lets_the_next_one_through(memor
 
     bot = Keeper(memory, fail)
     with running(memory, bot, wire, log) as rooms:
-        rooms.take_in([update(1, 1, "a secret wish"), update(2, 1, "hello"), update(3, 2, "hi")])
+        rooms.add_updates(
+            [update(1, 1, "a secret wish"), update(2, 1, "hello"), update(3, 2, "hi")]
+        )
         settled(rooms, memory)
     assert bot.heard.count("a secret wish") == limits.UPDATE_ATTEMPTS_MAX_COUNT == 5
     assert wire.texts(1) == ["hello"]
@@ -120,7 +122,7 @@ def test_what_cannot_be_read_is_set_aside_too(memory: Memory) -> None:
     wire = Wire()
     broken = tacit.Update(id="1", chat="tiny:1", payload="no JSON")
     with running(memory, Keeper(memory), wire) as rooms:
-        rooms.take_in([broken, update(2, 1, "hello")])
+        rooms.add_updates([broken, update(2, 1, "hello")])
         settled(rooms, memory)
     assert wire.sent == [("tiny:1", "hello")]
 
@@ -135,7 +137,7 @@ def test_a_busy_channel_is_waited_for_and_nothing_is_thought_about_twice(memory:
 
     wire, bot, log = Wire(trouble=busy), Keeper(memory), Lines()
     with running(memory, bot, wire, log) as rooms:
-        rooms.take_in(alternating([1, 2], 2))
+        rooms.add_updates(alternating([1, 2], 2))
         settled(rooms, memory)
     assert wire.texts(1) == ["1 says 0", "1 says 1"]
     assert wire.texts(2) == ["2 says 0", "2 says 1"]
@@ -150,7 +152,7 @@ def test_a_channel_that_never_takes_it_does_not_block_the_chat_for_ever(memory: 
 
     wire, bot = Wire(trouble=away), Keeper(memory)
     with running(memory, bot, wire) as rooms:
-        rooms.take_in(alternating([1], 2))
+        rooms.add_updates(alternating([1], 2))
         settled(rooms, memory)
     assert wire.texts(1) == ["1 says 1"]
     assert bot.heard.count("1 says 0") == 1
@@ -163,7 +165,7 @@ def test_what_can_never_be_sent_is_done_with(memory: Memory) -> None:
 
     wire, bot = Wire(trouble=blocked), Keeper(memory)
     with running(memory, bot, wire) as rooms:
-        rooms.take_in(alternating([1], 2))
+        rooms.add_updates(alternating([1], 2))
         settled(rooms, memory)
     assert wire.texts(1) == ["1 says 1"]
     assert kept(memory, 1) == ["1 says 0", "1 says 1"]
@@ -174,11 +176,11 @@ def test_to_stop_is_to_finish_what_is_there_and_the_rest_waits_for_the_next_star
 ) -> None:
     first, second = Wire(), Wire()
     with running(memory, Keeper(memory), first) as rooms:
-        rooms.take_in(alternating(range(1, 6), 4))
+        rooms.add_updates(alternating(range(1, 6), 4))
         assert rooms.stop(PATIENCE_SECONDS)
         assert len(first.sent) == 20
         assert not memory.waiting_updates(CHANNEL)
-        rooms.take_in([update(100, 1, "too late")])
+        rooms.add_updates([update(100, 1, "too late")])
     assert len(first.sent) == 20
     with running(memory, Keeper(memory), second) as rooms:
         settled(rooms, memory)
@@ -195,7 +197,7 @@ def test_who_goes_while_their_message_waits_is_not_heard_any_more(memory: Memory
 
     wire, bot = Wire(), Keeper(memory, hold)
     with running(memory, bot, wire) as rooms:
-        rooms.take_in([update(1, 1, "1 says 0"), update(2, 1, "1 says 1"), update(3, 2, "hi")])
+        rooms.add_updates([update(1, 1, "1 says 0"), update(2, 1, "1 says 1"), update(3, 2, "hi")])
         _wait(begun)
         memory.view(Requester("tiny:1"), Chat.private("tiny:1")).wipe()
         go_on.set()

@@ -21,8 +21,8 @@ class Inbox:
         self.done: list[tuple[str, int]] = []
 
     def look(self, page: int) -> None:
-        if self.order.wants_a_round:
-            self.order.begin_round()
+        if self.order.needs_rescan:
+            self.order.begin_scan()
             self.after = 0
         more = True
         while more:
@@ -44,7 +44,7 @@ class Inbox:
             return
         chat, number = self.at_work.popitem()
         if rests:
-            self.order.rest(chat, self.now + 2)
+            self.order.postpone(chat, self.now + 2)
             return
         del self.waiting[number]
         self.done.append((chat, number))
@@ -84,7 +84,7 @@ def test_every_chat_gets_all_of_its_updates_in_order_and_one_at_a_time(
 def test_a_chat_with_much_to_say_leaves_room_for_the_others() -> None:
     order = Order(most=10, most_of_one=3)
     order.offer([*(("loud", number) for number in range(1, 9)), ("quiet", 9)], more=False)
-    assert order.behind
+    assert order.has_backlog
     assert order.take(0.0) == ("loud", 1)
     assert order.take(0.0) == ("quiet", 9)
     assert order.take(0.0) is None, "one at a time"

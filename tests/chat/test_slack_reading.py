@@ -141,7 +141,7 @@ def test_who_comes_is_told_and_the_bot_itself_is_nobody() -> None:
     assert [one.key for one in found.people] == ["slack:T1:U1"]
     arrived = heard(callback({**event, "user": BOT}))
     assert isinstance(arrived, Came)
-    assert arrived.anew  # who was there before need not be there any more
+    assert arrived.bot_joined  # who was there before need not be there any more
     assert arrived.people == ()
 
 

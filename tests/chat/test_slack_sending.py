@@ -40,7 +40,7 @@ class Pauses(list[float]):
 
 def outlet(api: SlackApi, pauses: Pauses | None = None, token: str = TOKEN) -> SlackOutlet:
     calls = Calls(BoundedClient(token, api.api_url))
-    return SlackOutlet(calls, ME, Names(calls.person), Pauses() if pauses is None else pauses)
+    return SlackOutlet(calls, ME, Names(calls.get_user), Pauses() if pauses is None else pauses)
 
 
 def said(chat: Chat, thread: str | None = None) -> Said:
@@ -165,7 +165,7 @@ def test_an_answer_never_goes_to_an_address_that_is_not_slacks(api: SlackApi) ->
     for url in ("http://hooks.slack.com/x", "https://slack.com.example/x", "file:///x", "http://["):
         assert not client.trusts(url)
         with pytest.raises(NotSent):
-            calls.reply(url, {"text": "x"}, instead=False)
+            calls.post_to_response_url(url, {"text": "x"}, instead=False)
     assert client.trusts("https://hooks.slack.com/commands/T1/2/3")
     assert client.trusts("https://files.slack.com/upload/v1/x")
 
@@ -251,7 +251,7 @@ def test_a_token_is_told_by_nothing(api: SlackApi) -> None:
     client = BoundedClient(secret, api.api_url)
     calls = Calls(client)
     with pytest.raises(TokenRefused) as problem:
-        calls.me()
+        calls.get_identity()
     assert not problem.value.for_good
     told = (problem.value, problem.value.__context__, client, calls, outlet(api, token=secret))
     assert not any(secret in repr(one) + str(one) for one in told)

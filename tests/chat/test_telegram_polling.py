@@ -209,7 +209,7 @@ def test_nobody_at_home_is_one_line_too() -> None:
     log, stop = Lines(), Pauses(most=3)
     line = Line("1:a", "http://127.0.0.1:9")
     try:
-        assert Patience(CHANNEL, log, stop).until_done(line.me) is None
+        assert Patience(CHANNEL, log, stop).call_until_done(line.get_identity) is None
     finally:
         line.close()
     assert log.problems == ["Telegram cannot be reached: check the network and telegram.api_url"]
@@ -219,7 +219,7 @@ def test_nobody_at_home_is_one_line_too() -> None:
 def test_a_wrong_token_is_tried_until_it_is_right(api: BotApi, line: Line) -> None:
     api.trouble["getMe"] = [UNAUTHORIZED, UNAUTHORIZED]
     log, stop = Lines(), Pauses()
-    me = Patience(CHANNEL, log, stop).until_done(line.me)
+    me = Patience(CHANNEL, log, stop).call_until_done(line.get_identity)
     assert me is not None
     assert (me.id, me.username) == (BOT["id"], BOT["username"])
     assert stop.seconds == [1.0, 2.0]
@@ -234,9 +234,9 @@ def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: Line) -> 
     waiting.start()
     api.wait_called("getUpdates")
     stop.ended.set()
-    line.hang_up()
+    line.stop_polling()
     waiting.join(20)
     assert not waiting.is_alive()
     assert log.told == []
     with pytest.raises(Failed):
-        line.updates(None, 600)
+        line.get_updates(None, 600)

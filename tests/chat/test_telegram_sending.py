@@ -269,7 +269,7 @@ def test_neither_token_nor_words_get_into_logs_and_errors(
                 outlet.send(HOME, ALICE, say(words))
             assert_silent(told.value, words)
         with pytest.raises(Failed) as refused:
-            wrong.me()
+            wrong.get_identity()
         assert_silent(refused.value, "wrong-secret")
         assert TOKEN not in repr(line) + repr(outlet)
     for text in (TOKEN, "wrong-secret", words):

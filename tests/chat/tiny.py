@@ -104,9 +104,9 @@ def settled(rooms: Rooms, memory: Memory) -> None:
     """Also what rests for a moment is done."""
     pause = threading.Event()
     while memory.waiting_updates(CHANNEL, limit=1):
-        assert rooms.settle(PATIENCE_SECONDS)
+        assert rooms.wait_until_idle(PATIENCE_SECONDS)
         pause.wait(0.002)
-    assert rooms.settle(PATIENCE_SECONDS)
+    assert rooms.wait_until_idle(PATIENCE_SECONDS)
 
 
 def kept(memory: Memory, person: int) -> list[str]:

@@ -27,7 +27,7 @@ def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
 ) -> None:
     id = person(seeded.memory, ALICE).remember("Has a cat").id
     broken = text("DELETE FROM history WHERE memory_id = :id")
-    seeded.memory._store.database.write(lambda connection: connection.execute(broken, {"id": id}))
+    seeded.memory._storage.database.write(lambda connection: connection.execute(broken, {"id": id}))
     page = visit("/doctor", operator=OPERATOR, phone=True)
     page.get_by_role("button", name="Look through the space").click()
     heading = page.get_by_role("heading", name="Memories have a history without a beginning")

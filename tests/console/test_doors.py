@@ -15,7 +15,7 @@ from tests.console.conftest import COOKIE, World, unhurried
 from tests.console.seeding import ALICE, BOB, OPERATOR
 from tests.service.serving import served
 
-EVERY = [page for topic in TOPICS for page in topic.declared]
+EVERY = [page for topic in TOPICS for page in topic.routes]
 READ = [page for page in EVERY if page.method == "GET"]
 SIGN_IN, ENDED = "/sign-in", "/sign-in?ended=1"
 

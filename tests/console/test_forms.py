@@ -34,7 +34,7 @@ def test_fields_are_read_as_what_they_are() -> None:
     assert form.many("id") == ("a", "b")
     assert form.flag("on")
     assert not form.flag("off")
-    assert form.whole("n", 1, 1, 10) == 7
+    assert form.integer("n", 1, 1, 10) == 7
     assert form.text("text") == "a\nb"
     assert form.choice("v", Visibility) is Visibility.ROOM
     assert form.since("day") == datetime(2026, 3, 14, tzinfo=UTC)
@@ -90,11 +90,11 @@ def request(cookie: str = "") -> Request:
 
 def test_what_the_next_page_says_is_believed_only_from_us() -> None:
     answer = Response()
-    note = Note(word="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
+    note = Note(key="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
     cookies.leave(answer, request(), Settings(), "sitting", note)
     sent = answer.headers["set-cookie"].partition(";")[0]
     assert cookies.left(request(sent), "sitting") == Note(
-        word="forgotten", ids=("k3Xq81Zb",), count=2
+        key="forgotten", ids=("k3Xq81Zb",), count=2
     )
     assert cookies.left(request(sent), "another") is None
     assert cookies.left(request(sent.replace("forgotten", "erased")), "sitting") is None

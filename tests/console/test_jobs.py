@@ -46,7 +46,7 @@ def test_what_was_given_up_is_tried_again(world: World, visiting: Callable[[Worl
     person(world.memory, ALICE).learn([Message("user", "I live in Lisbon")])
     given_up = text("UPDATE jobs SET parked = 1, problem = 'StoreBusy' WHERE space_id = :space")
     space = {"space": world.memory._space}
-    world.memory._store.database.write(lambda connection: connection.execute(given_up, space))
+    world.memory._storage.database.write(lambda connection: connection.execute(given_up, space))
     page = visiting(world)("/jobs", operator=OPERATOR, phone=True, dark=True, scripts=False)
     expect(page.locator(".problem")).to_contain_text("1 was given up")
     assert not is_wider_than_its_window(page)
@@ -103,17 +103,17 @@ def test_what_takes_long_goes_on_without_the_page(monkeypatch: pytest.MonkeyPatc
     name = ("space", "doctor")
     assert not going.run(name, work)
     assert begun.wait(PATIENCE_SECONDS)
-    assert going.goes_on(name)
-    assert going.last(name) is None
+    assert going.is_running(name)
+    assert going.last_result(name) is None
     assert not going.run(name, lambda: pytest.fail("it was begun twice"))
     done.set()
     monkeypatch.setattr(errands, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     going.run(("space", "other"), lambda: None)
-    going._hands.shutdown()
-    found = going.last(name)
+    going._executor.shutdown()
+    found = going.last_result(name)
     assert found is not None
     assert found.result == "found"
-    assert not going.goes_on(name)
+    assert not going.is_running(name)
 
 
 def test_what_went_wrong_while_the_page_waits_is_told() -> None:
@@ -123,5 +123,5 @@ def test_what_went_wrong_while_the_page_waits_is_told() -> None:
     going = Errands()
     with pytest.raises(Conflict):
         going.run(("space", "job expire"), work)
-    assert not going.goes_on(("space", "job expire"))
-    going._hands.shutdown()
+    assert not going.is_running(("space", "job expire"))
+    going._executor.shutdown()

@@ -13,7 +13,7 @@ from tests.console.test_frame import LIVE, ODD
 from tests.console.test_memory import memory_that_says
 from tests.console.watching import faults, is_wider_than_its_window
 
-OF_ONE = [one for topic in TOPICS for one in topic.declared if "/memories/{id}" in one.path]
+OF_ONE = [one for topic in TOPICS for one in topic.routes if "/memories/{id}" in one.path]
 FIELDS = {
     "word": "erase",
     "content": "Changed by a stranger",

@@ -10,7 +10,7 @@ from tests.console.seeding import ALICE, BOB, OPERATOR, person
 PAGES = [
     page
     for topic in TOPICS
-    for page in topic.declared
+    for page in topic.routes
     if page.method == "GET" and page.who in (Who.BOTH, Who.OPERATOR)
 ]
 WORDS = "urprise for Alice"

@@ -52,7 +52,7 @@ def live(memory: Memory, clock: SetClock) -> None:
 def dump(memory: Memory) -> dict[str, list[str]]:
     """Every row of every table, as text."""
     names = [*metadata.tables]
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         if connection.dialect.name == "sqlite":
             names += ["search_rows", "search_words"]
         return {
@@ -66,7 +66,7 @@ def dump(memory: Memory) -> dict[str, list[str]]:
 @contextmanager
 def unguarded(memory: Memory) -> Iterator[Connection]:
     """A connection on which no foreign key holds, each statement on its own."""
-    with memory._store.database.alone() as connection:
+    with memory._storage.database.autocommit_connection() as connection:
         sqlite = connection.dialect.name == "sqlite"
         off, on = (
             ("PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON")
@@ -89,5 +89,5 @@ def break_(memory: Memory, *statements: str, **values: Any) -> None:
 
 
 def one(memory: Memory, statement: str, **values: Any) -> Any:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return connection.execute(text(statement), values).scalar_one()

@@ -18,7 +18,7 @@ def ticking(
     memory: Memory, length: int, hear: Callable[[str, int], None] = lambda _, __: None
 ) -> Work:
     """`hear` is told the space and the number of each thing before it is ticked off."""
-    database = memory._store.database
+    database = memory._storage.database
 
     def step(space: str, before: Progress, save: Save) -> Progress:
         number = int(before.cursor or 0)
@@ -31,7 +31,7 @@ def ticking(
                 _T.space_id == space, _T.owner == row["owner"], _T.day == _DAY
             )
             connection.execute(once_more.values(writes=_T.writes + 1))
-            after = before.plus(str(number + 1) if number + 1 < length else None, ticked=1)
+            after = before.advance(str(number + 1) if number + 1 < length else None, ticked=1)
             save(connection, after)
             return after
 
@@ -43,6 +43,6 @@ def ticking(
 def ticked(memory: Memory, space: str = "default") -> list[int]:
     """How often each of them was, in their order."""
     rows = select(_T.owner, _T.writes).where(_T.space_id == space, _T.day == _DAY)
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         found = {int(owner.split()[1]): writes for owner, writes in connection.execute(rows)}
     return [found.get(number, 0) for number in range(max(found, default=-1) + 1)]

@@ -50,7 +50,7 @@ ROOM = replace(
 
 
 def act(memory: Memory, work: Callable[[Writing], T]) -> T:
-    return memory._store.act(SPACE, "operator:test", work)
+    return memory._storage.write_as(SPACE, "operator:test", work)
 
 
 def noted(memory: Memory, row: NoteRow, *ids: str, section: Section = Section.FACTS) -> NoteRow:
@@ -72,7 +72,7 @@ def found(memory: Memory, path: str) -> NoteRow:
 
 
 def maybe(memory: Memory, path: str) -> NoteRow | None:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return notes.get(connection, SPACE, path)
 
 
@@ -82,13 +82,13 @@ def shown(memory: Memory, path: str) -> list[str]:
 
 
 def records(memory: Memory, path: str) -> list[Record]:
-    with memory._store.database.read() as connection:
-        rows = notes.rows_of(connection, memory._store.audiences, SPACE, path)
+    with memory._storage.database.read() as connection:
+        rows = notes.rows_of(connection, memory._storage.audiences, SPACE, path)
     return [record for _, record in rows]
 
 
 def revision(memory: Memory) -> int:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return notes.revision(connection, SPACE)
 
 
@@ -101,5 +101,5 @@ def mirrored(memory: Memory, path: str, *ids: str) -> FileState:
 
 
 def known(memory: Memory, path: str) -> FileState | None:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return notes.state(connection, SPACE, FOLDER, path)

@@ -34,7 +34,7 @@ class Switchboard:
             scopes=frozenset(Scope),
             categories=categories,
             rate_per_minute=limits.SERVER_RATE_HIGHEST_PER_MINUTE,
-            created_at=memory._store.clock(),
+            created_at=memory._storage.clock(),
         )
         self._keys[token] = (memory, key)
         return token
@@ -77,7 +77,7 @@ class RemoteMemory(Memory):
     @classmethod
     def of(cls, memory: Memory, far: Far, space: str | None = None) -> "RemoteMemory":
         own = space or memory._space
-        made = cls(memory._mind, memory._policy, space=own, enabled=memory._enabled)
+        made = cls(memory._runtime, memory._options, space=own, enabled=memory._enabled)
         made.far = far
         return made
 

@@ -33,8 +33,8 @@ class SetClock:
 
 def index_words(memory: Memory) -> int:
     """As a search by words does before it looks; says how much there was to index."""
-    database = memory._store.database
-    return words.catch_up(database) if database.dialect.words_follow else 0
+    database = memory._storage.database
+    return words.catch_up(database) if database.dialect.defers_fts_index else 0
 
 
 def private(memory: Memory, who: tacit.Requester, thread: str | None = None) -> View:

@@ -8,11 +8,11 @@ from tacit.memory import Memory
 
 
 def rows(memory: Memory, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return [tuple(row) for row in connection.execute(text(statement), values)]
 
 
 def set_state(memory: Memory, id: str, state: str) -> None:
     """States that a later stage gives."""
     statement = text("UPDATE memories SET state = :state WHERE id = :id")
-    memory._store.database.write(lambda c: c.execute(statement, {"state": state, "id": id}))
+    memory._storage.database.write(lambda c: c.execute(statement, {"state": state, "id": id}))

@@ -212,7 +212,7 @@ def test_what_happened_before_the_upgrade_is_told_after_it(
         lived(memory, clock)
         kept(group(memory, ALICE), "The team meets at nine", for_room=True)
         expected = told(private(memory, ALICE).activity())
-        memory._store.database.write(_go_back)
+        memory._storage.database.write(_go_back)
     again = opened(url)
     assert told(private(again, ALICE).activity()) == expected
     assert len(expected) == 5

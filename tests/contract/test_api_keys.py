@@ -45,7 +45,7 @@ def light(any_memory: Memory, request: pytest.FixtureRequest) -> Memory:
 
 
 def rows(memory: Memory) -> list[dict[str, Any]]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return [dict(row._mapping) for row in connection.execute(select(api_keys))]
 
 

@@ -89,7 +89,7 @@ def test_a_block_is_the_same_bytes_in_another_process(
 
 def copied(source: Memory, target: Memory) -> None:
     """Every row, so that ids and times are the same in both databases."""
-    with source._store.database.read() as connection:
+    with source._storage.database.read() as connection:
         found = {
             table: [dict(row) for row in connection.execute(select(table)).mappings()]
             for table in metadata.sorted_tables
@@ -100,7 +100,7 @@ def copied(source: Memory, target: Memory) -> None:
             if rows:
                 connection.execute(insert(table), rows)
 
-    target._store.database.write(put)
+    target._storage.database.write(put)
 
 
 def test_a_block_is_the_same_bytes_on_the_other_database(

@@ -233,4 +233,4 @@ def test_who_waits_for_ever_is_told_that_the_database_is_busy(
 
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: passed[0], sleep=wait))
     with pytest.raises(tacit.StoreBusy, match="for 60 s; try again"):
-        memory._store.database.write(busy)
+        memory._storage.database.write(busy)

@@ -78,7 +78,7 @@ def learned_as(memory: Memory, id: str, slot: str, value: str) -> None:
         assert held is not None
         learned.note(w, id, held.owner or "", held.content, fact)
 
-    memory._store.act("default", "system", work)
+    memory._storage.write_as("default", "system", work)
 
 
 def test_a_slot_with_the_same_value_is_one_fact(memory: Memory, clock: SetClock) -> None:
@@ -197,7 +197,7 @@ def test_undoing_a_run_brings_everything_back_as_it_was(memory: Memory, clock: S
     other = kept(view, "Tea is on the top shelf")
     view.relate(ids[0], other)
     view.recall("tea")
-    memory._store.accesses.flush()
+    memory._storage.accesses.flush()
     clock.forward(days=1)
     before = as_stored(memory, *ids, other)
     edges = rows(memory, "SELECT * FROM relations ORDER BY from_id, to_id")

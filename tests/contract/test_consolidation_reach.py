@@ -108,8 +108,8 @@ def test_what_stays_reaches_nobody_that_it_did_not_reach(
     moments = (one.created_at, one.created_at + timedelta(seconds=1))
     first, second = moments if newer else moments[::-1]
     pair = two(
-        Note(memory=one, worded_at=first, said="", fact=None),
-        Note(memory=other, worded_at=second, said="", fact=None),
+        Note(memory=one, worded_at=first, normalized="", fact=None),
+        Note(memory=other, worded_at=second, normalized="", fact=None),
         1.0,
     )
     kept, gone = stays(pair)

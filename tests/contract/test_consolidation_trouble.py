@@ -179,10 +179,10 @@ def test_a_kill_before_the_end_of_a_step_loses_nothing_and_repeats_nothing(
     view = private(tidied, ALICE)
     ids = [kept(view, text) for text in texts]
     before = as_stored(tidied, *ids)
-    mind = tidied._mind
+    mind = tidied._runtime
     assert mind.learning is not None
     work = consolidating(
-        mind.store, mind.recollection, Upkeep(), mind.learning.model, mind.learning.allowance
+        mind.storage, mind.retriever, Upkeep(), mind.learning.model, mind.learning.allowance
     )
 
     def kill(*_: object) -> None:
@@ -202,8 +202,8 @@ def test_a_run_that_was_interrupted_goes_on_under_its_name(tidied: Memory, clock
         for _ in range(2):
             kept(private(tidied, who), "I like tea")
             clock.forward(seconds=1)
-    mind = tidied._mind
-    work = consolidating(mind.store, mind.recollection, Upkeep(), None, mind.learning.allowance)  # type: ignore[union-attr]
+    mind = tidied._runtime
+    work = consolidating(mind.storage, mind.retriever, Upkeep(), None, mind.learning.allowance)  # type: ignore[union-attr]
     saved: list[Progress] = []
     work("default", Progress(), lambda _, after: saved.append(after))
     clock.forward(seconds=60)

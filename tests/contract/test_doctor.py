@@ -45,7 +45,7 @@ def test_each_trouble_is_found_left_alone_and_mended(lived: Memory, what: str) -
     if trouble.check == "parked-jobs":
         private(lived, BOB).learn([tacit.Message("user", "I like to bake bread")])
         lived.reembed()
-    sqlite = lived._store.database.dialect.name == "sqlite"
+    sqlite = lived._storage.database.dialect.name == "sqlite"
     break_(lived, *((sqlite and trouble.sqlite) or trouble.statements))
     before = dump(lived)
     diagnosis = lived.doctor()
@@ -58,7 +58,7 @@ def test_each_trouble_is_found_left_alone_and_mended(lived: Memory, what: str) -
     assert trouble.check in {one.check for one in mended.findings}
     assert lived.doctor().findings == ()
     if trouble.afterwards:
-        with lived._store.database.alone() as connection:
+        with lived._storage.database.autocommit_connection() as connection:
             for statement in trouble.afterwards:
                 connection.exec_driver_sql(statement)
     after = dump(lived)
@@ -69,7 +69,7 @@ def test_each_trouble_is_found_left_alone_and_mended(lived: Memory, what: str) -
 
 def test_every_check_that_mends_has_a_trouble_here() -> None:
     assert {one.check for one in TROUBLES.values()} == {
-        check.name for check in CHECKS if check.mend is not None
+        check.name for check in CHECKS if check.repair is not None
     }
 
 
@@ -82,7 +82,7 @@ def test_one_check_alone_leaves_the_others_be(lived: Memory) -> None:
 
 
 def test_everything_at_once_is_mended_in_one_round(lived: Memory) -> None:
-    sqlite = lived._store.database.dialect.name == "sqlite"
+    sqlite = lived._storage.database.dialect.name == "sqlite"
     together = (
         "words are missing",
         "the current version is missing",
@@ -228,7 +228,7 @@ def test_a_repair_that_is_cut_short_goes_on_the_next_time(
     for number in range(120):
         private(memory, ALICE).remember(f"thing {number}")
     break_(memory, "DELETE FROM memory_people")
-    real, calls = type(memory._store).act, []
+    real, calls = type(memory._storage).write_as, []
 
     def dying(self: object, *args: object) -> object:
         calls.append(1)
@@ -236,7 +236,7 @@ def test_a_repair_that_is_cut_short_goes_on_the_next_time(
             raise KeyboardInterrupt
         return real(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(memory._store), "act", dying)
+    monkeypatch.setattr(type(memory._storage), "write_as", dying)
     with pytest.raises(KeyboardInterrupt):
         memory.doctor(repair=True)
     (left,) = memory.doctor().findings

@@ -66,11 +66,11 @@ def until(true: Callable[[], bool]) -> None:
 
 def spoil(memory: Memory, thread: str, payload: str) -> None:
     spoilt = update(queue).where(queue.c.thread == thread).values(payload=payload)
-    memory._store.database.write(lambda connection: connection.execute(spoilt))
+    memory._storage.database.write(lambda connection: connection.execute(spoilt))
 
 
 def payload_of(memory: Memory, thread: str) -> str:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         found = connection.execute(queue.select().where(queue.c.thread == thread)).one()
     payload: str = found.payload
     return payload
@@ -79,7 +79,7 @@ def payload_of(memory: Memory, thread: str) -> str:
 def lease(memory: Memory, clock: SetClock) -> None:
     """Somebody takes everything that is due, and dies."""
     end = clock.now + timedelta(seconds=limits.LEASE_SECONDS)
-    database = memory._store.database
+    database = memory._storage.database
     with database.read() as connection:
         due = jobs.due(connection, clock.now, 100)
     assert due
@@ -317,12 +317,12 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     memory = opened(database_url, settings=IDLE)
     view = private(memory, ALICE)
     tell(view, fact(1))
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         (stale,) = jobs.due(connection, clock(), 10)
     memory.catch_up()
     tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
-    assert memory._mind.path is not None
-    Runner(memory._mind.path).work(stale)
+    assert memory._runtime.pipeline is not None
+    Runner(memory._runtime.pipeline).run_job(stale)
     assert memory.waiting().turns == 0
     assert contents(view) == [learned(1), learned(2)]
 

@@ -206,7 +206,7 @@ def test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked(
     memory = opened(database_url, embedder=Table(FRUIT, inline=False))
     view = private(memory, ALICE)
     view.remember("apple pie")
-    database = memory._store.database
+    database = memory._storage.database
     write, wrote, looked_through = database.write, threading.Event(), threading.Event()
 
     def held_open(work: Callable[[Connection], T]) -> T:

@@ -39,7 +39,7 @@ def plant(memory: Memory, table: str, **values: Any) -> None:
             row[column.name] = False if isinstance(column.type, Boolean) else 1 if whole else "x"
             if column.type.python_type is float:
                 row[column.name] = 0.5
-    memory._store.database.write(lambda c: c.execute(insert(found).values(**{**row, **values})))
+    memory._storage.database.write(lambda c: c.execute(insert(found).values(**{**row, **values})))
 
 
 def lived(memory: Memory) -> str:
@@ -102,7 +102,7 @@ def mentions(memory: Memory, url: str, *needles: str) -> set[str]:
     if not url.startswith("sqlite://") or len(url) > len("sqlite://"):
         return {name for needle in needles for name in rows_with(url, needle)}
     found = set()
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         for table in metadata.sorted_tables:
             told = repr(connection.execute(select(table)).all()).lower()
             found |= {table.name for needle in needles if needle.lower() in told}

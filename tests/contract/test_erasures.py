@@ -199,7 +199,7 @@ def _tables(memory: Memory) -> dict[str, list[dict[str, Any]]]:
     from sqlalchemy import text
 
     names = [*reversed_names(memory)]
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return {
             name: [
                 dict(row._mapping) for row in connection.execute(text(f'SELECT * FROM "{name}"'))
@@ -212,7 +212,7 @@ def reversed_names(memory: Memory) -> list[str]:
     from tacit.store.tables import metadata
 
     names = [table.name for table in metadata.sorted_tables]
-    return [*names, "search_rows"] if memory._store.database.dialect.one_writer else names
+    return [*names, "search_rows"] if memory._storage.database.dialect.one_writer else names
 
 
 def _restore(memory: Memory, stored: dict[str, list[dict[str, Any]]]) -> None:
@@ -225,7 +225,7 @@ def _restore(memory: Memory, stored: dict[str, list[dict[str, Any]]]) -> None:
             for row in found:
                 columns, values = ", ".join(f'"{c}"' for c in row), ", ".join(f":{c}" for c in row)
                 connection.execute(text(f'INSERT INTO "{name}" ({columns}) VALUES ({values})'), row)
-        if memory._store.database.dialect.one_writer:
+        if memory._storage.database.dialect.one_writer:
             connection.execute(text("DELETE FROM search_words"))
             connection.execute(
                 text(
@@ -234,7 +234,7 @@ def _restore(memory: Memory, stored: dict[str, list[dict[str, Any]]]) -> None:
                 )
             )
 
-    memory._store.database.write(work)
+    memory._storage.database.write(work)
 
 
 def _with(memory: Memory, word: str) -> list[str]:

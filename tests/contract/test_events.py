@@ -29,7 +29,7 @@ def counted(memory: Memory, **which: Any) -> dict[tuple[str, str, str], int]:
 
 
 def written(memory: Memory) -> list[tuple[Any, ...]]:
-    memory._store.events.flush()
+    memory._storage.events.flush()
     return rows(memory, ROWS)
 
 
@@ -88,7 +88,7 @@ def test_the_likeness_is_that_of_the_nearest(database_url: str, opened: Open) ->
     view.recall("anything")  # from here on, what she has is at hand
     second, third = kept(view, "I like chai"), kept(view, "I drive a car")
     view.update(second, "We like chai")
-    memory._store.events.flush()
+    memory._storage.events.flush()
     statement = "SELECT memory_id, op, likeness FROM events WHERE memory_id IS NOT NULL ORDER BY id"
     found = [
         (id, op, likeness and round(likeness, 2)) for id, op, likeness in rows(memory, statement)
@@ -130,7 +130,7 @@ def test_a_batch_is_written_by_a_thread_of_its_own(shared_url: str, opened: Open
     view = private(memory, ALICE)
     for number in range(events._BATCH_COUNT):
         view.remember(f"fact {number}")
-    writer = memory._store.events._writer
+    writer = memory._storage.events._writer
     assert writer is not None
     writer.join()
     assert len(rows(memory, ROWS)) == events._BATCH_COUNT
@@ -146,8 +146,8 @@ def test_a_database_that_cannot_be_written_to_costs_events_and_nothing_else(
         raise StoreBusy("held")
 
     with monkeypatch.context() as patched:
-        patched.setattr(memory._store.database, "write", refuse)
-        memory._store.events.flush()
+        patched.setattr(memory._storage.database, "write", refuse)
+        memory._storage.events.flush()
         assert [one.memory.content for one in view.recall("one")] == ["one"]
     assert counted(memory) == {("context", "search", "ok"): 1}
 
@@ -179,7 +179,7 @@ def test_what_is_erased_takes_its_events_along(memory: Memory, erase: Any, flush
     view.update(id, "two")
     stays = kept(private(memory, BOB), "three")
     if flushed:
-        memory._store.events.flush()
+        memory._storage.events.flush()
     erase(memory, view, id)
     assert [id for *_, id in written(memory) if id is not None] == [stays]
     named = rows(memory, "SELECT count(*) FROM events WHERE owner = 'ext:telegram:1001'")
@@ -202,19 +202,19 @@ def test_an_erased_space_has_no_events_left_and_gets_none(shared_url: str, opene
     private(other.space("away"), ALICE).recall("one")
     memory.space("away").erase_space()
     for one in (memory, other):
-        one._store.events.flush()
+        one._storage.events.flush()
     assert rows(memory, "SELECT count(*) FROM events WHERE space_id = 'away'") == [(0,)]
 
 
 def test_events_can_be_dropped_by_memory_and_by_person(memory: Memory) -> None:
     ids = [kept(private(memory, who), "one") for who in (ALICE, BOB, CAROL)]
-    store = memory._store
+    store = memory._storage
     store.events.flush()
     gone = store.database.write(lambda c: events.drop(c, "default", ids[:1], ["ext:telegram:2002"]))
     assert gone == 2
     assert [id for *_, id in written(memory)] == ids[2:]
     again = kept(private(memory, BOB), "two")
-    store.events.drop("default", (), ["ext:telegram:2002"])
+    store.events.discard("default", (), ["ext:telegram:2002"])
     assert again not in [id for *_, id in written(memory)]
 
 
@@ -225,7 +225,7 @@ def test_events_are_kept_for_as_many_days_as_the_settings_say(
     view = private(memory, ALICE)
     memory.joined("telegram:-100", ALICE.key)  # where nobody ever wrote, there is no space yet
     view.recall("one")
-    memory._store.events.flush()
+    memory._storage.events.flush()
     clock.forward(days=10)
     kept(view, "two")
     assert set(counted(memory)) == {("context", "search", "ok"), ("hotpath", "create", "ok")}
@@ -294,7 +294,7 @@ def test_a_search_that_fails_is_an_error(memory: Memory, monkeypatch: pytest.Mon
         def refuse(*_: object) -> None:
             raise StoreBusy("held")
 
-        patched.setattr(memory._mind.recollection, "recall", refuse)
+        patched.setattr(memory._runtime.retriever, "recall", refuse)
         with pytest.raises(StoreBusy):
             view.recall("one")
     kept(view, "one")

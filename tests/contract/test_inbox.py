@@ -31,7 +31,7 @@ def ids(memory: Memory, **narrowing: int) -> list[int]:
 
 
 def kept(memory: Memory) -> list[dict[str, Any]]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         rows = connection.execute(select(updates).order_by(updates.c.seq))
         return [dict(row._mapping) for row in rows]
 

@@ -45,7 +45,7 @@ def settings(*, workers: int = 0, on_open: bool = False, every: EverySettings = 
 
 def working(opened: Open, url: str, task: Callable[[Memory], Work], **options: object) -> Memory:
     memory = opened(url, settings=settings(**options))  # type: ignore[arg-type]
-    memory._mind.tasks[TASK] = task(memory)
+    memory._runtime.tasks[TASK] = task(memory)
     return memory
 
 
@@ -60,13 +60,13 @@ def status(memory: Memory, task: str = TASK) -> tacit.JobStatus:
 
 
 def problems(memory: Memory) -> list[str | None]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         runs = select(job_runs.c.problem).order_by(job_runs.c.task, job_runs.c.seq)
         return list(connection.execute(runs).scalars())
 
 
 def cursor(memory: Memory) -> str:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         found: str = connection.execute(select(queue.c.payload)).scalar_one()
     return found
 
@@ -192,7 +192,7 @@ def test_only_what_exists_and_has_something_to_work_with_runs(memory: Memory) ->
 
 def hold(memory: Memory, clock: SetClock, *, early: bool = True) -> None:
     """Somebody takes the task of the default space, and dies."""
-    taken = memory._store.database.write(
+    taken = memory._storage.database.write(
         lambda c: schedule.claim(c, "default", TASK, "dead", clock.now, early=early)
     )
     assert taken is not None
@@ -274,7 +274,7 @@ def test_what_somebody_else_has_just_done_is_not_done_again(
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
     memory.run_due_jobs()
     clock.forward(days=1)
-    hand = memory._mind.rounds()
+    hand = memory._runtime.periodic_runner()
     assert hand._due(None) == [("default", TASK)]
     memory.run_due_jobs()
     assert hand._claim("default", TASK, early=False) is None
@@ -287,14 +287,14 @@ def test_whose_lease_is_lost_writes_nothing(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=4)))
-    other = Rounds(memory._store, {TASK: ticking(memory, 4)}, memory._mind.upkeep.every)
+    other = Rounds(memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals)
 
     def hear(_: str, number: int) -> None:
         if number == 2:  # it took too long: somebody else takes over, and comes to the end
             clock.forward(seconds=limits.LEASE_SECONDS + 1)
             other.run("default", TASK)
 
-    memory._mind.tasks[TASK] = ticking(memory, 4, hear)
+    memory._runtime.tasks[TASK] = ticking(memory, 4, hear)
     with pytest.raises(tacit.Conflict, match="taken over"):
         memory.run_job(TASK)
     assert ticked(memory) == [1, 1, 1, 1]
@@ -308,7 +308,7 @@ def test_what_was_interrupted_goes_on_from_where_it_was(
     stopping = iter([False, False, False, True, True, True])
     memory.run_due_jobs()
     clock.forward(days=1)
-    assert memory._mind.rounds().drain(stop=lambda: next(stopping, True)) == 0
+    assert memory._runtime.periodic_runner().drain(stop=lambda: next(stopping, True)) == 0
     found = status(memory)
     assert (found.state, found.last) == ("waiting", None)
     assert 0 < found.counts["ticked"] < 5
@@ -446,7 +446,7 @@ def test_one_bad_task_holds_up_no_other(database_url: str, opened: Open, clock: 
 def test_how_far_it_is_can_be_seen_meanwhile(database_url: str, opened: Open) -> None:
     seen: list[tacit.JobStatus] = []
     memory = inhabited(opened(database_url, settings=settings()))
-    memory._mind.tasks[TASK] = ticking(memory, 3, lambda _, __: seen.append(status(memory)))
+    memory._runtime.tasks[TASK] = ticking(memory, 3, lambda _, __: seen.append(status(memory)))
     memory.run_job(TASK)
     assert [one.state for one in seen] == ["running"] * 3
     assert [dict(one.counts) for one in seen] == [{}, {"ticked": 1}, {"ticked": 2}]
@@ -485,7 +485,7 @@ def test_a_space_that_is_erased_takes_its_tasks_along(
         if number == 1:
             memory.erase_space()
 
-    memory._mind.tasks[TASK] = ticking(memory, 3, hear)
+    memory._runtime.tasks[TASK] = ticking(memory, 3, hear)
     memory.run_due_jobs()
     clock.forward(days=1)
     assert memory.run_due_jobs() == 0
@@ -502,7 +502,7 @@ def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(
         memory.run_due_jobs()
         stopped = '{"started_at": 1, "cursor": "ext:telegram:1001", "counts": {}}'
         stop = update(queue).values(payload=stopped)
-        memory._store.database.write(lambda c: c.execute(stop))  # noqa: B023 - at once
+        memory._storage.database.write(lambda c: c.execute(stop))  # noqa: B023 - at once
         memory.erase_subject(who.key)
         assert ("1001" in cursor(memory)) is left
 
@@ -543,7 +543,7 @@ def test_whoever_closes_lets_others_go_on(
     memory = working(opened, shared_url, partial(ticking, length=3, hear=hear), workers=1)
     memory.keep_working()
     assert begun.wait(PATIENCE_SECONDS)
-    memory._mind._keepers._stopping.set()
+    memory._runtime._scheduler._stopping.set()
     closing.set()
     memory.close()
     assert [one.name for one in threading.enumerate() if one.name.startswith("tacit-jobs")] == []
@@ -586,7 +586,7 @@ def test_opening_never_waits_for_what_is_overdue(
 ) -> None:
     idle = inhabited(opened(shared_url, settings=settings()))
     clock.forward(days=1)
-    with idle._store.database.read() as connection:  # the first is asked for before any thread is
+    with idle._storage.database.read() as connection:  # the first is asked for before any thread is
         assert schedule.overdue(connection, "default", ["expire", "purge"], clock.now)
         assert not schedule.overdue(connection, "nowhere", ["expire", "purge"], clock.now)
     eager = settings(workers=1, on_open=True, every=EverySettings())
@@ -611,7 +611,7 @@ def test_missing_vectors_are_made_some_at_a_time(
     embedder = Table({})
     embedder.down = True
     memory = opened(shared_url, settings=settings(), embedder=embedder)
-    until(lambda: memory._mind.has_gap)  # it tried by itself, in vain
+    until(lambda: memory._runtime.has_missing_vectors)  # it tried by itself, in vain
     with pytest.raises(EmbeddingFailed):
         memory.run_job("reembed")
     assert status(memory, "reembed").state == "off"  # by the settings of this test

@@ -151,7 +151,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
             if connection.dialect.name == "sqlite":
                 number = "(SELECT number FROM search_rows WHERE memory_id = :id)"
                 said = f"UPDATE search_words SET content = :words WHERE rowid = {number}"
-                connection.execute(text(said), {"id": row.id, "words": " ".join(words.said)})
+                connection.execute(text(said), {"id": row.id, "words": " ".join(words.words)})
             else:
                 connection.execute(
                     text("UPDATE memories SET words = array_to_tsvector(:words) WHERE id = :id"),
@@ -161,7 +161,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
         connection.execute(text("ALTER TABLE erasures DROP COLUMN remains"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0011'"))
 
-    memory._store.database.write(as_before)
+    memory._storage.database.write(as_before)
     memory.close()
     model = Table({})
     again = opened(shared_url, embedder=model)

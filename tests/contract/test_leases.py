@@ -127,7 +127,7 @@ def test_a_killed_workers_task_is_taken_over_within_15_seconds(
     shared_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = opened(shared_url, settings=IDLE)
-    memory._mind.tasks[TASK] = ticking(memory, 1)
+    memory._runtime.tasks[TASK] = ticking(memory, 1)
     kept(private(memory, ALICE), "Sarah likes tea")
     kill_in_the_middle(shared_url, clock, _RUN)
     with pytest.raises(tacit.Conflict):
@@ -162,7 +162,7 @@ def test_a_task_that_runs_for_minutes_is_not_taken_over(
         begun.set()
         assert go_on.wait(PATIENCE_SECONDS)
 
-    memory._mind.tasks[TASK] = ticking(memory, 1, hear)
+    memory._runtime.tasks[TASK] = ticking(memory, 1, hear)
     with in_background(lambda: memory.run_job(TASK)):
         try:
             assert begun.wait(PATIENCE_SECONDS)
@@ -207,7 +207,7 @@ def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
             begun.set()
             assert go_on.wait(PATIENCE_SECONDS)
 
-    memory._mind.tasks[TASK] = ticking(memory, 1, hear)
+    memory._runtime.tasks[TASK] = ticking(memory, 1, hear)
     lost: list[BaseException] = []
 
     def hang() -> None:

@@ -252,7 +252,7 @@ def test_what_an_erased_person_was_about_to_link_is_gone(
 
 def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: SetClock) -> None:
     def rows() -> list[int]:
-        with plain._store.database.read() as connection:
+        with plain._storage.database.read() as connection:
             tables = (link_offers, link_tries)
             return [len(connection.execute(select(table)).all()) for table in tables]
 

@@ -246,7 +246,7 @@ def test_a_turn_is_never_shown(memory: Memory, root: Operator) -> None:
     def turned(w: Writing) -> None:
         w.connection.execute(update(memories).values(is_turn=True, session="s", seq=1))
 
-    memory._store.act("default", "system", turned)
+    memory._storage.write_as("default", "system", turned)
     assert (list(root.browse(Search(state=ANY))), root.browse_count(Search(words="what"))) == (
         [],
         0,

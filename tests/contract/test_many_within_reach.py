@@ -59,7 +59,7 @@ def test_what_is_written_changed_or_gone_since_a_search_is_known_to_the_next(
 
 def test_words_are_indexed_once(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=None)
-    view, follows = private(memory, ALICE), memory._store.database.dialect.words_follow
+    view, follows = private(memory, ALICE), memory._storage.database.dialect.defers_fts_index
     for number in range(3):
         view.remember(f"a remark, the {number}th")
     assert index_words(memory) == (3 if follows else 0)
@@ -95,7 +95,7 @@ def test_the_nearest_are_nominated_on_postgresql_also_through_its_index(
         assert contents(view.recall("boat", top_k=1)) == ["a ship of mine"]
         assert not any(did.startswith("indexed") for did in memory.maintain().did)
     finally:  # the database is lent
-        with memory._store.database.alone() as connection:
+        with memory._storage.database.autocommit_connection() as connection:
             made = "SELECT relname FROM pg_class WHERE relname LIKE 'ix_vectors_near_%'"
             for name in connection.execute(text(made)).scalars().all():
                 connection.execute(text(f"DROP INDEX {name}"))
@@ -108,7 +108,7 @@ def test_what_is_rewritten_again_and_again_leaves_no_shelf_behind(opened: Open) 
     for number in range(600):
         view.put("profile", f"key {number % 5}", f"apple {number}")
         assert view.recall("apple")
-    (reach,) = memory._mind.recollection._reaches._kept.values()
-    assert reach._within is not None
-    assert all(len(part.places) for part in reach._within.parts)
-    assert len(reach._within) == 5
+    (reach,) = memory._runtime.retriever._permitted_sets._permitted_sets.values()
+    assert reach._candidates is not None
+    assert all(len(part.rows) for part in reach._candidates.parts)
+    assert len(reach._candidates) == 5

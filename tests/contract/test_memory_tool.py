@@ -221,7 +221,9 @@ class Overtaken(View):
 
     def read_file(self, path: str) -> str:
         text = View.read_file(self, path)
-        other = View(self._mind, self._asking, self._space, "phone", self._policy, self._agent)
+        other = View(
+            self._runtime, self._raw_request, self._space, "phone", self._options, self._agent
+        )
         other.write_file(path, "- Lisbon in May\n- Porto in June\n")
         return text
 
@@ -231,7 +233,9 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(
 ) -> None:
     view = private(memory, ALICE)
     view.write_file("trips.md", "- Lisbon in May\n")
-    slow = Overtaken(view._mind, view._asking, view._space, view._thread, view._policy, view._agent)
+    slow = Overtaken(
+        view._runtime, view._raw_request, view._space, view._thread, view._options, view._agent
+    )
     (heard,) = told(endpoint, slow, replaced("/memories/trips.md", "May", "April"))
     assert heard.failed
     assert "view it again" in heard.text

@@ -33,7 +33,7 @@ OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
 
 
 def orphaned(memory: Memory) -> list[str]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return notes.orphaned(connection, SPACE, FOLDER)
 
 

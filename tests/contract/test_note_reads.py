@@ -19,16 +19,16 @@ WEB = Requester("acct:alice")
 
 
 def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
-    audiences = view._store.audiences
+    audiences = view._storage.audiences
     rows = view._read(lambda c, request: notes.recent(c, audiences, request, since, limit))
     return [row.path for row in rows]
 
 
 def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str]]:
-    audiences = view._store.audiences
+    audiences = view._storage.audiences
 
     def work(connection: Connection, request: Request) -> dict[str, notes.Rows]:
-        asked = request.managing() if managing else request
+        asked = request.for_management() if managing else request
         return notes.readable(connection, audiences, asked, paths)
 
     return {path: [one.content for _, one in rows] for path, rows in view._read(work).items()}
@@ -89,7 +89,7 @@ def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
     act(memory, lambda w: notes.head(w, ROOM.path, summary_id=id))
     for who, told in ((ALICE, ["We planned a party"]), (BOB, [])):
         view = private(memory, who)
-        audiences = view._store.audiences
+        audiences = view._storage.audiences
 
         def work(connection: Connection, request: Request) -> list[str]:
             row = notes.get(connection, SPACE, ROOM.path)
@@ -142,7 +142,7 @@ def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -
     noted(memory, replace(INDEX, path="_longterms/other/_index.md", subject="acct:other"))
 
     def work(connection: Connection, request: Request) -> list[str]:
-        return [row.path for row in notes.long_term(connection, SPACE, request.mine)]
+        return [row.path for row in notes.long_term(connection, SPACE, request.own_identities)]
 
     for view in (own, web):
         assert view._read(work) == [theirs.path, INDEX.path]

@@ -40,7 +40,7 @@ OPEN = {"visibility": "room", "sensitivity": "public"}
 
 
 def items(memory: Memory, path: str) -> list[notes.ItemRow]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return notes.items(connection, SPACE, path)
 
 
@@ -116,7 +116,7 @@ def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(
     act(memory, lambda w: notes.rename(w, page.path, to))
     assert maybe(memory, page.path) is None
     assert shown(memory, to.path) == ["a plan"]
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         assert notes.orphaned(connection, SPACE, FOLDER) == [page.path]
         assert [row.path for row in notes.pages(connection, SPACE, [INDEX.subject or ""])] == [
             to.path
@@ -149,7 +149,7 @@ def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(
     assert revision(memory) == before + 1
     assert {found(memory, path).stamp for path in (OWN.path, INDEX.path)} == {before + 1}
     assert found(memory, ROOM.path).stamp == apart.stamp
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         later = notes.changed_since(connection, SPACE, before)
         assert {row.path for row in later} == {OWN.path, INDEX.path}
         assert len(notes.changed_since(connection, SPACE, 0)) == 3
@@ -277,7 +277,7 @@ def test_the_state_of_a_file_is_kept_by_folder(memory: Memory) -> None:
     kept_state = replace(changed, stamp=-1, lines={b: changed.lines[b]})
     elsewhere = replace(first, folder="f2")
     act(memory, lambda w: notes.set_state(w, elsewhere))
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         assert notes.states(connection, SPACE, FOLDER) == {OWN.path: kept_state}
         assert notes.states(connection, SPACE, "f2") == {OWN.path: elsewhere}
         assert notes.spaces_with_notes(connection) == [SPACE]

@@ -100,7 +100,7 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
             again = memory.sync_notes()
             assert (again.written, again.read_back) == (0, 0)
             assert all(one.problem == "conflict" for one in again.problems)
-            stored = memory._store.database
+            stored = memory._storage.database
             with stored.read() as connection:
                 shown = _shown(connection, memory, desk.name)
             if not desk.path.exists():
@@ -115,6 +115,6 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
 
 
 def _shown(connection: Connection, memory: tacit.Memory, path: str) -> list[tuple[object, ...]]:
-    rows = notes.rows_of(connection, memory._store.audiences, "default", path)
+    rows = notes.rows_of(connection, memory._storage.audiences, "default", path)
     items = [filing.item_of(found, row.section) for row, found in rows]
     return [(item.id, item.content, item.done) for item in items]

@@ -44,7 +44,7 @@ def promoted(book: Notebook) -> str:
 
 def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: Notebook) -> None:
     """Everything is in the store, and the file and what is known of it are as they were."""
-    store, folder = book.memory._store, (book.folder / ".tacit-notes").read_text().strip()
+    store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
     with store.database.read() as connection:
         state = notes.state(connection, "default", folder, book.name)
     assert state is not None
@@ -58,7 +58,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
     settled = book.path.read_bytes()
     before = {(one.id, one.version) for one in book.view.list().items}
     book.path.write_bytes(edited)
-    store.act("default", "system", lambda w: notes.set_state(w, state))
+    store.write_as("default", "system", lambda w: notes.set_state(w, state))
     report = book.memory.sync_notes()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert {(one.id, one.version) for one in book.view.list().items} == before
@@ -69,7 +69,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
 def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(
     book: Notebook,
 ) -> None:
-    store, folder = book.memory._store, (book.folder / ".tacit-notes").read_text().strip()
+    store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
     with store.database.read() as connection:
         state = notes.state(connection, "default", folder, book.name)
     assert state is not None
@@ -77,7 +77,7 @@ def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(
     book.view.forget(book.id("ferry"))
     book.memory.sync_notes()
     settled = book.path.read_bytes()
-    store.act("default", "system", lambda w: notes.set_state(w, state))
+    store.write_as("default", "system", lambda w: notes.set_state(w, state))
     report = book.memory.sync_notes()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert report.problems == ()
@@ -203,7 +203,7 @@ def test_a_secret_in_the_head_or_in_a_link_stays_in_the_file_alone(book: Noteboo
     book.replace("contact_nickname: Alice", f"contact_nickname: {key}")
     book.replace("## Related Links\n", f"## Related Links\n- [door](https://x.example/?k={key})\n")
     book.memory.sync_notes()
-    with book.memory._store.database.read() as connection:
+    with book.memory._storage.database.read() as connection:
         row = notes.get(connection, "default", book.name)
     assert row is not None
     assert key not in repr(row)

@@ -30,7 +30,7 @@ def memory(shared_url: str, opened: Open, folder: Path) -> Memory:
 
 
 def rows(memory: Memory, statement: str) -> list[Any]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return [tuple(row) for row in connection.execute(text(statement))]
 
 
@@ -61,7 +61,7 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
 ) -> None:
     view = private(memory, ALICE)
     path = view.end_session(draft=SessionDraft(facts=("Doctor zq1z", "Another thing"))).path
-    id, write = id_of(memory, "zq1z"), syncing.Sync._write
+    id, write = id_of(memory, "zq1z"), syncing.Sync._write_file
     erasing: list[threading.Thread] = []
 
     def slow(self: syncing.Sync, *what: Any) -> None:

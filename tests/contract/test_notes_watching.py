@@ -106,7 +106,7 @@ def test_whoever_watches_is_told(shared_url: str, opened: Open, folder: Path) ->
     thread = Thread(target=listen)
     thread.start()
     try:
-        until(lambda: bool(memory._mind.mirroring and memory._mind.mirroring.watching))
+        until(lambda: bool(memory._runtime.mirroring and memory._runtime.mirroring.watching))
         book.replace("leaves at nine", "leaves at ten")
         until(lambda: bool(told))
     finally:

@@ -47,7 +47,7 @@ def plain(opened: Open) -> Memory:
 
 def counts(memory: Memory) -> dict[str, int]:
     """How many rows each table has."""
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for table in metadata.sorted_tables
@@ -366,7 +366,7 @@ def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
     for word, args, named in _story(view, kept(view, WORD), id)[:12]:
         getattr(view.once(f"{word} {WORD}"), word)(*args, **named)
     view.once(f"more {WORD}").remember(f"I like {WORD}", key=WORD, category="profile")
-    with plain._store.database.read() as connection:
+    with plain._storage.database.read() as connection:
         rows = [*connection.execute(select(done_once)), *connection.execute(select(done_memories))]
     assert len(rows) > 12
     assert WORD not in repr(rows)

@@ -106,7 +106,11 @@ def test_what_would_be_said_to_somebody_is_what_they_hear(
     memory.link(SLACK.key, "acct:bob")
     for view in (private(memory, ALICE), group(memory, BOB), private(memory, CAROL)):
         kept(view, "for their own ears", category="profile", key="k")
-        kept(view, "for all", visibility="public_ok" if view._asking.kind == "private" else "room")
+        kept(
+            view,
+            "for all",
+            visibility="public_ok" if view._raw_request.kind == "private" else "room",
+        )
     group(memory, ALICE, FAMILY, here=HERE[FAMILY]).remember("aloud", **OPEN)
     root = memory.operator("root")
     chats = {chat: tacit.Chat.group(chat, here) for chat, here in HERE.items()}

@@ -46,7 +46,7 @@ def _ask(memory: Memory, statement: str, **params: Any) -> Any:
         found = connection.execute(text(statement), params)
         return found.scalar() if found.returns_rows else None
 
-    return memory._store.database.write(work)
+    return memory._storage.database.write(work)
 
 
 def _at_work(memory: Memory) -> Memory:
@@ -85,7 +85,7 @@ def test_something_that_is_due_later_holds_up_nothing_that_is_due_now(
     accepting, working = opened(url, settings=IDLE), _at_work(opened(url))
     until(lambda: _listeners(working) > 0)
     later = datetime.now(UTC) + timedelta(hours=1)
-    accepting._store.database.write(lambda c: pokes.add(c, "default", "thread", later))
+    accepting._storage.database.write(lambda c: pokes.add(c, "default", "thread", later))
     tell(private(accepting, ALICE, thread="thread"), fact(1))
     until(lambda: accepting.waiting().turns == 0)
     until(lambda: bool(_ask(accepting, _POKES) == 1))
@@ -104,7 +104,7 @@ def test_a_poke_belongs_to_the_transaction_that_accepts(url: str, opened: Open) 
     tell(private(memory, ALICE), fact(1), fact(2))
     assert _ask(memory, _POKES) == 1
     with pytest.raises(ZeroDivisionError):
-        memory._store.database.write(_add_and_fail)
+        memory._storage.database.write(_add_and_fail)
     assert _ask(memory, _POKES) == 1
     assert memory.waiting().turns == 2
 

@@ -41,9 +41,9 @@ def days(memory: Memory, clock: SetClock, count: int) -> list[int]:
 def everything(memory: Memory) -> str:
     """Every row of every table, as one text."""
     names = list(metadata.tables)
-    if memory._store.database.dialect.name == "sqlite":
+    if memory._storage.database.dialect.name == "sqlite":
         names += ["search_rows", "search_words"]
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         found = [connection.execute(text(f"SELECT * FROM {name}")).all() for name in names]
     return repr(found)
 
@@ -109,7 +109,7 @@ def test_with_a_memory_goes_what_it_replaced(memory: Memory, clock: SetClock) ->
     chain = [kept(alice, f"Alice lives in city {n}") for n in range(4)]
     statement = text("UPDATE memories SET state = 'superseded', superseded_by = :by WHERE id = :id")
     for old, new in pairwise(chain):
-        memory._store.database.write(partial(_execute, statement, {"id": old, "by": new}))
+        memory._storage.database.write(partial(_execute, statement, {"id": old, "by": new}))
     assert days(memory, clock, 40) == [0] * 40  # they stay with what took their place
     alice.forget(chain[-1])
     assert days(memory, clock, 30)[-1] == 4
@@ -154,7 +154,7 @@ def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
         alice.forget(kept(alice, f"Alice saw {n} boats"))
     days(memory, clock, 29)
     clock.forward(days=1)
-    step = purging(memory._store, memory._mind.upkeep)
+    step = purging(memory._storage, memory._runtime.upkeep)
 
     class Killed(Exception):
         pass

@@ -235,10 +235,10 @@ def test_evidence_that_changed_while_a_model_was_asked_supports_nothing(
 
 def test_a_kill_before_the_end_of_a_step_keeps_nothing(thinking: Memory) -> None:
     mornings(thinking)
-    mind = thinking._mind
+    mind = thinking._runtime
     assert mind.learning is not None
     upkeep = Upkeep(reflect_enabled=True)
-    work = reflecting(mind.store, upkeep, mind.learning.model, mind.learning.allowance)
+    work = reflecting(mind.storage, upkeep, mind.learning.model, mind.learning.allowance)
 
     def kill(*_: object) -> None:
         raise KeyboardInterrupt

@@ -276,7 +276,7 @@ def test_those_who_reword_alike_sentences_do_not_lock_each_other_out(
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
-    memory._store.database.write(lambda c: c.execute(text("SELECT pg_stat_force_next_flush()")))
+    memory._storage.database.write(lambda c: c.execute(text("SELECT pg_stat_force_next_flush()")))
     assert rows(memory, counted) == before
 
 

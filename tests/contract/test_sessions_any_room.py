@@ -111,7 +111,7 @@ class Story:
 
 def every(memory: Memory) -> list[Record]:
     """The rows themselves, whoever may hear them."""
-    store = memory._store
+    store = memory._storage
     with store.database.read() as connection:
         rows = connection.execute(
             select(*COLUMNS)
@@ -119,7 +119,7 @@ def every(memory: Memory) -> list[Record]:
             .order_by(memories.c.created_at, memories.c.id)
         ).all()
         at = COLUMNS.index(memories.c.heard)
-        heard = store.audiences.people(connection, memory._space, [row[at] for row in rows])
+        heard = store.audiences.get_people(connection, memory._space, [row[at] for row in rows])
         return [to_memory(row, heard[row[at]]) for row in rows]
 
 
@@ -129,7 +129,7 @@ def standing(memory: Memory) -> Iterator[tuple[Any, Section, str]]:
     both = select(n.path, i.section, i.memory_id).where(
         n.space_id == memory._space, i.space_id == n.space_id, i.path == n.path
     )
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         for path, section, id in connection.execute(both):
             yield path, Section(section), id
 
@@ -150,7 +150,7 @@ def check(memory: Memory, view: View) -> None:
     woken = view.begin_session()
     assert request.private or not woken.long_term
     for item in woken.long_term:
-        assert heard[item.id or ""].owner in request.mine
+        assert heard[item.id or ""].owner in request.own_identities
     there = list(standing(memory))
     for one in woken.recent:
         in_it = [(section, id) for path, section, id in there if path == one.path and id in heard]
@@ -165,16 +165,16 @@ def check(memory: Memory, view: View) -> None:
 def own_note(memory: Memory, request: Request, path: str) -> bool:
     n = notes.c
     row = select(n.subject, n.chat_kind).where(n.space_id == memory._space, n.path == path)
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         subject, kind = connection.execute(row).one()
-    return request.private and kind == "private" and subject in request.mine
+    return request.private and kind == "private" and subject in request.own_identities
 
 
 def own_words(memory: Memory, request: Request) -> set[str]:
     """Of links and tags of one's own private sessions, which no rule is about."""
     n = notes.c
     rows = select(n.path, n.links, n.tags).where(n.space_id == memory._space)
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         found = connection.execute(rows).all()
     return {
         word

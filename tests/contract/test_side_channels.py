@@ -226,7 +226,7 @@ def test_reading_goes_on_where_counting_the_reads_cannot(
     def refuse(*_: object) -> None:
         raise tacit.StoreBusy("held by somebody else")
 
-    monkeypatch.setattr(memory._store.accesses._database, "write", refuse)
+    monkeypatch.setattr(memory._storage.accesses._database, "write", refuse)
     assert [alone.show(id).id for id in ids] == ids
     monkeypatch.undo()
 

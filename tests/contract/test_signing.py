@@ -27,7 +27,7 @@ COOKIE = re.compile(r"tcs_([A-Za-z0-9]{12})_([A-Za-z0-9_-]{43})")
 
 
 def rows(memory: Memory) -> list[dict[str, Any]]:
-    with memory._store.database.read() as connection:
+    with memory._storage.database.read() as connection:
         return [
             dict(row._mapping)
             for table in (sign_ins, sittings)
@@ -190,7 +190,7 @@ def test_a_busy_database_signs_nobody_out(
     def busy(*_: object) -> bool:
         raise tacit.StoreBusy("busy")
 
-    monkeypatch.setattr(type(memory._store.database), "write", busy)
+    monkeypatch.setattr(type(memory._storage.database), "write", busy)
     found = memory.signed_in(cookie)
     assert found is not None
     assert found.seen_at < clock.now
@@ -363,7 +363,7 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
         }
         for n in range(2_000)
     ]
-    memory._store.database.write(
+    memory._storage.database.write(
         lambda c: [
             c.execute(insert(sign_ins), others),
             c.execute(insert(sittings), [one | {"seen_at": one["created_at"]} for one in others]),

@@ -59,7 +59,7 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
 ) -> None:
     view = private(memory, ALICE)
     view.steps().save(step("1", c="1"), [value("c", "1", b"old")])
-    database, answers = memory._store.database, []
+    database, answers = memory._storage.database, []
     write_if = database.write_if
 
     def noted(*given: Any) -> bool:

@@ -143,7 +143,7 @@ def test_who_said_something_takes_it_back_whoever_it_belongs_to(
     said(learning, alices, "I play the cello", "m1")
     values = {"owner": None if owner is None else f"ext:{owner.key}", "said": f"ext:{BOB.key}"}
     change = text("UPDATE memories SET owner = :owner, speaker = :said")
-    learning._store.database.write(lambda c: c.execute(change, values))
+    learning._storage.database.write(lambda c: c.execute(change, values))
     assert alices.unlearn("m1") == NOTHING
     assert bobs.unlearn("m1") == Reverted(forgotten=1)
 

@@ -71,9 +71,9 @@ def request(
         participants=frozenset(person.id for person in present),
         complete=complete,
         purpose=purpose,
-        rooms=frozenset(rooms) | {chat},
-        same=same,
-        ever=frozenset(identity for person in present for identity in person.ever),
+        chat_ids=frozenset(rooms) | {chat},
+        person_by_identity=same,
+        audience_identities=frozenset(identity for person in present for identity in person.ever),
     )
 
 

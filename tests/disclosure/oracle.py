@@ -45,7 +45,7 @@ class Reading:
         def people(identities: object) -> set[str]:
             if not isinstance(identities, COLLECTIONS):
                 return set()
-            return {request.same.get(i, i) for i in identities if isinstance(i, str)}
+            return {request.person_by_identity.get(i, i) for i in identities if isinstance(i, str)}
 
         owner: object = memory.owner
         speaker: object = memory.speaker
@@ -59,7 +59,7 @@ class Reading:
         known = isinstance(chat, str) and where in ("private", "group")
         self.provenance = known
         self.from_a_group = known and where == "group"
-        self.from_here = self.from_a_group and (chat == request.chat or chat in request.rooms)
+        self.from_here = self.from_a_group and (chat == request.chat or chat in request.chat_ids)
 
         self.portable = memory.portable is True
         self.confidential = memory.confidential is True
@@ -74,7 +74,9 @@ class Reading:
         self.is_withheld = bool(names)
         here = set(request.participants) | {request.requester}
         self.withheld_here = any(
-            name in request.ever or request.same.get(name, name) in here for name in names
+            name in request.audience_identities
+            or request.person_by_identity.get(name, name) in here
+            for name in names
         )
 
     def _sensitivity(self, memory: Memory) -> str:

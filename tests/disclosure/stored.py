@@ -158,7 +158,7 @@ def fill(store: Store, kept: Sequence[Kept]) -> None:
         of_space = [one for one in kept if one.written.space == space]
         for start in range(0, len(of_space), _CHUNK_COUNT):
             chunk = of_space[start : start + _CHUNK_COUNT]
-            store.act(space, "system", partial(_add, chunk=chunk))
+            store.write_as(space, "system", partial(_add, chunk=chunk))
 
 
 def _add(w: writes.Writing, chunk: Sequence[Kept]) -> None:
@@ -176,7 +176,7 @@ def ask(store: Store, kept: Sequence[Kept], asked: Sequence[Request], seed: int)
     """Every request as the real queries answer it, against `decide` on every memory."""
     tally = Asked()
     roll = random.Random(seed)
-    if store.database.dialect.words_follow:
+    if store.database.dialect.defers_fts_index:
         words.catch_up(store.database)
     for question in asked:
         rules = {

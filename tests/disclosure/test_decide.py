@@ -176,7 +176,7 @@ def test_somebody_unknown_in_withheld_from_forces_private_only() -> None:
 
 
 def test_it_is_withheld_from_who_is_here_even_where_their_past_is_unknown() -> None:
-    nobody_knows = replace(privately(ALICE), ever=frozenset())
+    nobody_knows = replace(privately(ALICE), audience_identities=frozenset())
     assert decide(nobody_knows, memory(**(MINE | withheld(A)))).rule == "D3"
 
 

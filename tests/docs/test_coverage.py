@@ -197,7 +197,7 @@ def test_every_task_that_comes_round_is_told_with_its_period() -> None:
 
 def test_every_page_of_the_console_is_told() -> None:
     page = (DOCS / "console.md").read_text()
-    shown = [one.path for topic in TOPICS for one in topic.declared if one.method == "GET"]
+    shown = [one.path for topic in TOPICS for one in topic.routes if one.method == "GET"]
     roots = {path.split("/")[1] for path in shown}
     assert {root for root in roots if not re.search(rf"[`/7]/{root}\b", page)} == set()
 

@@ -169,7 +169,7 @@ def test_the_key_is_in_no_repr_and_no_log(
     embedder.embed(["my secret text"])
     assert KEY not in caplog.text
     assert "my secret text" not in caplog.text
-    assert KEY not in f"{embedder!r} {embedder._wire!r} {embedder}"
+    assert KEY not in f"{embedder!r} {embedder._client!r} {embedder}"
 
 
 @pytest.mark.parametrize("key", ["two words", "new\nline", "schlüssel", "k" * 5_000])

@@ -52,12 +52,12 @@ def test_what_is_covered_never_exceeds_what_is_allowed(
     allowed: int, spent: int, estimate: int
 ) -> None:
     before, more = Usage(tokens_in=spent), Usage(tokens_out=estimate)
-    covered = Allowance(tokens_per_day=allowed).lacks(before, more) is None
+    covered = Allowance(tokens_per_day=allowed).find_shortfall(before, more) is None
     assert covered == (estimate <= max(0, allowed - spent))
     before, more = Usage(cost_micros=spent), Usage(cost_micros=estimate)
-    covered = Allowance(cost_micros_per_day=allowed).lacks(before, more) is None
+    covered = Allowance(cost_micros_per_day=allowed).find_shortfall(before, more) is None
     assert covered == (estimate <= max(0, allowed - spent))
-    assert Allowance().lacks(before, more) is None
+    assert Allowance().find_shortfall(before, more) is None
 
 
 @pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])

@@ -58,7 +58,7 @@ TURN = Turn(
 
 
 def test_a_turn_comes_out_of_the_queue_as_it_went_in() -> None:
-    assert unpacked(TURN.packed()) == TURN
+    assert unpacked(TURN.pack()) == TURN
     assert TURN.speaker == "Ålice 🦊"
 
 

@@ -204,7 +204,11 @@ Likes tea
         ("line 16", "Likes tea", "relationship", ("family",)),
     ]
     (beside,) = [one for one in moving.open(path, "claude") if isinstance(one, Skipped)]
-    assert (beside.where, beside.why, beside.beside) == ("line 1", "only introduces a list", True)
+    assert (beside.where, beside.why, beside.is_no_memory) == (
+        "line 1",
+        "only introduces a list",
+        True,
+    )
 
 
 def test_what_a_line_above_a_list_says_goes_as_far_as_the_list(tmp_path: Path) -> None:
@@ -272,7 +276,7 @@ def test_what_chatgpt_was_asked_to_forget_or_had_switched_off_is_not_taken_in(
     path = written(tmp_path, json.dumps(saved), "memories.json")
     assert [one.content for one in items(path, "chatgpt")] == ["Likes tea", "Likes rain"]
     skipped = [one for one in moving.open(path, "chatgpt") if isinstance(one, Skipped)]
-    assert all(one.beside for one in skipped)
+    assert all(one.is_no_memory for one in skipped)
     assert "gin" not in str(skipped)
 
 

@@ -20,7 +20,7 @@ BOXES = st.sampled_from([True, False])
 
 
 def line(content: str, done: bool | None = None, *others: str) -> Line:
-    return Line(content=content, digest=f"{content}/{done}", done=done, others=others)
+    return Line(content=content, digest=f"{content}/{done}", done=done, alternatives=others)
 
 
 def agreed(content: str, version: int = 1, done: bool | None = None) -> Agreed:
@@ -34,21 +34,21 @@ def test_what_nobody_changed_is_left_alone() -> None:
 
 def test_a_line_that_a_person_changed_goes_to_the_store() -> None:
     found = settle(line("coffee"), agreed("tea"), Kept(content="tea", version=1))
-    assert found == Settled(content="coffee", done=None, take=True)
+    assert found == Settled(content="coffee", done=None, changes_store=True)
 
 
 def test_a_memory_that_changed_goes_to_the_file() -> None:
     found = settle(line("tea"), agreed("tea"), Kept(content="coffee", version=2))
-    assert found == Settled(content="coffee", done=None, show=True)
+    assert found == Settled(content="coffee", done=None, changes_file=True)
 
 
 def test_where_both_changed_the_stores_wording_is_shown_before_the_persons_is_taken() -> None:
     kept = Kept(content="water", version=2)
     first = settle(line("coffee"), agreed("tea"), kept)
-    assert first.clash == "water"
+    assert first.conflict == "water"
     assert first.content == "coffee"
     then = settle(line("coffee", None, "water"), agreed("tea"), kept)
-    assert then == Settled(content="coffee", done=None, take=True)
+    assert then == Settled(content="coffee", done=None, changes_store=True)
 
 
 def test_two_who_wrote_the_same_agree() -> None:
@@ -59,13 +59,13 @@ def test_two_who_wrote_the_same_agree() -> None:
 def test_a_tick_in_the_file_and_another_wording_in_the_store_are_both_kept() -> None:
     kept = Kept(content="coffee", version=2, done=False)
     found = settle(line("tea", True), agreed("tea", 1, False), kept)
-    assert found == Settled(content="coffee", done=True, take=True, show=True)
+    assert found == Settled(content="coffee", done=True, changes_store=True, changes_file=True)
 
 
 def test_a_person_may_open_a_task_again() -> None:
     kept = Kept(content="tea", version=1, done=True)
     found = settle(line("tea", False), agreed("tea", 1, True), kept)
-    assert found == Settled(content="tea", done=False, take=True)
+    assert found == Settled(content="tea", done=False, changes_store=True)
 
 
 def test_what_is_done_is_done_where_nobody_knows_how_it_was() -> None:
@@ -82,7 +82,7 @@ def test_however_a_line_is_written_it_stands_for_what_was_agreed() -> None:
 
 
 def test_two_that_never_agreed_are_both_shown() -> None:
-    assert settle(line("coffee"), None, Kept(content="tea", version=1)).clash == "tea"
+    assert settle(line("coffee"), None, Kept(content="tea", version=1)).conflict == "tea"
 
 
 def test_a_deleted_line_forgets_its_memory() -> None:
@@ -132,19 +132,19 @@ def test_nothing_that_somebody_wrote_is_lost_and_both_agree_in_the_end(
     before, kept = agreed(was, 1, box), Kept(content=stored, version=version, done=flag)
     here = line(said, ticked)
     first = settle(here, before, kept)
-    if first.clash is not None:
-        assert {first.content, first.clash} == {said, stored}
+    if first.conflict is not None:
+        assert {first.content, first.conflict} == {said, stored}
         assert was not in (said, stored) or version == 2
-        here = line(said, ticked, first.clash)
+        here = line(said, ticked, first.conflict)
         first = settle(here, before, kept)
-        assert first.clash is None
+        assert first.conflict is None
     assert first.content in (said, stored)
     after = Kept(
-        content=first.content if first.take else stored,
-        version=version + (first.take and first.content != stored),
+        content=first.content if first.changes_store else stored,
+        version=version + (first.changes_store and first.content != stored),
         done=first.done,
     )
-    there = line(first.content, first.done) if first.show else here
+    there = line(first.content, first.done) if first.changes_file else here
     assert (there.content, there.done) == (after.content, after.done)
     again = settle(there, agreed(there.content, after.version, there.done), after)
-    assert (again.take, again.show, again.clash) == (False, False, None)
+    assert (again.changes_store, again.changes_file, again.conflict) == (False, False, None)

@@ -51,11 +51,11 @@ def test_a_name_that_holds_a_secret_is_refused() -> None:
 
 def test_a_page_is_kept_beside_the_index_of_its_person() -> None:
     mine = ("ext:telegram:1001", "acct:42")
-    assert virtual.spot("work/plans.md").stored(mine) == [
+    assert virtual.spot("work/plans.md").stored_paths(mine) == [
         "_longterms/acct_42/work/plans.md",
         "_longterms/ext_telegram_1001/work/plans.md",
     ]
-    assert virtual.spot("_index.md").stored(("acct:42",)) == ["_longterms/acct_42/_index.md"]
+    assert virtual.spot("_index.md").stored_paths(("acct:42",)) == ["_longterms/acct_42/_index.md"]
     assert virtual.name_of("_longterms/acct_42/work/plans.md") == "work/plans.md"
     assert virtual.name_of("_longterms/acct_42/_index.md") == "_index.md"
     assert virtual.name_of("2026-03-01/telegram_1001.md") == "2026-03-01/telegram_1001.md"
@@ -67,7 +67,7 @@ def test_whatever_is_not_refused_stays_below_the_root(path: str) -> None:
         found = virtual.spot(path)
     except InvalidInput:
         return
-    for stored in found.stored(("acct:42",)) if found.kind else [found.path]:
+    for stored in found.stored_paths(("acct:42",)) if found.kind else [found.path]:
         names = stored.split("/")
         assert not {"", ".", ".."} & set(names)
         assert not any(char in stored for char in "\\%\x00")

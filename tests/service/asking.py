@@ -81,7 +81,7 @@ class Names:
         return set(CANARY.findall(told)) - self._sent
 
     def _ids(self) -> set[str]:
-        with self._world.memory._store.database.read() as connection:
+        with self._world.memory._storage.database.read() as connection:
             return {row[0] for row in connection.execute(text(_NEW_IDS))}
 
 

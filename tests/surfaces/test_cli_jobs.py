@@ -42,13 +42,13 @@ def test_what_somebody_else_is_at_is_a_conflict(on_file: Tacit, tmp_path: Path) 
     codes: list[int] = []
     idle = Settings(learn=LearnSettings(workers=0))
     with open_memory(tmp_path / "memory.sqlite", settings=idle, embedder=None) as memory:
-        ordinary = memory._mind.tasks["expire"]
+        ordinary = memory._runtime.tasks["expire"]
 
         def meanwhile(space: str, before: Progress, save: Save) -> Progress:
             codes.append(on_file("jobs", "run", "expire").code)
             return ordinary(space, before, save)
 
-        memory._mind.tasks["expire"] = meanwhile
+        memory._runtime.tasks["expire"] = meanwhile
         memory.run_job("expire")
     assert codes == [4]
 
@@ -63,4 +63,4 @@ def test_working_once_runs_what_is_due(on_file: Tacit, tmp_path: Path) -> None:
 
 
 def _all_due(memory: Memory) -> None:
-    memory._store.database.write(lambda c: c.execute(text("UPDATE jobs SET due_at = 1")))
+    memory._storage.database.write(lambda c: c.execute(text("UPDATE jobs SET due_at = 1")))

@@ -167,7 +167,7 @@ def test_what_has_another_form_is_refused_and_said_where(what: Any, value: objec
     with pytest.raises(Untellable) as refused:
         decode(what, value)
 
-    assert refused.value.at == at
+    assert refused.value.path == at
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), float("inf"), b"x", {1: 2}])

@@ -75,7 +75,7 @@ def test_opentelemetry_hears_no_word_that_is_not_declared(
 
 def test_a_word_that_is_not_declared_becomes_other() -> None:
     said = {"operation": "The secret plan", "outcome": "ok"}
-    assert measures.OPERATION_COUNT.checked(said) == {"operation": OTHER, "outcome": "ok"}
+    assert measures.OPERATION_COUNT.check_labels(said) == {"operation": OTHER, "outcome": "ok"}
 
 
 def test_every_word_of_a_view_is_an_operation() -> None:

@@ -55,5 +55,5 @@ def test_two_memories_of_one_process_share_their_instruments(
     measured: Measured, reader: InMemoryMetricReader, caplog: Any
 ) -> None:
     first, second = measured("opentelemetry"), measured("opentelemetry")
-    assert first._store.meter is second._store.meter
+    assert first._storage.meter is second._storage.meter
     assert not [record for record in caplog.records if "opentelemetry" in record.name]

@@ -101,7 +101,7 @@ class _Builder:
         self.live: Condition = and_(
             self.space,
             self.kept,
-            m.state != word(State.ACTIVE) if shape.gone else active,
+            m.state != word(State.ACTIVE) if shape.inactive else active,
             m.shadowed.is_(False),
             self._not_withheld(),
         )

@@ -103,5 +103,5 @@ def _stands(standing: Standing, act: Act, request: Request, memory: Memory) -> b
         owner is None
         and request.kind is ChatKind.GROUP
         and memory.learned_kind == ChatKind.GROUP
-        and memory.learned_in in request.rooms
+        and memory.learned_in in request.chat_ids
     )

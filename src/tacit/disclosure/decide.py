@@ -171,7 +171,7 @@ def decide(request: Request, memory: Memory) -> Decision:
 
 
 def _facts(request: Request, memory: Memory) -> _Facts:
-    person = request.same.get
+    person = request.person_by_identity.get
     audience = request.audience
     owner, speaker, place = _name(memory.owner), _name(memory.speaker), _name(memory.learned_in)
     owner = person(owner, owner) if owner else None
@@ -202,7 +202,7 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         withheld=bool(withheld_from)
         and (
             (not request.private and not request.complete)
-            or not withheld_from.isdisjoint(request.ever)
+            or not withheld_from.isdisjoint(request.audience_identities)
             or not withheld_from.isdisjoint(audience)
         ),
         owner=owner,
@@ -212,7 +212,7 @@ def _facts(request: Request, memory: Memory) -> _Facts:
         inferred=inferred,
         provenance=group_learned or private_learned,
         group_learned=group_learned,
-        here=group_learned and place in request.rooms,
+        here=group_learned and place in request.chat_ids,
         confidential=bool(memory.confidential),
         private_only=private_only,
         public_ok=public_ok and not private_only,

@@ -34,13 +34,13 @@ def predicate(request: Request, rows: Rows) -> Predicate:
 
 def parameters(request: Request) -> dict[str, Any]:
     audience = request.audience
-    here = audience | {i for i, p in request.same.items() if p in audience}
+    here = audience | {i for i, p in request.person_by_identity.items() if p in audience}
     return {
         "p_space": request.space,
         "p_at": to_micros(request.at),
-        "p_me": sorted(request.mine),
+        "p_me": sorted(request.own_identities),
         "p_here": sorted(here),
         "p_here_count": len(audience),
-        "p_ever": sorted(request.ever | audience),
-        "p_rooms": sorted(request.rooms),
+        "p_ever": sorted(request.audience_identities | audience),
+        "p_rooms": sorted(request.chat_ids),
     }

@@ -32,7 +32,7 @@ def sees_all(request: Request, memory: Memory) -> bool:
 def sees_data(request: Request, memory: Memory) -> bool:
     """Data belongs to the wording: other data, given elsewhere, makes another memory. So what goes
     with a memory of this very room was given here, and its owner's program reads it here."""
-    here = memory.learned_kind is ChatKind.GROUP and memory.learned_in in request.rooms
+    here = memory.learned_kind is ChatKind.GROUP and memory.learned_in in request.chat_ids
     return sees_all(request, memory) or (here and owns(request, memory))
 
 
@@ -51,9 +51,11 @@ def redact(
     own = request.requester in {request.person(o) for o in (memory.owner, memory.speaker) if o}
     return replace(
         memory,
-        owner=None if memory.owner is None else request.shown(memory.owner),
-        speaker=None if memory.speaker is None else request.shown(memory.speaker),
-        subjects=memory.subjects if own else frozenset(map(request.shown, memory.subjects)),
+        owner=None if memory.owner is None else request.visible_identity(memory.owner),
+        speaker=None if memory.speaker is None else request.visible_identity(memory.speaker),
+        subjects=memory.subjects
+        if own
+        else frozenset(map(request.visible_identity, memory.subjects)),
         learned_in=None,
         heard_by=frozenset(),
         withheld_from=frozenset(),

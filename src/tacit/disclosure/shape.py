@@ -40,7 +40,7 @@ class Door(StrEnum):
 
 @dataclass(frozen=True)
 class Branch:
-    door: Door
+    access_path: Door
     condition: Condition
     by_owner: bool = False  # leads with the owner: what one person adds to it can be read alone
 
@@ -55,7 +55,7 @@ class Shape:
     complete: bool
     aliases: tuple[tuple[str, str], ...]  # identities that are not the person's own id
     turns: bool = False
-    gone: bool = False  # of what is no longer active: whether it could be heard if it were
+    inactive: bool = False  # of what is no longer active: whether it could be heard if it were
 
 
 def shape_of(request: Request) -> Shape | None:
@@ -73,7 +73,7 @@ def shape_of(request: Request) -> Shape | None:
         False,
         request.kind is ChatKind.GROUP,
         request.complete,
-        tuple(sorted((i, p) for i, p in request.same.items() if i != p)),
+        tuple(sorted((i, p) for i, p in request.person_by_identity.items() if i != p)),
         request.turns,
     )
 

@@ -110,10 +110,10 @@ class Encoder:
                 rows = np.empty((len(texts), found.shape[1]), dtype=np.float32)
             rows[group] = found
         assert rows is not None, "encode needs at least one text"
-        rows[[i for i, one in enumerate(encoded) if self._makes_nothing_of(one)]] = 0
+        rows[[i for i, one in enumerate(encoded) if self._is_mostly_unknown(one)]] = 0
         return rows
 
-    def _makes_nothing_of(self, text: Encoding) -> bool:
+    def _is_mostly_unknown(self, text: Encoding) -> bool:
         """Two texts of unknown words would have one vector: better that they have none."""
         return self._unknown is not None and 2 * text.ids.count(self._unknown) > len(text.ids) - 2
 

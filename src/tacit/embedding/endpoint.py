@@ -49,7 +49,7 @@ class EndpointEmbedder(Embedder):
         self._model = model
         self._asked_dimension = dimension
         self._timeout_seconds = timeout_seconds
-        self._wire = Wire(_address(url), _key(api_key), pause=pause, clock=clock)
+        self._client = Wire(_address(url), _key(api_key), pause=pause, clock=clock)
         self._settling = Lock()
         # The host is not in the name: a model that moves to another server stays the same model.
         self.name = f"endpoint:{model}" + (f"@{dimension}" if dimension else "")
@@ -57,24 +57,24 @@ class EndpointEmbedder(Embedder):
         self.inline = False
 
     def __repr__(self) -> str:
-        return f"EndpointEmbedder({self._wire!r}, {self._model!r})"
+        return f"EndpointEmbedder({self._client!r}, {self._model!r})"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         size = limits.ENDPOINT_BATCH_MAX_COUNT
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         attempts = limits.ENDPOINT_ATTEMPTS_MAX_COUNT
-        rows = [self._batch(batch, attempts, self._timeout_seconds) for batch in batches]
+        rows = [self._embed_batch(batch, attempts, self._timeout_seconds) for batch in batches]
         return np.concatenate(rows) if rows else no_rows(self.dimension)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         brief = min(self._timeout_seconds, limits.ENDPOINT_QUERY_TIMEOUT_SECONDS)
-        vector: NDArray[np.float32] = self._batch([text], 1, brief)[0]
+        vector: NDArray[np.float32] = self._embed_batch([text], 1, brief)[0]
         return vector
 
     def close(self) -> None:
-        self._wire.close()
+        self._client.close()
 
-    def _batch(
+    def _embed_batch(
         self, texts: Sequence[str], attempts: int, timeout_seconds: float
     ) -> NDArray[np.float32]:
         cut = [readable(text, limits.ENDPOINT_TEXT_MAX_CHARS) for text in texts]
@@ -84,12 +84,12 @@ class EndpointEmbedder(Embedder):
         }
         if self._asked_dimension is not None:
             question["dimensions"] = self._asked_dimension
-        answer = self._wire.ask(question, attempts=attempts, timeout_seconds=timeout_seconds)
+        answer = self._client.ask(question, attempts=attempts, timeout_seconds=timeout_seconds)
         rows = unit(_rows(answer, len(texts)))
-        self._settle(rows.shape[1])  # only now: an answer that is refused teaches nothing
+        self._check_dimension(rows.shape[1])  # only now: an answer that is refused teaches nothing
         return rows
 
-    def _settle(self, found: int) -> None:
+    def _check_dimension(self, found: int) -> None:
         with self._settling:
             if self.dimension == 0:
                 self.dimension = found

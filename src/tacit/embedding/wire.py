@@ -88,7 +88,7 @@ class Wire:
             if self._closed.is_set():
                 raise EmbeddingFailed("the embedder is closed: open a memory again to use it")
             try:
-                return self._parsed(self._once(body, timeout_seconds))
+                return self._parse(self._send(body, timeout_seconds))
             except _Passing as passing:
                 wait = _wait_seconds(passing.wait_seconds, attempt)
                 if attempt == attempts or wait > limits.ENDPOINT_WAIT_MAX_SECONDS:
@@ -97,7 +97,7 @@ class Wire:
             self._pause(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _once(self, body: bytes, timeout_seconds: float) -> bytes:
+    def _send(self, body: bytes, timeout_seconds: float) -> bytes:
         import httpx2
 
         until = time.monotonic() + timeout_seconds
@@ -145,15 +145,15 @@ class Wire:
             )
         if status >= 500:
             return _Passing(
-                f"failed ({status}): look at its own log", self._asked_to_wait(response)
+                f"failed ({status}): look at its own log", self._retry_after_seconds(response)
             )
         unknown = f"answered with the status {status}: check embedding.url"
-        text = _REFUSALS.get(status, unknown).format(code=self._code(response, until))
+        text = _REFUSALS.get(status, unknown).format(code=self._error_code(response, until))
         if status in _PASSING:
-            return _Passing(text, self._asked_to_wait(response))
+            return _Passing(text, self._retry_after_seconds(response))
         return EmbeddingFailed(f"{self._who} {text}")
 
-    def _code(self, response: httpx2.Response, until: float) -> str:
+    def _error_code(self, response: httpx2.Response, until: float) -> str:
         """Their word for what went wrong, if it is one word and not the key."""
         try:
             found = json.loads(self._read(response, until, ""))["error"]["code"]
@@ -162,7 +162,7 @@ class Wire:
         harmless = isinstance(found, str) and _CODE.fullmatch(found) and found != self._key
         return f", {found}" if harmless else ""
 
-    def _asked_to_wait(self, response: httpx2.Response) -> float | None:
+    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
         """`Retry-After`, in seconds: it holds a number of them, or a date."""
         found = response.headers.get("retry-after", "").strip()
         if re.fullmatch(r"[0-9]{1,9}", found):
@@ -174,7 +174,7 @@ class Wire:
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0.0, (aware - self._clock()).total_seconds())
 
-    def _parsed(self, body: bytes) -> object:
+    def _parse(self, body: bytes) -> object:
         try:
             return json.loads(body)
         except (ValueError, RecursionError):

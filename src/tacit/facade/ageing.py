@@ -20,7 +20,7 @@ class MemoryAgeing(Opened):
     def expire(self) -> Swept:
         """Put out of mind what is past its time, unused or more than the settings allow, and let go
         of turns, proposals and notes that were kept for a while; now and here."""
-        done = run(sweeping(self._store, self._mind.upkeep), self._space)
+        done = run(sweeping(self._storage, self._runtime.upkeep), self._space)
         count = done.counts.get
         return Swept(
             expired=count("expired", 0),
@@ -36,8 +36,8 @@ class MemoryAgeing(Opened):
         """Remove for good what was forgotten, or expired, long enough ago. Where the clock leapt
         this waits, unless you vouch for it: what it says now is right."""
         if text.flag("confirm_clock", confirm_clock):
-            self._store.act(self._space, "system", leap.vouch)
-        done = run(purging(self._store, self._mind.upkeep), self._space)
+            self._storage.write_as(self._space, "system", leap.vouch)
+        done = run(purging(self._storage, self._runtime.upkeep), self._space)
         return Purged(
             count=done.counts.get("purged", 0),
             postponed=done.counts.get("postponed", 0),

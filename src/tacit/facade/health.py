@@ -17,7 +17,7 @@ class MemoryHealth(Opened):
     def answers(self) -> bool:
         """Whether the database can be read from, now: for whoever decides where to ask."""
         try:
-            with self._store.database.read() as connection:
+            with self._storage.database.read() as connection:
                 spaces.identity_rev(connection, self._space)
         except StoreError:
             return False
@@ -27,22 +27,24 @@ class MemoryHealth(Opened):
         """Look through this space for what is wrong with it. Nothing is changed unless `repair`;
         then each change stands in the history of its memory. An operator's act: it tells how much
         of what is wrong, and nothing that people said."""
-        mind = self._mind
+        mind = self._runtime
         sure = text.flag("repair", repair)
-        named, of_notes = self._chosen(checks)
+        named, of_notes = self._split_checks(checks)
         patient = Patient(
-            store=self._store,
+            store=self._storage,
             space=self._space,
             model=mind.embedder.name if mind.embedder is not None else None,
             embed=(lambda: mind.reembed(lambda _: None)) if mind.embedder is not None else None,
-            wake=mind.accepted,
+            wake=mind.wake_learners,
         )
         found = examine(patient, repair=sure, names=named)
-        return Diagnosis(findings=(*found.findings, *self._of_notes(of_notes, repair=sure)))
+        return Diagnosis(findings=(*found.findings, *self._examine_notes(of_notes, repair=sure)))
 
-    def _chosen(self, checks: Sequence[str] | None) -> tuple[Sequence[str] | None, frozenset[str]]:
+    def _split_checks(
+        self, checks: Sequence[str] | None
+    ) -> tuple[Sequence[str] | None, frozenset[str]]:
         """Those of the store, and those of notes, which come after it."""
-        if self._mind.mirroring is None:
+        if self._runtime.mirroring is None:
             return checks, frozenset()
         from tacit.notes.mirror.ailments import NAMES
 
@@ -52,9 +54,9 @@ class MemoryHealth(Opened):
             return checks, frozenset()
         return [one for one in checks if one not in NAMES], frozenset(NAMES) & {*checks}
 
-    def _of_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
-        if self._mind.mirroring is None or not names:
+    def _examine_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
+        if self._runtime.mirroring is None or not names:
             return ()
         from tacit.notes.mirror.ailments import examined
 
-        return examined(self._mind.mirroring.mirror, self._space, names, repair=repair)
+        return examined(self._runtime.mirroring.mirror, self._space, names, repair=repair)

@@ -19,23 +19,25 @@ class MemoryIdentities(Opened):
         """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
         source, target = _external(external_key), _account(account)
         sure = text.flag("verified", verified)
-        return self._begin(source, target, LinkKind.LINK, actor, verified=sure)
+        return self._begin_link(source, target, LinkKind.LINK, actor, verified=sure)
 
     def verify_link(self, external_key: str) -> Link:
         source = _external(external_key)
-        return self._write(lambda w: links.verify(w.connection, w.space, source, w.at))
+        return self._write_identities(lambda w: links.verify(w.connection, w.space, source, w.at))
 
     def unlink(self, external_key: str) -> Link:
         """From the next read on, the key and the account are two people again."""
         source = _external(external_key)
-        return self._write(lambda w: links.end(w.connection, w.space, source, LinkKind.LINK, w.at))
+        return self._write_identities(
+            lambda w: links.end(w.connection, w.space, source, LinkKind.LINK, w.at)
+        )
 
     def links(self, identity: str) -> list[Link]:
         """Every link an identity has had, oldest first."""
         who = keys.identity(identity, "identity")
         if who is None:
             raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return identities.of(connection, self._space, who)
 
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
@@ -43,42 +45,50 @@ class MemoryIdentities(Opened):
         source, target = keys.identity(person, "person"), keys.identity(into, "into")
         if source is None or target is None:
             raise InvalidInput("person", "merging takes person:… ids or keys, never names")
-        return self._begin(source, target, LinkKind.MERGE, actor, verified=True)
+        return self._begin_link(source, target, LinkKind.MERGE, actor, verified=True)
 
     def unmerge_people(self, person: str) -> Link:
         """Undo the merge of this person into another."""
         source = keys.identity(person, "person")
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
-        return self._write(lambda w: links.end(w.connection, w.space, source, LinkKind.MERGE, w.at))
+        return self._write_identities(
+            lambda w: links.end(w.connection, w.space, source, LinkKind.MERGE, w.at)
+        )
 
     # Chats
 
     def joined(self, chat: str, person: str) -> None:
         """Somebody came into a group, or spoke there."""
         room, who = keys.chat_id(chat), keys.subject(person, "person")
-        self._write(lambda w: places.join(w.connection, w.dialect, w.space, room, who, w.at))
+        self._write_identities(
+            lambda w: places.join(w.connection, w.dialect, w.space, room, who, w.at)
+        )
 
     def left(self, chat: str, person: str | None = None) -> None:
         """Somebody is not in a group any more. Without a person, everybody: for whoever was away
         from there, and does not know who went meanwhile."""
         room = keys.chat_id(chat)
         who = None if person is None else keys.subject(person, "person")
-        self._write(lambda w: places.leave(w.connection, w.dialect, w.space, room, who, w.at))
+        self._write_identities(
+            lambda w: places.leave(w.connection, w.dialect, w.space, room, who, w.at)
+        )
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """What is said in a confidential group does not leave it, whatever it is."""
         room, flag = keys.chat_id(chat), text.flag("on", on)
-        self._write(
+        self._write_identities(
             lambda w: places.set_confidential(w.connection, w.dialect, w.space, room, flag, w.at)
         )
 
     def migrated(self, old: str, new: str) -> None:
         """A channel gave a group a new id."""
         was, now = keys.chat_id(old), keys.chat_id(new)
-        self._write(lambda w: places.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at))
+        self._write_identities(
+            lambda w: places.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
+        )
 
-    def _begin(
+    def _begin_link(
         self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
     ) -> Link:
         by = text.identifier("actor", actor, limits.LABEL_MAX_CHARS)
@@ -88,7 +98,7 @@ class MemoryIdentities(Opened):
                 w.connection, w.space, source, target, kind, verified=verified, actor=by, at=w.at
             )
 
-        return self._write(work)
+        return self._write_identities(work)
 
 
 def _external(key: str) -> str:

@@ -27,7 +27,7 @@ class MemoryInbox(Opened):
         where, brought = _channel(channel), _parse(updates)
         if not brought:
             return 0
-        return self._store.act(self._space, "system", lambda w: inbox.add(w, where, brought))
+        return self._storage.write_as(self._space, "system", lambda w: inbox.add(w, where, brought))
 
     def waiting_updates(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
@@ -36,19 +36,21 @@ class MemoryInbox(Opened):
         where = _channel(channel)
         behind = text.whole("after", after, 0, limits.SEQ_MAX)
         most = text.whole("limit", limit, 1, limits.UPDATES_MAX_COUNT)
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return inbox.waiting(connection, self._space, where, behind, most)
 
     def update_done(self, channel: str, id: str) -> None:
         """Nothing of it is kept but its id, so that a repeat is known as one."""
         where, which = _channel(channel), _id(id)
-        self._store.act(self._space, "system", lambda w: inbox.done(w, where, which))
+        self._storage.write_as(self._space, "system", lambda w: inbox.done(w, where, which))
 
     def update_failed(self, channel: str, id: str) -> bool:
         """Whether it is to be tried again. After some failures it is set aside, and waits no
         longer; a week later it goes."""
         where, which = _channel(channel), _id(id)
-        return self._store.act(self._space, "system", lambda w: inbox.failed(w, where, which))
+        return self._storage.write_as(
+            self._space, "system", lambda w: inbox.failed(w, where, which)
+        )
 
 
 def _channel(value: object) -> str:

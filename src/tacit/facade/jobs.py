@@ -19,11 +19,11 @@ TASKS = tuple(limits.JOBS_EVERY_HOURS)
 class MemoryJobs(Opened):
     def jobs(self) -> list[JobStatus]:
         """The tasks of this space: when each is due, how far it is, and how it went last."""
-        now = self._store.clock()
-        with self._store.database.read() as connection:
+        now = self._storage.clock()
+        with self._storage.database.read() as connection:
             standing = schedule.standing(connection, self._space, TASKS, now)
             last = runs.last(connection, self._space)
-        return [self._status(task, standing.get(task), last.get(task)) for task in TASKS]
+        return [self._job_status(task, standing.get(task), last.get(task)) for task in TASKS]
 
     def run_job(self, task: str) -> JobStatus:
         """Run a task of this space here and now, to its end, whenever it is due; one that was
@@ -31,45 +31,45 @@ class MemoryJobs(Opened):
         name = text.identifier("task", task, limits.LABEL_MAX_CHARS)
         if name not in TASKS:
             raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
-        if name not in self._mind.tasks:
+        if name not in self._runtime.tasks:
             raise InvalidInput("task", f"{name} has nothing to work with; docs/jobs.md says what")
-        self._mind.rounds().run(self._space, name)
+        self._runtime.periodic_runner().run(self._space, name)
         return next(one for one in self.jobs() if one.task == name)
 
     def run_due_jobs(self) -> int:
         """Run what is due in every space, here and now. Says how many tasks came to their end."""
-        hand = self._mind.rounds()
+        hand = self._runtime.periodic_runner()
         hand.plan()
         return hand.drain()
 
     def keep_working(self) -> None:
         """Learn what other processes hand over, and run what is due in every space, in the
         background, until this is closed."""
-        self._mind.keep_working()
+        self._runtime.start_background_work()
 
-    def _status(self, task: str, standing: Standing | None, last: Run | None) -> JobStatus:
-        on = task in self._mind.tasks and task in self._mind.upkeep.every
+    def _job_status(self, task: str, standing: Standing | None, last: Run | None) -> JobStatus:
+        on = task in self._runtime.tasks and task in self._runtime.upkeep.intervals
         if standing is None:
             return JobStatus(task=task, state="idle" if on else "off", last=_run(last))
         return JobStatus(
             task=task,
-            state=self._state(standing, on=on),
+            state=self._job_state(standing, on=on),
             due_at=standing.due_at if on else None,
             counts=standing.counts,
             attempts=standing.attempts,
             last=_run(last),
         )
 
-    def _state(
+    def _job_state(
         self, standing: Standing, *, on: bool
     ) -> Literal["idle", "running", "waiting", "failed", "off"]:
-        if standing.held:
+        if standing.is_leased:
             return "running"
         if not on:
             return "off"
         if standing.problem is not None:
             return "failed"
-        due = standing.begun or standing.due_at <= self._store.clock()
+        due = standing.has_begun or standing.due_at <= self._storage.clock()
         return "waiting" if due else "idle"
 
 

@@ -41,7 +41,7 @@ class MemoryKeys(Opened):
             "scopes": _scopes(scopes),
             "requester": None if requester is None else external_key(requester),
             "agent": text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
-            "categories": self._narrowed(categories),
+            "categories": self._parse_categories(categories),
             "rate_per_minute": _whole(
                 "rate_per_minute", rate_per_minute, limits.SERVER_RATE_HIGHEST_PER_MINUTE
             ),
@@ -63,19 +63,19 @@ class MemoryKeys(Opened):
             keys.add(w, key, token.digest)
             return key
 
-        made = self._store.act(self._space, "system", work)
+        made = self._storage.write_as(self._space, "system", work)
         return NewKey(key=made, token=token.text)
 
     def keys(self) -> list[Key]:
         """The keys to this space, oldest first, with those that open nothing any more."""
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return keys.of_space(connection, self._space)
 
     def revoke_key(self, id: str) -> None:
         """From now on it opens nothing: here at once, in other processes within seconds."""
         named = text.identifier("id", id, limits.LABEL_MAX_CHARS)
-        found = self._store.act(self._space, "system", lambda w: keys.revoke(w, named))
-        self._store.keyring.forget()
+        found = self._storage.write_as(self._space, "system", lambda w: keys.revoke(w, named))
+        self._storage.api_keys.clear()
         if not found:
             raise NotFound("key")
 
@@ -85,13 +85,13 @@ class MemoryKeys(Opened):
         read = tokens.read(PREFIX, token)
         if read is None:
             return None
-        store = self._store
-        return store.keyring.find(store.database, read.id, read.digest, store.clock())
+        store = self._storage
+        return store.api_keys.find(store.database, read.id, read.digest, store.clock())
 
     def has_keys(self) -> bool:
         """Whether some key opens something, in any space."""
-        with self._store.database.read() as connection:
-            return keys.any_holds(connection, self._store.clock())
+        with self._storage.database.read() as connection:
+            return keys.any_holds(connection, self._storage.clock())
 
     def chat(self, requester: Requester, id: str) -> Chat:
         """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
@@ -100,16 +100,16 @@ class MemoryKeys(Opened):
         for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
             chat = Chat(id, kind, vouched=False)
             asking = parse(requester, chat)
-            found = self._store.read(self._space, asking, lambda _, request: request)
+            found = self._storage.read(self._space, asking, lambda _, request: request)
             if found.private or found.kind is ChatKind.GROUP:
                 return chat
         return Chat.unknown(id)
 
-    def _narrowed(self, categories: object) -> tuple[str, ...] | None:
+    def _parse_categories(self, categories: object) -> tuple[str, ...] | None:
         if categories is None:
             return None
         named = text.categories(categories)
-        return tuple(text.category(one, self._policy.categories, "categories") for one in named)
+        return tuple(text.category(one, self._options.categories, "categories") for one in named)
 
 
 def _scopes(scopes: object) -> frozenset[Scope]:

@@ -20,23 +20,23 @@ class MemoryLearning(Opened):
         the id of its chat), only what is due of that conversation in this space."""
         most = text.whole("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
         named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        if self._mind.path is None:
+        if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        runner = Runner(self._mind.path)
+        runner = Runner(self._runtime.pipeline)
         if named is None:
-            return runner.catch_up(most)
-        return runner.catch_up_with(self._space, named, most)
+            return runner.wait_for_all(most)
+        return runner.wait_for_thread(self._space, named, most)
 
     def keep_learning(self) -> None:
         """Learn what other processes hand over, too, until this is closed. Otherwise a process
         begins when it hands over something itself, or finds something left."""
-        if self._mind.path is None:
+        if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        self._mind.accepted()
+        self._runtime.wake_learners()
 
     def waiting(self) -> Waiting:
         """What was accepted in this space and is not learned yet."""
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             queue = jobs.queue(connection, self._space)
         return Waiting(
             turns=queue.waiting,
@@ -47,7 +47,7 @@ class MemoryLearning(Opened):
 
     def retry_learning(self) -> int:
         """Try again what was given up; says how many turns that are."""
-        now = self._store.clock()
-        count = self._store.database.write(lambda c: jobs.unpark(c, self._space, now))
-        self._mind.accepted()
+        now = self._storage.clock()
+        count = self._storage.database.write(lambda c: jobs.unpark(c, self._space, now))
+        self._runtime.wake_learners()
         return count

@@ -41,7 +41,7 @@ class MemoryNotes(Opened):
         source = _folder("from_", from_)
         if not source.is_dir():
             raise InvalidInput("from_", "is no folder")
-        return self._mirror().take(self._space, source, forget=sure)
+        return self._mirror().import_folder(self._space, source, forget=sure)
 
     def diff_notes(self) -> list[NoteChange]:
         """In what files and store differ, and what a sync would do about it."""
@@ -64,9 +64,9 @@ class MemoryNotes(Opened):
             stop()
 
     def _mirroring(self) -> Mirroring:
-        if self._mind.mirroring is None:
+        if self._runtime.mirroring is None:
             raise SettingsError(_OFF)
-        return self._mind.mirroring
+        return self._runtime.mirroring
 
     def _mirror(self) -> Mirror:
         return self._mirroring().mirror

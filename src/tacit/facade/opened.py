@@ -19,12 +19,12 @@ class Opened:
     def __init__(
         self, mind: Mind, policy: Policy, *, space: str = "default", enabled: bool = True
     ) -> None:
-        self._mind = mind
-        self._store = mind.store
-        self._policy = policy
+        self._runtime = mind
+        self._storage = mind.storage
+        self._options = policy
         self._space = text.space(space)
         self._enabled = enabled
 
-    def _write(self, work: Callable[[Writing], T]) -> T:
+    def _write_identities(self, work: Callable[[Writing], T]) -> T:
         """A change of people, links or chats."""
-        return self._store.change(self._space, "system", work)
+        return self._storage.change_identities(self._space, "system", work)

@@ -33,11 +33,13 @@ class MemoryRemoving(Opened):
 
     def erase_space(self) -> Erased:
         """The whole space, for good."""
-        store, space = self._store, self._space
+        store, space = self._storage, self._space
         done = store.database.write(lambda c: erasing.erase_space(c, store, space))
-        store.events.drop(space)
-        store.keyring.forget()
-        mirrored = self._mind.mirroring is None or self._mind.mirroring.mirror.remove_space(space)
+        store.events.discard(space)
+        store.api_keys.clear()
+        mirrored = self._runtime.mirroring is None or self._runtime.mirroring.mirror.remove_space(
+            space
+        )
         if done is None:
             return Erased(count=0, complete=erasing.scrub(store.database) and mirrored)
         return erasing.finish(store, done, mirrored=mirrored)
@@ -47,9 +49,9 @@ class MemoryRemoving(Opened):
         lines, or where it is. What was done here before is left alone; a line that is not as it
         was signed is refused, and nothing is done."""
         if not isinstance(lines, str | Path):
-            return replay.replay(self._store, lines)
+            return replay.replay(self._storage, lines)
         try:
-            return replay.replay(self._store, journal.lines(Path(lines)))
+            return replay.replay(self._storage, journal.lines(Path(lines)))
         except (OSError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
@@ -57,12 +59,12 @@ class MemoryRemoving(Opened):
 
     def verify_certificate(self, text: str) -> bool:
         """Whether this space, or one that was erased from this database, issued it as it is."""
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return certificate.verify(connection, self._space, text)
 
     def renew_certificate(self, text: str) -> Certificate:
         """The same certificate, with what is pending now; one that is not genuine is refused."""
-        store = self._store
+        store = self._storage
         with store.database.read() as connection:
             issued, mirrored = certificate.issued(connection, self._space, text)
         done = erasing.finish(store, issued, again=True, mirrored=mirrored)
@@ -73,12 +75,12 @@ class MemoryRemoving(Opened):
         named: list[frozenset[str]] = []
 
         def work(w: Writing) -> Noted:
-            now = identities.around(w.connection, w.space, [who]).now(who)
+            now = identities.around(w.connection, w.space, [who]).current_identities(who)
             named[:] = [now]
             return how(w, now)
 
-        done = self._store.change(self._space, "system", work)
-        self._store.keyring.forget()  # those that acted for them are gone too
+        done = self._storage.change_identities(self._space, "system", work)
+        self._storage.api_keys.clear()  # those that acted for them are gone too
         if how is erase_person.erase_person:
-            self._store.events.drop(self._space, (), owners=named[0])
-        return erasing.finish(self._store, done)
+            self._storage.events.discard(self._space, (), owners=named[0])
+        return erasing.finish(self._storage, done)

@@ -16,5 +16,5 @@ class MemorySaving(Opened):
         use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it
         in place of a database, and erases again what was erased since."""
         again = text.flag("overwrite", overwrite)
-        self._store.accesses.flush()
-        return backup(self._store.database, path, overwrite=again)
+        self._storage.accesses.flush()
+        return backup(self._storage.database, path, overwrite=again)

@@ -28,7 +28,7 @@ class MemorySigning(Opened):
         """What signs one person in, or one operator of this space, once and soon. It is in the
         answer and nowhere else. `minutes`: for how long; without it, as the settings say."""
         who = _who(person, operator)
-        lasts = self._policy.sign_in_minutes if minutes is None else minutes
+        lasts = self._options.sign_in_minutes if minutes is None else minutes
         lasting = timedelta(
             minutes=text.whole("minutes", lasts, 1, console_limits.SIGN_IN_MAX_MINUTES)
         )
@@ -39,7 +39,7 @@ class MemorySigning(Opened):
             signing.offer(w, token.id, token.digest, who, expires_at)
             return expires_at
 
-        expires_at = self._store.act(self._space, "system", work)
+        expires_at = self._storage.write_as(self._space, "system", work)
         return NewSignIn(token=token.text, expires_at=expires_at)
 
     def sign_in(self, token: object) -> SignedIn:
@@ -48,9 +48,9 @@ class MemorySigning(Opened):
         read = tokens.read(LINK, token)
         if read is None:
             raise SignInRefused
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             used = signing.offered(connection, *read)
-        if used is None or used.expires_at <= self._store.clock():
+        if used is None or used.expires_at <= self._storage.clock():
             raise SignInRefused
         cookie = tokens.new(COOKIE)
 
@@ -62,35 +62,37 @@ class MemorySigning(Opened):
                 operator=used.who.operator,
                 created_at=w.at,
                 seen_at=w.at,
-                expires_at=w.at + timedelta(hours=self._policy.sitting_hours),
+                expires_at=w.at + timedelta(hours=self._options.web_session_hours),
             )
             if not signing.begin(w, used, cookie.digest, began):
                 raise SignInRefused
             return began
 
-        return SignedIn(sitting=self._store.act(used.space, "system", work), cookie=cookie.text)
+        return SignedIn(
+            sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text
+        )
 
     def signed_in(self, cookie: object) -> Sitting | None:
         """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
         too long, it is too old or they signed out. To ask is to be there: it is noted, though not
         more often than once a minute."""
-        found = self._sitting(cookie)
-        now = self._store.clock()
-        if found is None or not self._holds(found, now):
+        found = self._find_web_session(cookie)
+        now = self._storage.clock()
+        if found is None or not self._is_live(found, now):
             return None
         if abs(now - found.seen_at) < _SEEN:
             return found
         with suppress(StoreBusy):  # whoever comes next notes it
-            if not self._store.database.write(lambda c: signing.see(c, found, now)):
+            if not self._storage.database.write(lambda c: signing.see(c, found, now)):
                 return None
             return replace(found, seen_at=now)
         return found
 
     def sign_out(self, cookie: object) -> None:
         """From now on it opens nothing, if it did before."""
-        found = self._sitting(cookie)
+        found = self._find_web_session(cookie)
         if found is not None:
-            self._store.database.write(lambda connection: signing.end(connection, found))
+            self._storage.database.write(lambda connection: signing.end(connection, found))
 
     def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
         """Wherever a person is signed in, under the identities they have now, or an operator of
@@ -101,21 +103,23 @@ class MemorySigning(Opened):
             if who.person is None:
                 assert who.operator is not None
                 return signing.end_all_of_operator(w.connection, w.space, who.operator)
-            now = identities.around(w.connection, w.space, [who.person]).now(who.person)
+            now = identities.around(w.connection, w.space, [who.person]).current_identities(
+                who.person
+            )
             return signing.end_all(w.connection, w.space, now)
 
-        return self._store.act(self._space, "system", work)
+        return self._storage.write_as(self._space, "system", work)
 
-    def _sitting(self, cookie: object) -> Sitting | None:
+    def _find_web_session(self, cookie: object) -> Sitting | None:
         read = tokens.read(COOKIE, cookie)
         if read is None:
             return None
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return signing.sitting(connection, *read)
 
-    def _holds(self, found: Sitting, now: datetime) -> bool:
+    def _is_live(self, found: Sitting, now: datetime) -> bool:
         """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
-        idle = timedelta(minutes=self._policy.sitting_idle_minutes)
+        idle = timedelta(minutes=self._options.web_session_idle_minutes)
         return now < found.expires_at and abs(now - found.seen_at) < idle
 
 

@@ -19,7 +19,7 @@ from tacit.model.words import Sensitivity
 class MemoryTalking(Opened):
     def has_model(self) -> bool:
         """Whether there is a language model to talk with."""
-        return self._mind.model is not None
+        return self._runtime.model is not None
 
     def is_guarded(self, words: str) -> bool:
         """Whether these words say themselves that not everybody may hear them: a surprise, a
@@ -39,10 +39,10 @@ class MemoryTalking(Opened):
         and nothing else: what of memory goes in is up to the caller. Blocks for as long as
         `language.timeout_seconds`, and spends from this space's budget for the day. Raises a
         `LanguageFailed` where there is no answer."""
-        model = self._mind.model
+        model = self._runtime.model
         if model is None:
             raise InvalidInput("language", "no model is set; choose one with language.provider")
-        budget = budget_of(self._store, self._space, self._mind.allowance)
+        budget = budget_of(self._storage, self._space, self._runtime.allowance)
         return model.talk(instructions, turns, tools, budget=budget).reply
 
 

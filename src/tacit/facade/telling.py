@@ -37,15 +37,15 @@ class MemoryTelling(Opened):
         start = None if since is None else text.moment("since", since)
         most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decoded(cursor)
-        self._store.events.flush()  # what this process has not written yet counts, too
-        with self._store.database.read() as connection:
+        self._storage.events.flush()  # what this process has not written yet counts, too
+        with self._storage.database.read() as connection:
             found = events.counts(connection, self._space, nodes, wanted, start, most + 1, after)
         following = _encoded(found[most - 1]) if len(found) > most else None
         return Page(items=tuple(found[:most]), cursor=following)
 
     def metrics(self) -> str:
         """The measures of this process as Prometheus reads them; of all its memories and spaces."""
-        told = getattr(self._store.meter, "text", None)
+        told = getattr(self._storage.meter, "text", None)
         if told is None:
             raise InvalidInput("metrics", "are not for Prometheus: set metrics.exporter to it")
         return str(told())

@@ -22,10 +22,10 @@ class MemoryTidying(Opened):
         """Merge what people have twice: the same words, the same slot, and with a language model
         what says the same in other words. Only what reaches the same people is merged, nothing is
         lost, and `undo_consolidation` takes it back."""
-        model, allowance = self._language()
-        upkeep = self._mind.upkeep
-        self._store.accesses.flush()
-        work = consolidating(self._store, self._mind.recollection, upkeep, model, allowance)
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
+        self._storage.accesses.flush()
+        work = consolidating(self._storage, self._runtime.retriever, upkeep, model, allowance)
         counts = progress.run(work, self._space).counts
         skipped = "" if upkeep.consolidate_enabled else _OFF.format("consolidate.enabled")
         if not skipped and model is None:
@@ -44,10 +44,10 @@ class MemoryTidying(Opened):
         """Everything that a run merged stands again as it was, unless somebody changed it since, or
         forgot what it was merged into. Says how many memories that are."""
         name = text.identifier("run", run, limits.LABEL_MAX_CHARS)
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             merged = merge.merged_in(connection, self._space, name)
         return sum(
-            self._store.act(
+            self._storage.write_as(
                 self._space,
                 "system",
                 lambda w, kept=kept: merge.undo(w, name, kept, merged[kept]),  # type: ignore[misc]
@@ -57,12 +57,14 @@ class MemoryTidying(Opened):
 
     def reflect(self) -> Reflected:
         """Think about people, each at most once a day: insights from what they said in private."""
-        model, allowance = self._language()
-        upkeep = self._mind.upkeep
-        self._store.accesses.flush()
-        counts = progress.run(reflecting(self._store, upkeep, model, allowance), self._space).counts
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
+        self._storage.accesses.flush()
+        counts = progress.run(
+            reflecting(self._storage, upkeep, model, allowance), self._space
+        ).counts
         if counts.get("insights"):
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return Reflected(
             people=counts.get("people", 0),
             insights=counts.get("insights", 0),
@@ -73,13 +75,13 @@ class MemoryTidying(Opened):
 
     def summarise(self) -> Summarised:
         """Sum up the private conversations that have ended, where turns are kept."""
-        model, allowance = self._language()
-        upkeep = self._mind.upkeep
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
         counts = progress.run(
-            summarising(self._store, upkeep, model, allowance), self._space
+            summarising(self._storage, upkeep, model, allowance), self._space
         ).counts
         if counts.get("summaries"):
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return Summarised(
             sessions=counts.get("sessions", 0),
             summaries=counts.get("summaries", 0),
@@ -88,8 +90,8 @@ class MemoryTidying(Opened):
             skipped=_skipped(model, "reflect.summaries", on=upkeep.reflect_summaries),
         )
 
-    def _language(self) -> tuple[LanguageModel | None, Allowance]:
-        learning = self._mind.learning
+    def _model_and_allowance(self) -> tuple[LanguageModel | None, Allowance]:
+        learning = self._runtime.learning
         if learning is None:
             return None, Allowance()
         return learning.model, learning.allowance

@@ -20,28 +20,28 @@ class MemoryWhole(Opened):
         who = keys.subject(subject)
 
         def work(w: Writing) -> int:
-            now = identities.around(w.connection, w.space, [who]).now(who)
+            now = identities.around(w.connection, w.space, [who]).current_identities(who)
             signing.end_all(w.connection, w.space, now)
-            return forgetting.forget_owned(w, now, self._policy.restorable_days)
+            return forgetting.forget_owned(w, now, self._options.restorable_days)
 
-        return self._store.act(self._space, "system", work)
+        return self._storage.write_as(self._space, "system", work)
 
     def stats(self) -> Stats:
         """Counts of the whole space, for its operator."""
-        with self._store.database.read() as connection:
-            return counts.of_space(connection, self._space, self._store.clock())
+        with self._storage.database.read() as connection:
+            return counts.of_space(connection, self._space, self._storage.clock())
 
     def maintain(self, *, rewrite: bool = False) -> Maintained:
         """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL
         anew (VACUUM FULL), so that no page holds what was erased; others wait meanwhile."""
-        self._store.accesses.flush()
-        return maintain(self._store.database, rewrite=rewrite)
+        self._storage.accesses.flush()
+        return maintain(self._storage.database, rewrite=rewrite)
 
     def embedding(self) -> Embedding:
         """Which model makes the vectors, and how far it has come."""
-        return self._mind.embedding(self._space)
+        return self._runtime.embedding(self._space)
 
     def reembed(self, progress: Callable[[int], None] = lambda _: None) -> int:
         """Make every vector that is missing, now; otherwise it happens in the background. Says how
         many were made, and `progress` hears of it on the way."""
-        return self._mind.reembed(progress)
+        return self._runtime.reembed(progress)

@@ -21,13 +21,13 @@ class Identities:
         object.__setattr__(self, "_now", _classes(x for x in self.links if x.holds))
         object.__setattr__(self, "_ever", _classes(x for x in self.links if x.held))
 
-    def now(self, identity: str) -> frozenset[str]:
+    def current_identities(self, identity: str) -> frozenset[str]:
         return self._now.get(identity, frozenset({identity}))
 
-    def ever(self, identity: str) -> frozenset[str]:
+    def all_identities(self, identity: str) -> frozenset[str]:
         return self._ever.get(identity, frozenset({identity}))
 
-    def head(self, identity: str) -> str:
+    def person_id(self, identity: str) -> str:
         """The person's id: where the links lead; in a cycle, its first in the alphabet."""
         return self._follow(identity, frozenset(LinkKind))
 
@@ -35,9 +35,9 @@ class Identities:
         """What somebody with this identity writes as: their account, once linked."""
         return self._follow(identity, frozenset({LinkKind.LINK}))
 
-    def known(self, identity: str) -> bool:
+    def is_recognizable(self, identity: str) -> bool:
         """Whether we could recognise this person in a room."""
-        return any(is_subject(i) for i in self.now(identity))
+        return any(is_subject(i) for i in self.current_identities(identity))
 
     def _follow(self, identity: str, kinds: frozenset[LinkKind]) -> str:
         leads = {x.source: x.target for x in self.links if x.holds and x.kind in kinds}

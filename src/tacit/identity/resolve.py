@@ -23,7 +23,7 @@ class Place:
     id: str  # the newest id, after migrations
     kind: ChatKind | None = None  # None: never seen
     confidential: bool = False
-    rooms: frozenset[str] = frozenset()  # every id it has had
+    chat_ids: frozenset[str] = frozenset()  # every id it has had
     members: frozenset[str] = frozenset()  # who joined or spoke, and has not left
 
 
@@ -116,8 +116,8 @@ def resolve(
     if asking.kind is ChatKind.PRIVATE:
         whose = keys.private_person(asking.chat)
         here = here - place.members | {whose} if whose else here | place.members
-    participants = frozenset(identities.head(i) for i in here)
-    requester = identities.head(asking.subject) if asking.subject else None
+    participants = frozenset(identities.person_id(i) for i in here)
+    requester = identities.person_id(asking.subject) if asking.subject else None
     subject = identities.subject(asking.subject) if asking.subject else None
     kind = asking.kind
     numbered = keys.kind_by_number(asking.chat)
@@ -139,11 +139,11 @@ def resolve(
     same: dict[str, str] = {}
     ever: set[str] = set()
     for person in participants | ({requester} if requester else set()):
-        ever |= identities.ever(person)
+        ever |= identities.all_identities(person)
         if person == requester and not union and subject:
             same[subject] = person
         else:
-            same.update(dict.fromkeys(identities.now(person), person))
+            same.update(dict.fromkeys(identities.current_identities(person), person))
     return Request(
         space=space,
         at=at,
@@ -153,9 +153,9 @@ def resolve(
         kind=kind,
         participants=participants,
         complete=asking.complete and kind is ChatKind.GROUP,
-        rooms=place.rooms | {asking.chat, place.id},
+        chat_ids=place.chat_ids | {asking.chat, place.id},
         confidential=place.confidential,
         present=present,
-        same=same,
-        ever=frozenset(ever),
+        person_by_identity=same,
+        audience_identities=frozenset(ever),
     )

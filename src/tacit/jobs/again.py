@@ -12,7 +12,7 @@ from tacit.errors import LanguageOverBudget, LanguageUnavailable
 @dataclass(frozen=True, slots=True)
 class Again:
     wait: timedelta
-    counted: bool  # as an attempt
+    counts_as_attempt: bool  # as an attempt
 
 
 def again(failed: Exception, attempts: int) -> Again:
@@ -26,4 +26,4 @@ def again(failed: Exception, attempts: int) -> Again:
         wait = min(wait, limits.LEARN_RETRY_FIRST_SECONDS * 2**doublings)
     if isinstance(failed, LanguageUnavailable) and failed.retry_after_seconds is not None:
         wait = max(wait, min(failed.retry_after_seconds, limits.LEARN_RETRY_MAX_SECONDS))
-    return Again(timedelta(seconds=wait), counted=not spent)
+    return Again(timedelta(seconds=wait), counts_as_attempt=not spent)

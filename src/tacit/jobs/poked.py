@@ -38,7 +38,7 @@ class Poked:
         self._count = count
         self._stopping = threading.Event()
         self._ready = False  # there is somewhere to be poked
-        self._hands = ThreadPoolExecutor(count, thread_name_prefix="tacit-learn")
+        self._executor = ThreadPoolExecutor(count, thread_name_prefix="tacit-learn")
         self._loop = asyncio.new_event_loop()
         self._woken, self._stopped = asyncio.Event(), asyncio.Event()
         self._thread = threading.Thread(target=self._run, name=_THREAD_NAME, daemon=True)
@@ -52,7 +52,7 @@ class Poked:
         self._stopping.set()
         self._call(self._stopped.set)
         self._thread.join(2 * _STOP_SECONDS * _STOPS_MAX_COUNT)
-        self._hands.shutdown()  # with this done, nobody uses the store any more
+        self._executor.shutdown()  # with this done, nobody uses the store any more
 
     def _call(self, what: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed already
@@ -80,17 +80,17 @@ class Poked:
     async def _sweep(self) -> None:
         while not self._stopped.is_set():
             self._woken.clear()
-            await self._by_hand(lambda: _warily(self._look))
+            await self._run_in_worker(lambda: _warily(self._run_due))
             await _first_of(self._woken, self._stopped, seconds=limits.LEARN_POLL_SECONDS)
 
     async def _listen(self) -> None:
         """Until it is cancelled, or the database is gone."""
-        self._ready = await self._by_hand(self._make_ready)
+        self._ready = await self._run_in_worker(self._claim_notifications)
         if not self._ready:
             _log.info("somebody else has a schema named %s: nobody is told", pokes.SCHEMA)
             await self._stopped.wait()
             return
-        await self._in(None, _import)
+        await self._run_in(None, _import)
         app = self._app()
         try:
             await app.open_async()
@@ -120,14 +120,14 @@ class Poked:
 
         @app.task(name=pokes.TASK, queue=pokes.QUEUE)
         async def learn(poke: str) -> None:
-            await self._by_hand(lambda: _warily(lambda: self._answer(poke)))
+            await self._run_in_worker(lambda: _warily(lambda: self._handle_notification(poke)))
 
         return app
 
-    async def _by_hand(self, work: Callable[[], T]) -> T:
-        return await self._in(self._hands, work)
+    async def _run_in_worker(self, work: Callable[[], T]) -> T:
+        return await self._run_in(self._executor, work)
 
-    async def _in(self, threads: ThreadPoolExecutor | None, work: Callable[[], T]) -> T:
+    async def _run_in(self, threads: ThreadPoolExecutor | None, work: Callable[[], T]) -> T:
         try:
             begun = self._loop.run_in_executor(threads, work)
         except RuntimeError:  # the interpreter ends, and nobody has closed us
@@ -135,21 +135,21 @@ class Poked:
             raise asyncio.CancelledError from None
         return await begun
 
-    def _make_ready(self) -> bool:
-        return self._database.write(self._database.dialect.take_pokes)
+    def _claim_notifications(self) -> bool:
+        return self._database.write(self._database.dialect.install_notify)
 
-    def _answer(self, poke: str) -> None:
+    def _handle_notification(self, poke: str) -> None:
         """The first of the thread, and on while there is something due."""
         runner, clock = Runner(self._path), self._path.store.clock
         self._database.write(lambda connection: pokes.answer(connection, poke))
         with self._database.read() as connection:
             job = pokes.first(connection, poke, clock())
         while job is not None and not self._stopping.is_set():
-            runner.work(job)
+            runner.run_job(job)
             with self._database.read() as connection:
                 job = jobs.first_of(connection, job.space, job.thread, clock())
 
-    def _look(self) -> None:
+    def _run_due(self) -> None:
         """What is due and nobody is at: a worker died, or nobody was told."""
         Runner(self._path).drain(stop=self._stopping.is_set)
         if self._ready:

@@ -37,16 +37,16 @@ class Rounds:
 
     store: Store
     tasks: Mapping[str, Work]
-    every: Mapping[str, timedelta]  # a task that is not here does not come round by itself
+    intervals: Mapping[str, timedelta]  # a task that is not here does not come round by itself
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def plan(self) -> None:
         """Every space has its tasks, each at a time of its own."""
         database = self.store.database
-        for task in self._scheduled():
+        for task in self._scheduled_tasks():
             when: dict[str, Any] = {
                 "task": task,
-                "every": self.every[task],
+                "every": self.intervals[task],
                 "now": self.store.clock(),
             }
             database.write(partial(schedule.bring_in, **when))
@@ -69,7 +69,7 @@ class Rounds:
                 errand = None if stop() else self._claim(space, task, early=False)
                 if errand is not None:
                     claimed += 1
-                    ended += self._ended(errand, stop, pause)
+                    ended += self._run_to_end(errand, stop, pause)
             if not claimed:
                 break
         return ended
@@ -81,17 +81,17 @@ class Rounds:
         if errand is None:
             raise Conflict(f"{task} is being run by somebody else; `jobs` tells how far it is")
         try:
-            self._work(errand, lambda: False, lambda _: None)
+            self._run_steps(errand, lambda: False, lambda _: None)
         except Lost:
             raise Conflict(f"{task} was taken over by somebody else, who goes on with it") from None
         except Exception as failed:
-            self._failed(errand, failed)
+            self._record_failure(errand, failed)
             raise
 
     def _prepare(self, space: str, task: str) -> None:
         """Asked for, a task runs where nobody has written, and though it is switched off."""
         now, database = self.store.clock(), self.store.database
-        every = self.every.get(task, timedelta(0))
+        every = self.intervals.get(task, timedelta(0))
 
         def work(connection: Connection) -> None:
             spaces.ensure(connection, database.dialect, space, now)
@@ -99,15 +99,15 @@ class Rounds:
 
         database.write(work)
 
-    def _scheduled(self) -> list[str]:
-        return [task for task in self.tasks if task in self.every]
+    def _scheduled_tasks(self) -> list[str]:
+        return [task for task in self.tasks if task in self.intervals]
 
     def _unplanned(self, task: str) -> list[str]:
         with self.store.database.read() as connection:
             return schedule.unplanned(connection, task)
 
     def _due(self, only: Collection[str] | None) -> list[tuple[str, str]]:
-        tasks = [task for task in self._scheduled() if only is None or task in only]
+        tasks = [task for task in self._scheduled_tasks() if only is None or task in only]
         most = limits.JOBS_DUE_AT_ONCE_COUNT
         with self.store.database.read() as connection:
             now = self.store.clock()
@@ -119,9 +119,9 @@ class Rounds:
             lambda c: schedule.claim(c, space, task, self.name, now, early=early)
         )
 
-    def _ended(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
+    def _run_to_end(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
         try:
-            return self._work(errand, stop, pause)
+            return self._run_steps(errand, stop, pause)
         except Lost:
             return False  # somebody else goes on with it, or the space was erased
         except Exception as failed:  # noqa: BLE001 - one bad task must not hold up the others
@@ -129,16 +129,16 @@ class Rounds:
                 self._release(errand)
                 return False
             _log.warning("a task failed: %s: %s", errand.task, type(failed).__name__)
-            self._failed(errand, failed)
+            self._record_failure(errand, failed)
             return False
 
-    def _work(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
+    def _run_steps(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
         """Step by step. Whether it came to its end, rather than being stopped."""
         step = self.tasks[errand.task]
         done = Progress(cursor=errand.cursor, counts=errand.counts)
         while True:
             begun = time.monotonic()
-            done = self._step(errand, step, done)
+            done = self._run_step(errand, step, done)
             self.store.meter.observe(TASK_SECONDS, time.monotonic() - begun, task=errand.task)
             if done.cursor is None:
                 self.store.meter.count(TASK_COUNT, task=errand.task, outcome="ok")
@@ -149,7 +149,7 @@ class Rounds:
                 self._release(errand)
                 return False
 
-    def _step(self, errand: Errand, step: Work, before: Progress) -> Progress:
+    def _run_step(self, errand: Errand, step: Work, before: Progress) -> Progress:
         saved: list[Progress] = []
 
         def save(connection: Connection, after: Progress) -> None:
@@ -168,14 +168,14 @@ class Rounds:
         if after.cursor is not None:
             schedule.save(connection, errand, after.cursor, after.counts, now)
             return
-        every = self.every.get(errand.task, _ASKED_FOR)
+        every = self.intervals.get(errand.task, _ASKED_FOR)
         schedule.finish(connection, errand, after.counts, now, now + every)
 
-    def _failed(self, errand: Errand, failed: Exception) -> None:
+    def _record_failure(self, errand: Errand, failed: Exception) -> None:
         """Where not even this can be written, the lease stays ours, and then runs out."""
         self.store.meter.count(TASK_COUNT, task=errand.task, outcome="error")
         now, next_time = self.store.clock(), again(failed, errand.attempts)
-        wait = min(next_time.wait, self.every.get(errand.task, next_time.wait))
+        wait = min(next_time.wait, self.intervals.get(errand.task, next_time.wait))
 
         def work(connection: Connection) -> None:
             schedule.fail(
@@ -184,7 +184,7 @@ class Rounds:
                 now,
                 now + wait,
                 type(failed).__name__,
-                counted=next_time.counted,
+                counted=next_time.counts_as_attempt,
             )
 
         try:

@@ -37,7 +37,7 @@ class Runner:
     """Does one job at a time. Any number of them, in any number of processes, share a queue."""
 
     path: Path
-    alone: bool = False  # nobody else in this process works
+    is_alone: bool = False  # nobody else in this process works
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def drain(self, *, early: bool = False, stop: Callable[[], bool] = lambda: False) -> int:
@@ -46,31 +46,31 @@ class Runner:
         count = 0
         while not stop():
             done = 0
-            for some in _in_bundles(self._due(early=early), self._bundle):
+            for some in _in_bundles(self._due(early=early), self._batch_count):
                 if stop():
                     break
-                done += self._work_all(some)
+                done += self._run_jobs(some)
             count += done
             if not done:
                 break
         return count
 
     @property
-    def _bundle(self) -> int:
+    def _batch_count(self) -> int:
         """How many are claimed at once: rules are done with them before anybody could miss them,
         but whoever shares the work with others, or asks a model, takes one at a time."""
-        return _AT_ONCE_COUNT if self.alone and self.path.learning.model is None else 1
+        return _AT_ONCE_COUNT if self.is_alone and self.path.learning.model is None else 1
 
-    def catch_up(self, timeout: float) -> int:
+    def wait_for_all(self, timeout: float) -> int:
         """Everything that can be done, also by others who are at it."""
         deadline = time.monotonic() + timeout
         count = self.drain(early=True)
-        while self._anything_left() and time.monotonic() < deadline:
+        while self._has_pending() and time.monotonic() < deadline:
             time.sleep(_LOOK_AGAIN_SECONDS)
             count += self.drain(early=True)
         return count
 
-    def catch_up_with(self, space: str, thread: str, timeout: float) -> int:
+    def wait_for_thread(self, space: str, thread: str, timeout: float) -> int:
         """What can be done of one thread, also by others who are at it."""
         deadline = time.monotonic() + timeout
         count = 0
@@ -79,27 +79,27 @@ class Runner:
             with self.path.store.database.read() as connection:
                 job = jobs.first_of(connection, space, thread, now)
                 busy = job is None and jobs.leased_of(connection, space, thread, now)
-            if job is not None and self.work(job):
+            if job is not None and self.run_job(job):
                 count += 1
             elif (job is None and not busy) or time.monotonic() >= deadline:
                 return count
             else:
                 time.sleep(_LOOK_AGAIN_SECONDS)
 
-    def _anything_left(self) -> bool:
+    def _has_pending(self) -> bool:
         """Somebody is at something, or it is anybody's turn: between two turns of a thread nobody
         holds either. Both in one snapshot, or a turn that is taken meanwhile is neither."""
         now = self.path.store.clock()
         with self.path.store.database.read() as connection:
             return jobs.leased(connection, now) or bool(
-                jobs.due(connection, now, 1, early=self._early(early=True))
+                jobs.due(connection, now, 1, early=self._debounce(early=True))
             )
 
-    def work(self, job: Job) -> bool:
+    def run_job(self, job: Job) -> bool:
         """Whether it was done, by us, to its end."""
-        return self._work_all([job]) == 1
+        return self._run_jobs([job]) == 1
 
-    def _work_all(self, some: Sequence[Job]) -> int:
+    def _run_jobs(self, some: Sequence[Job]) -> int:
         now = self.path.store.clock()
         until = now + timedelta(seconds=limits.LEASE_SECONDS)
         claimed = self.path.store.database.write(
@@ -107,27 +107,27 @@ class Runner:
         )
         ours = [job for job in claimed if job is not None]
         with self.path.store.leases.hold(partial(self._renew, ours)):
-            return sum(map(self._learned, ours))
+            return sum(map(self._try_job, ours))
 
     def _renew(self, ours: Sequence[Job], connection: Connection, now: datetime) -> None:
         until = now + timedelta(seconds=limits.LEASE_SECONDS)
         for job in ours:
             jobs.renew(connection, job, self.name, until)
 
-    def _learned(self, job: Job) -> bool:
+    def _try_job(self, job: Job) -> bool:
         try:
-            self._learn(job)
+            self._learn_turn(job)
         except jobs.Lost:
             return False  # somebody else has done it, or it was erased
         except StoreError:
             raise  # the lease runs out, and somebody tries again
         except Exception as failed:  # noqa: BLE001 - one bad turn must not hold up its thread
             _log.warning("a turn could not be learned: %s", type(failed).__name__)
-            self._later(job, failed)
+            self._postpone(job, failed)
             return False
         return True
 
-    def _learn(self, job: Job) -> list[Kept]:
+    def _learn_turn(self, job: Job) -> list[Kept]:
         turn = unpacked(job.payload)
         return self.path.learn(
             job.space,
@@ -140,15 +140,17 @@ class Runner:
     def _due(self, *, early: bool) -> list[Job]:
         now = self.path.store.clock()
         with self.path.store.database.read() as connection:
-            return jobs.due(connection, now, _AT_ONCE_COUNT, early=self._early(early=early))
+            return jobs.due(connection, now, _AT_ONCE_COUNT, early=self._debounce(early=early))
 
-    def _early(self, *, early: bool) -> timedelta:
+    def _debounce(self, *, early: bool) -> timedelta:
         return timedelta(seconds=self.path.learning.debounce_seconds if early else 0)
 
-    def _later(self, job: Job, failed: Exception) -> None:
+    def _postpone(self, job: Job, failed: Exception) -> None:
         next_time = again(failed, job.attempts)
         due = self.path.store.clock() + next_time.wait
-        given_up = next_time.counted and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
+        given_up = (
+            next_time.counts_as_attempt and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
+        )
         self.path.store.database.write(
             lambda connection: jobs.put_off(
                 connection,
@@ -157,7 +159,7 @@ class Runner:
                 due,
                 type(failed).__name__,
                 parked=given_up,
-                counted=next_time.counted,
+                counted=next_time.counts_as_attempt,
             )
         )
 
@@ -179,17 +181,17 @@ class Workers:
     """Those in this process who learn, until they are closed."""
 
     def __init__(self, path: Path, count: int) -> None:
-        self._crew = _crew(path, count)
+        self._pool = _crew(path, count)
 
     def wake(self) -> None:
-        self._crew.wake()
+        self._pool.wake()
 
     def close(self) -> None:
-        self._crew.close()
+        self._pool.close()
 
 
 def _crew(path: Path, count: int) -> Crew:
-    if path.store.database.dialect.has_pokes:
+    if path.store.database.dialect.has_notify:
         if pokes.installed() is not None:
             from tacit.jobs.poked import Poked
 

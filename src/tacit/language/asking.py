@@ -92,7 +92,7 @@ class EndpointModel(LanguageModel):
         self.pause = self.closed.wait if pause is None else pause
         self._clock = clock
         self._forms = _FORMS[provider] if output == "auto" else (output,)
-        self._engine: Engine | None = None
+        self._client: Engine | None = None
         self._building = Lock()
 
     def __repr__(self) -> str:
@@ -104,12 +104,12 @@ class EndpointModel(LanguageModel):
         most = limits.LANGUAGE_TEXT_MAX_CHARS
         if len(instructions) + len(text) > most:
             raise InvalidInput("text", f"is longer than {most:,} characters")
-        engine = self._built()
+        engine = self._get_client()
         from tacit.language.shape import shape
 
         wanted = shape(schema)
         call = _Call(
-            tries=self._tries(engine, budget),
+            attempts=self._start_attempts(engine, budget),
             shape=wanted,
             instructions=encodable(instructions),
             text=encodable(text),
@@ -118,7 +118,7 @@ class EndpointModel(LanguageModel):
         )
         forms = self._forms
         for number, form in enumerate(forms):
-            outcome = call.by(form, last=number + 1 == len(forms))
+            outcome = call.ask_in_form(form, last=number + 1 == len(forms))
             if not isinstance(outcome, LanguageFailed):
                 # What was not understood once is not tried before what was, from now on.
                 self._forms = (*forms[number:], *forms[:number])
@@ -139,10 +139,10 @@ class EndpointModel(LanguageModel):
         if sum(map(len, sent)) > limits.LANGUAGE_TEXT_MAX_CHARS:
             most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
             raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
-        engine = self._built()
+        engine = self._get_client()
         from tacit.language.talking import Conversation
 
-        tries = self._tries(engine, budget)
+        tries = self._start_attempts(engine, budget)
         conversation = Conversation(
             instructions=rules,
             turns=before,
@@ -150,7 +150,7 @@ class EndpointModel(LanguageModel):
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
         )
-        reply = tries.put(conversation, sent)
+        reply = tries.send(conversation, sent)
         if reply.declined:
             raise LanguageBadAnswer(_DECLINED.format(self.name))
         found = spoken(reply, before, offered)
@@ -159,11 +159,11 @@ class EndpointModel(LanguageModel):
     def close(self) -> None:
         self.closed.set()
         with self._building:
-            if self._engine is not None:
-                self._engine.close()
-                self._engine = None
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
-    def _tries(self, engine: Engine, budget: Budget | None) -> Tries:
+    def _start_attempts(self, engine: Engine, budget: Budget | None) -> Tries:
         """The time begins here."""
         return Tries(
             engine=engine,
@@ -176,53 +176,53 @@ class EndpointModel(LanguageModel):
             pause=self.pause,
         )
 
-    def _built(self) -> Engine:
+    def _get_client(self) -> Engine:
         """At the first question, and after a fork once more."""
         with self._building:
             if self.closed.is_set():
                 raise LanguageUnavailable(CLOSED)
-            if self._engine is None or not self._engine.alive:
+            if self._client is None or not self._client.alive:
                 try:
                     from tacit.language.engine import Engine
                 except ImportError as error:
                     raise MissingExtra("language", "a language model") from error
-                self._engine = Engine(self._address, self.name, self._clock)
-            return self._engine
+                self._client = Engine(self._address, self.name, self._clock)
+            return self._client
 
 
 @dataclass(slots=True, kw_only=True)
 class _Call(Generic[T]):
     """One question from beginning to end, in the forms that are tried for it."""
 
-    tries: Tries
+    attempts: Tries
     shape: Shape[T]
     instructions: str
     text: str
     name: str  # of the model
     temperature: float | None
 
-    def by(self, form: Form, *, last: bool) -> Answer[T] | LanguageFailed:
+    def ask_in_form(self, form: Form, *, last: bool) -> Answer[T] | LanguageFailed:
         """The answer, or the failure of this form where another may do better."""
         from tacit.language.engine import Reply
         from tacit.language.shape import Met
 
         turns: tuple[str, ...] = (self.text,)
         for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
-            reply = self._put(form, turns, last=last)
+            reply = self._send(form, turns, last=last)
             if not isinstance(reply, Reply):
                 return reply
             called = reply.arguments is not None
             found = (
-                self.shape.of_text(reply.text)
+                self.shape.parse_text(reply.text)
                 if reply.arguments is None
-                else self.shape.of_arguments(reply.arguments)
+                else self.shape.parse_arguments(reply.arguments)
             )
             if isinstance(found, Met):
                 return Answer(
                     value=found.value,
-                    usage=self.tries.usage,
+                    usage=self.attempts.usage,
                     model=self.name,
-                    attempts=self.tries.attempts,
+                    attempts=self.attempts.attempts,
                 )
             if reply.declined:
                 raise LanguageBadAnswer(_DECLINED.format(self.name))
@@ -241,24 +241,24 @@ class _Call(Generic[T]):
     def _who(self) -> str:
         return f"the language model {self.name!r}"
 
-    def _put(self, form: Form, turns: tuple[str, ...], *, last: bool) -> Reply | LanguageFailed:
+    def _send(self, form: Form, turns: tuple[str, ...], *, last: bool) -> Reply | LanguageFailed:
         from tacit.language.engine import Question
 
         written = self.instructions
         if form != "tool":  # also beside a schema: servers hold a model to it without telling it
-            written = f"{written}\n\n{_IN_JSON}{self.shape.written}"
+            written = f"{written}\n\n{_IN_JSON}{self.shape.json_text}"
         question = Question(
             instructions=written,
             turns=turns,
             json_schema=self.shape.json_schema,
             form=form,
-            max_output_tokens=self.tries.max_output_tokens,
+            max_output_tokens=self.attempts.max_output_tokens,
             temperature=self.temperature,
         )
-        sent = (written, self.shape.written, *turns)
+        sent = (written, self.shape.json_text, *turns)
         if last:
-            return self.tries.put(question, sent)
-        return self.tries.put_in_this_form(question, sent)
+            return self.attempts.send(question, sent)
+        return self.attempts.send_in_form(question, sent)
 
 
 def _quoted(reply: Reply) -> str:

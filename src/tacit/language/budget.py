@@ -65,7 +65,7 @@ class Allowance:
             if value is not None and value < 0:
                 raise InvalidInput(f"language.{name}", "must be 0 or more")
 
-    def lacks(self, spent: Usage, estimate: Usage) -> str | None:
+    def find_shortfall(self, spent: Usage, estimate: Usage) -> str | None:
         """What would be exceeded by the estimate on top of what is spent; None if nothing."""
         if self.tokens_per_day is not None:
             rest = max(0, self.tokens_per_day - spent.tokens)
@@ -97,9 +97,9 @@ class Budget:
     allowance: Allowance
     ledger: Ledger
 
-    def cover(self, estimate: Usage) -> None:
+    def check_covers(self, estimate: Usage) -> None:
         """Refuses what the rest does not cover, before anything is sent."""
-        lacking = self.allowance.lacks(self.ledger.spent(self.space, self.day), estimate)
+        lacking = self.allowance.find_shortfall(self.ledger.spent(self.space, self.day), estimate)
         if lacking is not None:
             raise LanguageOverBudget(
                 f"the language budget of this space is used up for {self.day.isoformat()}: "

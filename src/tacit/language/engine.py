@@ -96,18 +96,20 @@ class Engine:
     def alive(self) -> bool:
         return self._loop.alive
 
-    def put(self, question: Question | Conversation, until: float) -> Reply | Trouble:
+    def send(self, question: Question | Conversation, until: float) -> Reply | Trouble:
         """One request, over by `until` on the monotonic clock. Nothing is raised for the model's
         part, so that no error of a library with a prompt in it hangs behind ours."""
         rest = until - time.monotonic()
-        return self._loop.run(lambda: self._put(question, rest), rest)
+        return self._loop.run(lambda: self._send(question, rest), rest)
 
     def close(self) -> None:
         if self._loop.alive:
             self._loop.run(self._client.aclose, limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
         self._loop.close()
 
-    async def _put(self, question: Question | Conversation, rest_seconds: float) -> Reply | Trouble:
+    async def _send(
+        self, question: Question | Conversation, rest_seconds: float
+    ) -> Reply | Trouble:
         exchange = Exchange()
         EXCHANGE.set(exchange)  # of this task alone
         try:
@@ -122,11 +124,11 @@ class Engine:
                 )
             return _reply(response)
         except TimeoutError:
-            return exchange.trouble or self._late(exchange)
+            return exchange.failure or self._timeout_failure(exchange)
         except UserError:
-            return exchange.trouble or self._unable(question)
+            return exchange.failure or self._unsupported_failure(question)
         except Exception:  # noqa: BLE001 (answers are hostile: the library may stumble anyhow)
-            return exchange.trouble or self._transport.strange()
+            return exchange.failure or self._transport.malformed_answer()
 
     def _settings(self, question: Question | Conversation, rest_seconds: float) -> ModelSettings:
         settings = ModelSettings(max_tokens=question.max_output_tokens, timeout=rest_seconds)
@@ -136,12 +138,12 @@ class Engine:
             settings["temperature"] = question.temperature
         return settings
 
-    def _late(self, exchange: Exchange) -> Trouble:
+    def _timeout_failure(self, exchange: Exchange) -> Trouble:
         problem = f"{self._transport.who} gave no whole answer in time: check that it is well, or \
 raise language.timeout_seconds"
-        return Trouble(error=LanguageUnavailable(problem), passing=True, counts=exchange.sent)
+        return Trouble(error=LanguageUnavailable(problem), transient=True, billable=exchange.sent)
 
-    def _unable(self, question: Question | Conversation) -> Trouble:
+    def _unsupported_failure(self, question: Question | Conversation) -> Trouble:
         problem = f"{self._transport.who} cannot be talked to with tools: use another model"
         if isinstance(question, Question):
             problem = f"{self._transport.who} cannot answer in the form {question.form}: set \

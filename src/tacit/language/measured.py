@@ -42,8 +42,10 @@ class MeasuredModel(LanguageModel):
     def ask(
         self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
     ) -> Answer[T]:
-        with self._measured():
-            answer = self._model.ask(instructions, text, schema, budget=self._counted(budget))
+        with self._measure_call():
+            answer = self._model.ask(
+                instructions, text, schema, budget=self._measured_budget(budget)
+            )
         if budget is None:
             _spent(self._meter, answer.usage, answer.attempts)
         return answer
@@ -56,8 +58,10 @@ class MeasuredModel(LanguageModel):
         *,
         budget: Budget | None,
     ) -> Talked:
-        with self._measured():
-            talked = self._model.talk(instructions, turns, tools, budget=self._counted(budget))
+        with self._measure_call():
+            talked = self._model.talk(
+                instructions, turns, tools, budget=self._measured_budget(budget)
+            )
         if budget is None:
             _spent(self._meter, talked.usage, talked.attempts)
         return talked
@@ -66,7 +70,7 @@ class MeasuredModel(LanguageModel):
         self._model.close()
 
     @contextmanager
-    def _measured(self) -> Iterator[None]:
+    def _measure_call(self) -> Iterator[None]:
         outcome, begun = measures.OTHER, time.monotonic()
         try:
             yield
@@ -78,7 +82,7 @@ class MeasuredModel(LanguageModel):
             self._meter.count(measures.LANGUAGE_COUNT, outcome=outcome)
             self._meter.observe(measures.LANGUAGE_SECONDS, time.monotonic() - begun)
 
-    def _counted(self, budget: Budget | None) -> Budget | None:
+    def _measured_budget(self, budget: Budget | None) -> Budget | None:
         """Also what a question cost that was not answered in the end."""
         if budget is None:
             return None

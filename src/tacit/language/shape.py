@@ -43,17 +43,17 @@ class Shape(Generic[T]):
             ) from problem
         if self.json_schema.get("type") != "object":
             raise InvalidInput("schema", "is not an object with fields: wrap it in a dataclass")
-        self.written = json.dumps(self.json_schema, ensure_ascii=False)
+        self.json_text = json.dumps(self.json_schema, ensure_ascii=False)
 
-    def of_arguments(self, arguments: str | dict[str, Any]) -> Met[T] | Fault:
+    def parse_arguments(self, arguments: str | dict[str, Any]) -> Met[T] | Fault:
         """What a tool was called with: JSON, or what a library already made of it."""
-        return self._read([arguments if isinstance(arguments, str) else json.dumps(arguments)])
+        return self._parse([arguments if isinstance(arguments, str) else json.dumps(arguments)])
 
-    def of_text(self, text: str) -> Met[T] | Fault:
+    def parse_text(self, text: str) -> Met[T] | Fault:
         """JSON alone, in a fence, or somewhere between other words."""
-        return self._read(_candidates(text))
+        return self._parse(_candidates(text))
 
-    def _read(self, candidates: list[str]) -> Met[T] | Fault:
+    def _parse(self, candidates: list[str]) -> Met[T] | Fault:
         fault = Fault(sentences=("there is no JSON object in it",))
         for candidate in candidates:
             try:

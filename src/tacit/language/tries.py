@@ -36,14 +36,14 @@ class Tries:
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
 
-    def put(self, question: Question | Conversation, sent: Iterable[str]) -> Reply:
+    def send(self, question: Question | Conversation, sent: Iterable[str]) -> Reply:
         """A reply after as many tries as are left. `sent` is all the text that it holds."""
-        found = self.put_in_this_form(question, sent, another=False)
+        found = self.send_in_form(question, sent, another=False)
         if isinstance(found, LanguageFailed):
             raise found
         return found
 
-    def put_in_this_form(
+    def send_in_form(
         self, question: Question | Conversation, sent: Iterable[str], *, another: bool = True
     ) -> Reply | LanguageFailed:
         """The same for a question that can be put in another form, too: what was wrong is returned
@@ -52,12 +52,12 @@ class Tries:
 
         sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(map(at_most, sent))
         while True:
-            outcome = self._once(question, sent_tokens)
+            outcome = self._send_once(question, sent_tokens)
             if isinstance(outcome, Reply):
                 return outcome
             if outcome.other_form and another:
                 return outcome.error
-            if not outcome.passing or self.retried == self.retries:
+            if not outcome.transient or self.retried == self.retries:
                 raise outcome.error
             self.retried += 1
             wait = _wait_seconds(outcome.wait_seconds, self.retried)
@@ -65,23 +65,23 @@ class Tries:
                 raise outcome.error
             self.pause(wait)
 
-    def _once(self, question: Question | Conversation, sent_tokens: int) -> Reply | Trouble:
+    def _send_once(self, question: Question | Conversation, sent_tokens: int) -> Reply | Trouble:
         from tacit.language.engine import Reply
 
         if self.closed.is_set():
             raise LanguageUnavailable(CLOSED)
         if self.budget is not None:
-            self.budget.cover(self.prices.usage(sent_tokens, self.max_output_tokens))
+            self.budget.check_covers(self.prices.usage(sent_tokens, self.max_output_tokens))
         self.attempts += 1
-        outcome = self.engine.put(question, self.until)
+        outcome = self.engine.send(question, self.until)
         if isinstance(outcome, Reply):
             said_tokens = self.max_output_tokens if outcome.cut else at_most(everything(outcome))
-            self._spend(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
-        elif outcome.counts:
-            self._spend(sent_tokens, 0)
+            self._record_usage(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
+        elif outcome.billable:
+            self._record_usage(sent_tokens, 0)
         return outcome
 
-    def _spend(self, tokens_in: int, tokens_out: int) -> None:
+    def _record_usage(self, tokens_in: int, tokens_out: int) -> None:
         usage = self.prices.usage(tokens_in, tokens_out)
         self.usage += usage
         if self.budget is not None:

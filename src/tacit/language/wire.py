@@ -47,10 +47,10 @@ _NOT_THE_FORM = {"context_length_exceeded", "model_not_found", "invalid_api_key"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
     error: LanguageFailed  # raised if there is nothing else to try
-    passing: bool = False  # may be over at the next try
+    transient: bool = False  # may be over at the next try
     wait_seconds: float | None = None
     other_form: bool = False  # another form of output may be understood
-    counts: bool = False  # the question was taken, so that it may have to be paid for
+    billable: bool = False  # the question was taken, so that it may have to be paid for
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Exchange:
     """What one request may do, and what became of it."""
 
     sent: bool = False
-    trouble: Trouble | None = None
+    failure: Trouble | None = None
 
 
 EXCHANGE: ContextVar[Exchange] = ContextVar("tacit_language_exchange")
@@ -88,21 +88,21 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             raise Halt  # the library tries again, or elsewhere: neither is its to decide
         exchange.sent = True
         try:
-            response = await self._inner.handle_async_request(self._ours(request))
+            response = await self._inner.handle_async_request(self._rewrite_request(request))
             try:
                 body = await self._body(response)
             finally:
                 await response.aclose()
         except _Found as found:
-            exchange.trouble = found.trouble
+            exchange.failure = found.failure
         except httpx2.HTTPError as error:
-            exchange.trouble = self._unreachable(error)
-        if exchange.trouble is not None:
+            exchange.failure = self._unreachable(error)
+        if exchange.failure is not None:
             raise Halt
         headers = {"content-type": "application/json"}
         return httpx2.Response(200, headers=headers, content=body)
 
-    def _ours(self, request: httpx2.Request) -> httpx2.Request:
+    def _rewrite_request(self, request: httpx2.Request) -> httpx2.Request:
         headers = {name: request.headers[name] for name in _HEADERS if name in request.headers}
         headers |= {"accept-encoding": "identity", "user-agent": "tacit"}
         if self._address.key is not None:
@@ -117,30 +117,30 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             raise _Found(await self._refusal(response))
         if response.headers.get("content-encoding", "identity") != "identity":
             problem = f"{self.who} answers compressed, unasked: turn that off there"
-            raise _Found(Trouble(error=LanguageRefused(problem), counts=True))
+            raise _Found(Trouble(error=LanguageRefused(problem), billable=True))
         body, whole = await _read(response, limits.LANGUAGE_ANSWER_MAX_BYTES)
         if not whole:
             problem = (
                 f"{self.who} answers with more than {limits.LANGUAGE_ANSWER_MAX_BYTES:,} bytes: "
                 "check language.base_url, and lower language.max_output_tokens"
             )
-            raise _Found(Trouble(error=LanguageBadAnswer(problem), counts=True))
+            raise _Found(Trouble(error=LanguageBadAnswer(problem), billable=True))
         if not _is_object(body):
-            raise _Found(self.strange())
+            raise _Found(self.malformed_answer())
         return body
 
-    def strange(self) -> Trouble:
+    def malformed_answer(self) -> Trouble:
         """An answer that is not of the API's form, as a gateway gives while a server starts."""
         problem = (
             f"{self.who} does not answer in the form of the {self._address.provider} API: check "
             "language.provider and language.base_url"
         )
-        return Trouble(error=LanguageUnavailable(problem), passing=True, counts=True)
+        return Trouble(error=LanguageUnavailable(problem), transient=True, billable=True)
 
     async def _refusal(self, response: httpx2.Response) -> Trouble:
         status = response.status_code
         body, _ = await _read(response, limits.LANGUAGE_REFUSAL_MAX_BYTES)
-        code = self._code(body)
+        code = self._error_code(body)
         told = f"({status}{', ' + code if code else ''})"
         if 300 <= status < 400:
             problem = f"{self.who} {told} sends us elsewhere, which is not followed: set \
@@ -153,10 +153,10 @@ language.base_url to where it leads"
         if code in _USED_UP:
             return Trouble(error=LanguageRefused(f"{self.who} {told} {_REFUSALS[402]}"))
         if status in _PASSING or status >= 500:
-            wait = self._asked_to_wait(response)
+            wait = self._retry_after_seconds(response)
             busy = "takes no more for now" if status == 429 else "failed: look at its own log"
             error = LanguageUnavailable(f"{self.who} {told} {busy}", wait)
-            return Trouble(error=error, passing=True, wait_seconds=wait, other_form=other_form)
+            return Trouble(error=error, transient=True, wait_seconds=wait, other_form=other_form)
         words = _REFUSALS.get(status, "refuses: check language.base_url")
         return Trouble(error=LanguageRefused(f"{self.who} {told} {words}"), other_form=other_form)
 
@@ -166,9 +166,9 @@ language.base_url to where it leads"
             "language.base_url, and that it runs"
         )
         counts = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError)
-        return Trouble(error=LanguageUnavailable(problem), passing=True, counts=counts)
+        return Trouble(error=LanguageUnavailable(problem), transient=True, billable=counts)
 
-    def _code(self, body: bytes) -> str:
+    def _error_code(self, body: bytes) -> str:
         """The error's own word, if it is one and not our key."""
         try:
             found = json.loads(body)
@@ -183,7 +183,7 @@ language.base_url to where it leads"
                 return word
         return ""
 
-    def _asked_to_wait(self, response: httpx2.Response) -> float | None:
+    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
         """`Retry-After`, in seconds: it holds a number of them, or a date."""
         found = response.headers.get("retry-after", "").strip()
         if re.fullmatch(r"[0-9]{1,9}", found):
@@ -199,7 +199,7 @@ language.base_url to where it leads"
 class _Found(Exception):
     def __init__(self, trouble: Trouble) -> None:
         super().__init__()
-        self.trouble = trouble
+        self.failure = trouble
 
 
 async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:

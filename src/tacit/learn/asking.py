@@ -129,7 +129,7 @@ def _holder(w: Writing, draft: Draft) -> Memory | None:
 
 def _asked_before(w: Writing, memory: Memory) -> Waiting | None:
     """The same, waiting already. Another value of the same key takes its place."""
-    for waiting in proposals.waiting(w.connection, w.space, w.request.mine, w.at):
+    for waiting in proposals.waiting(w.connection, w.space, w.request.own_identities, w.at):
         other = writes.held(w, waiting.memory_id)
         if other is None or other.category != memory.category or other.key != memory.key:
             continue
@@ -144,7 +144,7 @@ def _asked_before(w: Writing, memory: Memory) -> Waiting | None:
 
 
 def _is_declined(w: Writing, memory: Memory) -> bool:
-    return proposals.is_declined(w, w.request.mine, question(memory))
+    return proposals.is_declined(w, w.request.own_identities, question(memory))
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:

@@ -62,8 +62,8 @@ def withheld_people(w: Writing, said: Sequence[Mention]) -> tuple[frozenset[str]
             unclear = True
             found.update(people.find(w.connection, w.request, name, withholding=True)[0])
     # The owner has it anyway, and could never take that back: it is theirs alone instead.
-    unclear = unclear or not found.isdisjoint(w.request.mine)
-    return frozenset(found - w.request.mine), unclear
+    unclear = unclear or not found.isdisjoint(w.request.own_identities)
+    return frozenset(found - w.request.own_identities), unclear
 
 
 def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tongue) -> bool:
@@ -113,7 +113,7 @@ def _found(w: Writing, names: Sequence[str]) -> str | None:
 
 def _created(w: Writing, name: str, kind: NameKind) -> str:
     # Two writers may meet somebody new at once: the second finds whom the first made.
-    w.dialect.take_turns(w.connection, f"{w.space} {w.request.subject} {folded(name)}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {folded(name)}")
     return _found(w, [name]) or people.create(
         w.connection, w.dialect, w.request, name, w.at, kind=kind
     )
@@ -134,7 +134,7 @@ def _no_longer(w: Writing, relation: str) -> None:
     w.connection.execute(
         delete(person_names).where(
             n.space_id == w.space,
-            n.known_to.in_(sorted(w.request.mine)),
+            n.known_to.in_(sorted(w.request.own_identities)),
             n.kind == NameKind.RELATION.value,
             n.folded == folded(relation),
         )

@@ -20,7 +20,7 @@ class HeldMessage:
     """A message that may be kept."""
 
     said: Said
-    reach: Reach
+    scope: Reach
     hold_words: tuple[str, ...] = ()  # other messages of the batch whose holds are on this one
 
 

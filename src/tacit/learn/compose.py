@@ -102,7 +102,11 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     if draft.expires_at is None and (kind is not memory.kind or said_again):
         expires = expiry(kind, w.at, ttls)
     # What came from elsewhere is the owner's own as soon as they say it themselves.
-    said = draft.content is not None and draft.trust is None and memory.owner in w.request.mine
+    said = (
+        draft.content is not None
+        and draft.trust is None
+        and memory.owner in w.request.own_identities
+    )
     own_now = said and memory.trust is Trust.IMPORTED
     subjects = _about(w, draft, memory)
     return replace(
@@ -131,7 +135,7 @@ def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
 def _as_heard_here(request: Request, old: Memory) -> Memory:
     """Words are said anew. Data is not, and stays where it was said and might be heard."""
     allowed = decide(request, old).allowed
-    if old.learned_in in request.rooms:
+    if old.learned_in in request.chat_ids:
         return old if allowed else replace(old, data=None)
     return replace(old, data=None) if allowed else _told_elsewhere(old)
 
@@ -217,7 +221,7 @@ def is_unknown(w: Writing, withheld: frozenset[str]) -> bool:
     """Whether one of them is known by nothing but a name."""
     if not withheld:
         return False
-    known = around(w.connection, w.space, withheld).known
+    known = around(w.connection, w.space, withheld).is_recognizable
     return not all(known(person) for person in withheld)
 
 

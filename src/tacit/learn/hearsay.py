@@ -21,7 +21,7 @@ def outranked(w: Writing, decision: Decision, whom: Attributed, by: str) -> None
     said = decision.statement
     if said is None or not said.about_speaker or whom.hearsay or said.slot is None:
         return
-    found = learned.hearsay(w.connection, w.space, w.request.mine, said.slot, _MAX_COUNT)
+    found = learned.hearsay(w.connection, w.space, w.request.own_identities, said.slot, _MAX_COUNT)
     for kept in found:
         if not _heard(w, kept.owner) or kept.fact.value == said.value:
             continue
@@ -32,4 +32,6 @@ def outranked(w: Writing, decision: Decision, whom: Attributed, by: str) -> None
 
 
 def _heard(w: Writing, owner: str | None) -> bool:
-    return owner is not None and owner not in w.request.mine and owner in w.request.present
+    return (
+        owner is not None and owner not in w.request.own_identities and owner in w.request.present
+    )

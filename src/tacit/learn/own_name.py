@@ -36,7 +36,7 @@ def own_name(store: Store, space: str, asking: Asking) -> str | None:
                 return name
         given = {
             name.text
-            for person in people.going_by(connection, space, request.mine).values()
+            for person in people.going_by(connection, space, request.own_identities).values()
             for name in person.names
             if name.kind is NameKind.NAME
         }
@@ -50,12 +50,14 @@ def own_name(store: Store, space: str, asking: Asking) -> str | None:
 def _told(store: Store, connection: Connection, request: Request) -> str | None:
     states = (State.ACTIVE, State.PENDING) if request.private else (None,)
     for state in states:
-        wanted = Filter(category=_CATEGORY, owners=tuple(sorted(request.mine)), state=state)
+        wanted = Filter(
+            category=_CATEGORY, owners=tuple(sorted(request.own_identities)), state=state
+        )
         page = listing.page(
             connection,
             store.audiences,
             store.database.dialect,
-            request if state is None else request.managing(),
+            request if state is None else request.for_management(),
             wanted,
             limits.PAGE_DEFAULT_COUNT,
         )

@@ -71,7 +71,7 @@ class Learning:
     daily_max: int = limits.LEARN_WRITES_DEFAULT_PER_DAY
     min_chars: int = limits.LEARN_TURN_MIN_DEFAULT_CHARS  # for a model to be asked
     debounce_seconds: int = limits.LEARN_DEBOUNCE_DEFAULT_SECONDS
-    tongue: str = AUTO
+    locale: str = AUTO
     quarantine: bool = True
     model: LanguageModel | None = None
     allowance: Allowance = field(default_factory=Allowance)
@@ -93,7 +93,7 @@ class Told:
 
     found: Extracted
     speaker: str
-    tongue: Tongue
+    locale: Tongue
     near: Likeness
     judgement: Judgement
 
@@ -101,7 +101,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Path:
     store: Store
-    recollection: Recollection
+    retriever: Recollection
     learning: Learning
 
     def learn(
@@ -117,7 +117,7 @@ class Path:
             with timed(self.store.meter, "learn_turn"):
                 return self._learned(space, thread, turn, trace, done)
         except LanguageFailed:
-            self.store.told(space, self.store.clock(), [_FAILED])
+            self.store.emit_events(space, self.store.clock(), [_FAILED])
             raise
 
     def _learned(
@@ -135,7 +135,7 @@ class Path:
         if screened.outcome != "learn":
             return self._write(space, thread, turn, lambda _: [], done)
         turn = replace(turn, text=squeezed(turn.text))
-        tongue = chosen(self.learning.tongue, turn.text)
+        tongue = chosen(self.learning.locale, turn.text)
         named = turn.speaker or own_name(self.store, space, turn.asking)
         speaker = named or tongue.texts["nobody"]
         turn = self._in_their_time(space, turn, tongue)
@@ -145,7 +145,7 @@ class Path:
         found = under(held, extract(turn, speaker, tongue, self._reader(space, turn)))
         _trace_extracted(trace, found)
         contents = [one.content for one in found.statements]
-        vectors = self.recollection.vectors(contents) if contents else Vectors()
+        vectors = self.retriever.embed_inline(contents) if contents else Vectors()
         near, alike = self._near(space, turn, vectors)
         judgement = self._judged(space, alike)
 
@@ -167,7 +167,7 @@ class Path:
         """Their time zone, as it was told."""
         category, key = _ZONE_KEY
         named = {"category": category, "key": key}
-        found = self.store.glance(space, turn.asking, "key", named)
+        found = self.store.get_memory_fast(space, turn.asking, "key", named)
         if found is not MISS:
             return None if found is None else found[1]
         audiences = self.store.audiences
@@ -192,7 +192,7 @@ class Path:
         """What each new wording is like: for edges, and for a model to judge."""
         if not vectors.by_text:
             return {}, ()
-        library, link_min = self.recollection.library, self.learning.link_min
+        library, link_min = self.retriever.index_cache, self.learning.link_min
         least = min(link_min, LIKENESS_MIN) if self.learning.model else link_min
 
         def look(connection: Connection, request: Request) -> tuple[Likeness, Sequence[Pair]]:
@@ -262,7 +262,7 @@ class Path:
     def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
         stated = _attributed(w, turn, told, trace)
         shelf = look(w, turn, [one for one, _ in stated])
-        decisions = reconcile(turn, stated, shelf, told.speaker, told.tongue)
+        decisions = reconcile(turn, stated, shelf, told.speaker, told.locale)
         kept: list[Kept] = []
         for decision in [by_judgement(w, turn, one, told.judgement) for one in decisions]:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
@@ -301,7 +301,7 @@ class Path:
             declined=proposals.is_declined(w, {owner}, said),
             signals=waiting.signals if waiting else 0,
             inferred=decision.content in told.found.inferred,
-            of_family=of_family(w, decision.statement, whom, told.tongue),
+            of_family=of_family(w, decision.statement, whom, told.locale),
         )
         agreed = consent(decision, decision.statement, circumstances)
         trace.note("consent", f"{agreed.verdict}: {agreed.reason}")
@@ -319,7 +319,7 @@ def _attributed(
 ) -> list[tuple[Statement, Attributed]]:
     stated: list[tuple[Statement, Attributed]] = []
     for one in told.found.statements:
-        filled = classify(one, told.tongue, turn.said_at)
+        filled = classify(one, told.locale, turn.said_at)
         happening.classified(w, filled.category)
         trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
         if not turn.may_use(filled.category or CATEGORY_OF_KIND[filled.kind or Kind.KNOWLEDGE]):

@@ -59,12 +59,12 @@ class Shelf:
 
 def look(w: Writing, turn: Turn, statements: Sequence[Statement]) -> Shelf:
     """The newest, and whatever says the same or fills the same slots, of what may be used."""
-    mine = w.request.mine
+    mine = w.request.own_identities
     said = {learned.normalised(one.content) for one in statements}
     slots = {one.slot for one in statements if one.slot}
     found = learned.newest(w.connection, w.space, mine, _LOOKED_AT_COUNT)
     older = len(found) == _LOOKED_AT_COUNT  # otherwise there is nothing beyond these
-    rooms = w.request.rooms if w.request.kind is ChatKind.GROUP else frozenset()
+    rooms = w.request.chat_ids if w.request.kind is ChatKind.GROUP else frozenset()
     if rooms:
         found += learned.of_room(w.connection, w.space, rooms, _LOOKED_AT_COUNT)
         found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
@@ -128,7 +128,7 @@ def _decided(statement: Statement, whom: Attributed, shelf: Shelf) -> Decision:
     )
     same = learned.normalised(statement.content)
     for kept, audible in zip(shelf.kept, shelf.audible, strict=True):
-        if kept.said == same and audible:
+        if kept.content_digest == same and audible:
             return replace(new, outcome=Outcome.SAME, reason="said again", old=kept)
     given_way = [
         kept
@@ -153,7 +153,7 @@ def by_judgement(w: Writing, turn: Turn, decision: Decision, judgement: Judgemen
     if decision.outcome is not Outcome.NEW or found is None:
         return decision
     id, verdict = found
-    old = learned.by_id(w.connection, w.space, w.request.mine, id)
+    old = learned.by_id(w.connection, w.space, w.request.own_identities, id)
     if old is None or not turn.may_use(old.category):
         return decision
     if verdict == "same":

@@ -44,7 +44,7 @@ def record(
 def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
     said, request = kept.said, w.request
     when = said.at or w.at
-    withheld, unclear = withheld_people(w, kept.reach.withheld_from)
+    withheld, unclear = withheld_people(w, kept.scope.withheld_from)
     in_group = request.kind is ChatKind.GROUP
     learned = request.kind if in_group or request.private else None
     # Only what the requester says themselves is theirs to have said.
@@ -58,7 +58,7 @@ def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) ->
         learned_in=request.chat if learned else None,
         learned_kind=learned,
         heard_by=heard(w),
-        confidential=in_group and (request.confidential or kept.reach.hold in _KEPT_HERE),
+        confidential=in_group and (request.confidential or kept.scope.hold in _KEPT_HERE),
         kind=Kind.OBSERVATION,
         category=CATEGORY,
         key=None,

@@ -68,11 +68,11 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
     if draft.turns:
         raise InvalidInput("turns", "are named when something is remembered, not when it changes")
-    if standing is not Standing.OWNER and draft.named - {"content", "message"}:
+    if standing is not Standing.OWNER and draft.given_fields - {"content", "message"}:
         raise InvalidInput("update", "only the owner changes more than the wording")
     if memory.key is not None and draft.category not in (None, memory.category):
         raise InvalidInput("category", "a memory with a key stays where it is filed")
-    here = memory.learned_in is not None and memory.learned_in in w.request.rooms
+    here = memory.learned_in is not None and memory.learned_in in w.request.chat_ids
     if _says_the_same(memory, draft):
         return _refile(w, memory, draft, ttls)
     if asking.must_ask(draft, memory):
@@ -103,8 +103,8 @@ def _owners(w: Writing, memory: Memory) -> frozenset[str]:
     if memory.owner is None:
         return frozenset()
     if w.request.requester is None:
-        return around(w.connection, w.space, [memory.owner]).now(memory.owner)
-    return w.request.mine if memory.owner in w.request.mine else frozenset()
+        return around(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+    return w.request.own_identities if memory.owner in w.request.own_identities else frozenset()
 
 
 def end(w: Writing, old: Memory) -> None:
@@ -134,7 +134,7 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         _retire(w, own, memory.id)
         writes.add(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    if own.learned_in is None or own.learned_in not in w.request.rooms or _raises(w, own, draft):
+    if own.learned_in is None or own.learned_in not in w.request.chat_ids or _raises(w, own, draft):
         return _supersede(w, own, draft, ttls)
     if _says_the_same(own, draft):
         return _refile(w, own, draft, ttls)
@@ -195,7 +195,7 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """The same wording. What changes nothing leaves no trace."""
     changed = refiled(w, memory, draft, ttls)
     if changed != memory:
-        fields = draft.named - {"content"}
+        fields = draft.given_fields - {"content"}
         fields |= {"trust"} if changed.trust is not memory.trust else set()
         named = ", ".join(sorted(fields))
         changed = replace(changed, updated_at=w.at)

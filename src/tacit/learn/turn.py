@@ -58,7 +58,7 @@ class Turn:
         whole = " ".join(said)
         return whole if is_question(whole) else ""
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         fields = asdict(self)
         fields["said_at"] = self.said_at.isoformat()
         fields["present"] = sorted(self.present)

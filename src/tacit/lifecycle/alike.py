@@ -38,9 +38,9 @@ def nearest(
 
 def _stale(pair: Two, check: Check) -> bool:
     """One was reworded since, or they are no longer as alike as they were."""
-    if check.likeness == SOMEBODYS_WORD:
+    if check.similarity == SOMEBODYS_WORD:
         return False
-    return pair.newer.worded_at > check.checked_at or hundredths(pair.likeness) != check.likeness
+    return pair.newer.worded_at > check.checked_at or hundredths(pair.likeness) != check.similarity
 
 
 def _by_meaning(

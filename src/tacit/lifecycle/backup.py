@@ -69,7 +69,7 @@ def check_file(path: Path) -> tuple[str, dict[str, int]]:
 def check_database(database: Database, name: str) -> Backup:
     """A database that was restored by other means, on whichever server."""
     migrate.require_current(database)
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_promises(connection)
         counts = {name: _count(connection, name) for name in _COUNTS}
     return Backup(path=name, schema=migrate.HEAD, counts=counts, problems=tuple(problems))
@@ -180,7 +180,7 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
         with closing(own):
             yield own
         return
-    with database.alone() as connection:  # in memory there is one alone
+    with database.autocommit_connection() as connection:  # in memory there is one alone
         driver = connection.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         yield driver

@@ -140,14 +140,14 @@ def budget_of(store: Store, space: str, allowance: Allowance) -> Budget:
 
 def noted(store: Store, space: str, after: Progress, save: Save) -> Progress:
     """A step that wrote nothing but how far it is."""
-    store.act(space, ACTOR, lambda w: save(w.connection, after))
+    store.write_as(space, ACTOR, lambda w: save(w.connection, after))
     return after
 
 
 def unanswered(before: Progress, owner: str, failed: LanguageFailed) -> Progress:
     """The model did not answer: this person is left for another day."""
     over = int(isinstance(failed, LanguageOverBudget))
-    return before.plus(owner, left=1, unanswered=1, over_budget=over)
+    return before.advance(owner, left=1, unanswered=1, over_budget=over)
 
 
 def still_asking(before: Progress) -> bool:

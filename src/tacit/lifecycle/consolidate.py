@@ -63,34 +63,34 @@ def consolidating(
 @dataclass(frozen=True, slots=True)
 class _Consolidating:
     store: Store
-    recollection: Recollection
-    upkeep: Upkeep
+    retriever: Recollection
+    options: Upkeep
     model: LanguageModel | None
     allowance: Allowance
 
     def step(self, space: str, before: Progress, save: Save) -> Progress:
         if "run" not in before.counts:
-            before = before.plus(before.cursor, run=self._new_run())
+            before = before.advance(before.cursor, run=self._new_run_id())
         asks = self.model is not None and still_asking(before)
-        look, passed = self._next(space, before.cursor or "", asks=asks)
+        look, passed = self._next_plan(space, before.cursor or "", asks=asks)
         if look is None:
-            return self._pass(space, before.plus(passed), save)
-        behind = before.plus(passed)
+            return self._skip_owners(space, before.advance(passed), save)
+        behind = before.advance(passed)
         if look.certain:
             return self._merge_certain(space, behind, look, save)
         try:
-            same = self._asked(space, look.alike)
+            same = self._ask_model(space, look.alike)
         except LanguageFailed as failed:
             _log.info("pairs were not compared: %s", type(failed).__name__)
-            after = unanswered(behind.plus(None, people=1), look.owner, failed)
+            after = unanswered(behind.advance(None, people=1), look.owner, failed)
             return noted(self.store, space, after, save)
         return self._merge_same(space, behind, look, same, save)
 
-    def _new_run(self) -> int:
+    def _new_run_id(self) -> int:
         """A name that says when, as a number."""
         return int(f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}")
 
-    def _pass(self, space: str, after: Progress, save: Save) -> Progress:
+    def _skip_owners(self, space: str, after: Progress, save: Save) -> Progress:
         """Nothing to do for those up to here; for nobody any more, where there is no cursor."""
 
         def work(w: Writing) -> None:
@@ -98,26 +98,26 @@ class _Consolidating:
                 pairs.drop_lapsed(w)
             save(w.connection, after)
 
-        self.store.act(space, ACTOR, work)
+        self.store.write_as(space, ACTOR, work)
         return after
 
-    def _next(self, space: str, after: str, *, asks: bool) -> tuple[_Look | None, str | None]:
+    def _next_plan(self, space: str, after: str, *, asks: bool) -> tuple[_Look | None, str | None]:
         """The next person for whom there is something to do, and the last one who has nothing;
         None for the latter where nobody is left."""
-        if not self.upkeep.consolidate_enabled:
+        if not self.options.consolidate_enabled:
             return None, None
         for _ in range(limits.OWNERS_AT_ONCE_COUNT):
             with self.store.database.read() as connection:
                 owner = pairs.next_owner(connection, space, after)
                 if owner is None:
                     return None, None
-                look = self._look(connection, space, owner, asks=asks)
+                look = self._plan_owner(connection, space, owner, asks=asks)
             if look.certain or look.alike:
                 return look, after
             after = owner
         return None, after
 
-    def _look(self, connection: Connection, space: str, owner: str, *, asks: bool) -> _Look:
+    def _plan_owner(self, connection: Connection, space: str, owner: str, *, asks: bool) -> _Look:
         now, audiences = self.store.clock(), self.store.audiences
         found = pairs.compared(connection, audiences, space, owner, now)
         if len(found) < 2:
@@ -131,20 +131,20 @@ class _Consolidating:
             return _Look(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGES_AT_ONCE_COUNT])
         ran = pairs.last(connection, space, owner, TASK)
         spent = ran[1] if ran is not None and ran[0].date() == now.date() else 0
-        left = self.upkeep.consolidate_pairs_per_day - spent
+        left = self.options.consolidate_pairs_per_day - spent
         if not asks or left <= 0:
             return _Look(owner=owner)
-        vectors = self._vectors(connection, space, owner, notes)
+        vectors = self._load_vectors(connection, space, owner, notes)
         wanted = min(left, limits.CONSOLIDATE_BATCH_MAX_COUNT)
         alike = list(islice(nearest(notes, vectors, checked, may), wanted + 1))
         more = len(alike) > wanted and left > wanted
         return _Look(owner=owner, alike=alike[:wanted], more=more, spent=spent)
 
-    def _vectors(
+    def _load_vectors(
         self, connection: Connection, space: str, owner: str, notes: Sequence[Note]
     ) -> dict[str, bytes] | None:
         """None where nobody makes any: then words alone say what is alike."""
-        model = self.recollection.library.model
+        model = self.retriever.index_cache.model
         if model is None:
             return None
         dialect, home = self.store.database.dialect, partitions.person(owner)
@@ -154,12 +154,12 @@ class _Consolidating:
             found |= meanings.of_home(connection, dialect, space, home, ids, model)
         return found
 
-    def _asked(self, space: str, alike: Sequence[Two]) -> list[bool]:
+    def _ask_model(self, space: str, alike: Sequence[Two]) -> list[bool]:
         """Whether each says the same, before any transaction. Two notes with different numbers do
         not, nor two that are hardly alike, whatever a model says."""
         assert self.model is not None
         budget = budget_of(self.store, space, self.allowance)
-        by_meaning = self.recollection.library.model is not None
+        by_meaning = self.retriever.index_cache.model is not None
         said = verdicts([one.pair for one in alike], self.model, budget)
         return [
             verdict == "same" and numbers_agree(one) and (believed(one.pair) or not by_meaning)
@@ -175,11 +175,11 @@ class _Consolidating:
             # As long as something comes of it, the same person once more.
             cursor = before.cursor if merged else look.owner
             counts = {"merged": merged, "certain": merged, "people": 0 if merged else 1}
-            after = before.plus(cursor, **counts)
+            after = before.advance(cursor, **counts)
             save(w.connection, after)
             return after
 
-        return self.store.act(space, ACTOR, work)
+        return self.store.write_as(space, ACTOR, work)
 
     def _merge_same(
         self, space: str, before: Progress, look: _Look, same: Sequence[bool], save: Save
@@ -192,13 +192,15 @@ class _Consolidating:
                 merge(w, one, run) for one, is_same in zip(look.alike, same, strict=True) if is_same
             )
             noted: dict[Key, Check] = {
-                one.key: Check(likeness=hundredths(one.likeness), same=is_same, checked_at=w.at)
+                one.key: Check(
+                    similarity=hundredths(one.likeness), is_same=is_same, checked_at=w.at
+                )
                 for one, is_same in zip(look.alike, same, strict=True)
                 if there >= {*one.key}
             }
             pairs.note_checks(w, noted)
             pairs.note_run(w, look.owner, TASK, w.at, look.spent + len(look.alike))
-            after = before.plus(
+            after = before.advance(
                 before.cursor if look.more else look.owner,
                 merged=merged,
                 asked=1,
@@ -209,7 +211,7 @@ class _Consolidating:
             save(w.connection, after)
             return after
 
-        return self.store.act(space, ACTOR, work)
+        return self.store.write_as(space, ACTOR, work)
 
 
 def _hold(w: Writing, found: Sequence[Two]) -> set[str]:

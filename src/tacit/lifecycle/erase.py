@@ -52,7 +52,7 @@ def erase(w: Writing, memory: Memory, *, turns: bool = False) -> Noted:
     operator = w.request.requester is None
     own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
     owner = memory.owner or ""
-    owners = around(w.connection, w.space, [owner]).now(owner)
+    owners = around(w.connection, w.space, [owner]).current_identities(owner)
     if operator or own:
         if turns:  # first, so that what is being learned at this moment is there to be found
             thread = memory.thread or w.thread
@@ -133,7 +133,7 @@ def remove_settled(w: Writing, removal: Removal, ids: Collection[str]) -> None:
         named |= {(owner, category, key) for owner, category, key in w.connection.execute(rows)}
     remove(w, removal, todo)
     for owner, category, key in sorted(named):
-        owners = around(w.connection, w.space, [owner]).now(owner)
+        owners = around(w.connection, w.space, [owner]).current_identities(owner)
         settle_key(w.connection, w.space, sorted(owners), category, key)
 
 
@@ -196,7 +196,7 @@ def finish(store: Store, done: Noted, *, again: bool = False, mirrored: bool = T
     caller had to remove from mirrors is gone."""
     if not again:
         journal.append(store.journal, [tombstones.to_line(done.erasure)])
-    worked = [mirrored, *(work() for work in store.after_erasing)]
+    worked = [mirrored, *(work() for work in store.after_erasure)]
     scrub(store.database)
     pending = remnants.pending(store.database, done.erasure.id)
     issued = certificate.issue(done, pending if all(worked) else (*pending, remnants.NOTES))
@@ -207,7 +207,7 @@ def scrub(database: Database) -> bool:
     """Clean the files, as far as that takes no rewrite of a server's tables. False while another
     process still reads what was there before."""
     try:
-        with database.alone() as connection:
+        with database.autocommit_connection() as connection:
             before = [id for id, left in erasures.unfinished(connection).items() if left is None]
             done = database.dialect.scrub(connection)
     except StoreBusy:
@@ -219,7 +219,7 @@ def scrub(database: Database) -> bool:
             connection.execute(
                 update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
             )
-            erasures.clean(connection, before, database.dialect.left_by_scrub)
+            erasures.clean(connection, before, database.dialect.remains_after_scrub)
 
         database.write(note)
     return done

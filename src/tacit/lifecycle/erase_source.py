@@ -20,7 +20,10 @@ from tacit.store import graph_pruning, inbox, writes
 from tacit.store.tables import history, learned, memories, memory_versions
 from tacit.store.writes import Writing
 
-_M, _L, _H, _V = memories.c, learned.c, history.c, memory_versions.c
+_M = memories.c
+_L = learned.c
+_H = history.c
+_V = memory_versions.c
 _WORDING = (
     _V.content, _V.speaker, _V.subjects, _V.heard, _V.visibility, _V.sensitivity, _V.portable,
 )  # fmt: skip
@@ -38,7 +41,7 @@ def erase_source(
     revert(act, origin, dry_run=False)
 
     def work(w: Writing) -> Noted:
-        found = origin.within(w.connection, w.space)
+        found = origin.resolve_chat(w.connection, w.space)
         removal = Removal(scope="source", sources=set(names(found)))
         _take(w, removal, found)
         return note(w, removal)
@@ -54,16 +57,16 @@ def names(origin: Origin) -> list[str]:
     if origin.role is not None:
         return [f"role:{origin.role.value}"]
     tail = "" if origin.message is None else f"/{origin.message}"
-    return [f"{room}{tail}" for room in origin.rooms]
+    return [f"{room}{tail}" for room in origin.chat_ids]
 
 
 def _take(w: Writing, removal: Removal, origin: Origin) -> None:
     if origin.chat is not None and origin.message is None:
-        removal.counts["updates"] += inbox.drop_chats(w, origin.rooms)
-        steps = graph_pruning.drop_places(w.connection, w.space, origin.rooms)
+        removal.counts["updates"] += inbox.drop_chats(w, origin.chat_ids)
+        steps = graph_pruning.drop_places(w.connection, w.space, origin.chat_ids)
         removal.counts["graph_steps"] += steps
     dead: set[str] = set()
-    for id in _ids(w, origin.rows):
+    for id in _ids(w, origin.row_filter):
         memory = writes.held(w, id)
         if memory is None:
             continue
@@ -73,7 +76,7 @@ def _take(w: Writing, removal: Removal, origin: Origin) -> None:
             bad = {one.version for one in wordings(w, memory) if one.learned}
             _redact(w, removal, memory, bad)
     remove_settled(w, removal, dead)
-    here = _M.source_chat.in_(origin.rooms) if origin.chat is not None else None
+    here = _M.source_chat.in_(origin.chat_ids) if origin.chat is not None else None
     for id in _ids(w, _put_back_once(), *(() if here is None else (here,))):
         memory = writes.held(w, id)
         if memory is not None:

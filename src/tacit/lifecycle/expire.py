@@ -27,7 +27,7 @@ class _Done(NamedTuple):
 
     rows: int  # that it dealt with
     cost: int  # how much of the step that took
-    place: str | None  # where it goes on; None: it is done
+    cursor: str | None  # where it goes on; None: it is done
 
 
 _Part = Callable[[Writing, Upkeep, str, int], _Done]
@@ -42,7 +42,7 @@ def sweeping(store: Store, upkeep: Upkeep) -> Work:
             save(w.connection, after)
             return after
 
-        return store.act(space, "system", work)
+        return store.write_as(space, "system", work)
 
     return step
 
@@ -50,21 +50,21 @@ def sweeping(store: Store, upkeep: Upkeep) -> Work:
 def _sweep(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     """Part by part, as far as one transaction may go."""
     if not leap.is_steady(w):
-        return before.plus(None, **{leap.WAITS: 1})
+        return before.advance(None, **{leap.WAITS: 1})
     name, _, place = (before.cursor or _NAMES[0]).partition(":")
     left, after = limits.SWEPT_AT_ONCE_COUNT, before
     while left > 0:
         done = _PARTS[name](w, upkeep, place, left)
-        after = after.plus(None, **({name: done.rows} if done.rows else {}))
+        after = after.advance(None, **({name: done.rows} if done.rows else {}))
         left -= done.cost
-        if done.place is not None:
-            place = done.place
+        if done.cursor is not None:
+            place = done.cursor
             continue
         following = _NAMES.index(name) + 1
         if following == len(_NAMES):
             return after
         name, place = _NAMES[following], ""
-    return after.plus(f"{name}:{place}")
+    return after.advance(f"{name}:{place}")
 
 
 def _expire(w: Writing, upkeep: Upkeep, _: str, most: int) -> _Done:

@@ -18,7 +18,8 @@ from tacit.store.tables import memories, spaces, sweeps
 from tacit.store.writes import Writing
 
 WAITS = "waits for the clock"
-_S, _M = sweeps.c, memories.c
+_S = sweeps.c
+_M = memories.c
 _MICROS = timedelta(microseconds=1)
 _AHEAD = timedelta(days=limits.CLOCK_LEAP_DAYS) // _MICROS
 _BEHIND = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROS

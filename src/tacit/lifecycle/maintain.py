@@ -25,9 +25,9 @@ def check(connection: Connection) -> list[str]:
 
 def maintain(database: Database, *, rewrite: bool = False) -> Maintained:
     """`rewrite`: make the files of every table anew, while others wait."""
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check(connection)
-        database.dialect.analyse(connection)
+        database.dialect.analyze(connection)
         database.dialect.compact(connection)
         unfinished = max(
             connection.execute(text(_UNSCRUBBED)).scalar() or 0,

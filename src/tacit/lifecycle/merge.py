@@ -24,7 +24,9 @@ from tacit.store.steps import RELATED_TO
 from tacit.store.tables import history, memories, relations
 from tacit.store.writes import Writing
 
-_M, _H, _R = memories.c, history.c, relations.c
+_M = memories.c
+_H = history.c
+_R = relations.c
 _RUN, _INTO, _OTHER, _UPDATED = "run", "into", "other", "updated"
 _FIELDS = ("importance", "pinned", "tags")
 _UNDONE = "the merge was undone"
@@ -239,7 +241,7 @@ def _stand_again(w: Writing, one: Merged, gone: Memory, run: str) -> None:
     back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
     writes.change(replace(w, why=_UNDONE), back, Event.RESTORE, "restored", {_RUN: run})
     # The next run would find the same again.
-    check = Check(likeness=SOMEBODYS_WORD, same=False, checked_at=w.at + FOR_GOOD)
+    check = Check(similarity=SOMEBODYS_WORD, is_same=False, checked_at=w.at + FOR_GOOD)
     pairs.note_checks(w, {pairs.key(one.kept, one.gone): check})
 
 

@@ -40,7 +40,7 @@ class Note:
 
     memory: Memory
     worded_at: datetime
-    said: str  # its normalised wording
+    normalized: str  # its normalised wording
     fact: Fact | None  # None: nothing but its words is known of it
 
     @property
@@ -48,7 +48,7 @@ class Note:
         return self.memory.id
 
     @property
-    def age(self) -> tuple[datetime, str]:
+    def sort_key(self) -> tuple[datetime, str]:
         return self.worded_at, self.id
 
 
@@ -112,9 +112,9 @@ def pool(found: Sequence[Worded], known: Mapping[str, learned.Kept], now: dateti
 
 
 def _note(one: Worded, kept: learned.Kept | None) -> Note:
-    said = kept.said if kept else learned.normalised(one.memory.content)
+    said = kept.content_digest if kept else learned.normalised(one.memory.content)
     fact = kept.fact if kept and kept.fact.slot else None
-    return Note(memory=one.memory, worded_at=one.worded_at, said=said, fact=fact)
+    return Note(memory=one.memory, worded_at=one.worded_at, normalized=said, fact=fact)
 
 
 def groups(notes: Sequence[Note]) -> list[list[Note]]:
@@ -122,11 +122,11 @@ def groups(notes: Sequence[Note]) -> list[list[Note]]:
     found: defaultdict[Reach, list[Note]] = defaultdict(list)
     for note in notes:
         found[reach_of(note.memory)].append(note)
-    return [sorted(one, key=lambda n: n.age) for one in found.values() if len(one) > 1]
+    return [sorted(one, key=lambda n: n.sort_key) for one in found.values() if len(one) > 1]
 
 
 def two(one: Note, other: Note, likeness: float, *, replaced: bool = False) -> Two:
-    older, newer = sorted((one, other), key=lambda n: n.age)
+    older, newer = sorted((one, other), key=lambda n: n.sort_key)
     return Two(older=older, newer=newer, likeness=likeness, replaced=replaced)
 
 
@@ -139,7 +139,7 @@ def certain(notes: Sequence[Note], checked: Mapping[Key, Check], may: May) -> li
     for group in groups(notes):
         for pair in [*_same_words(group), *_same_slots(group)]:
             check = checked.get(pair.key)
-            undone = check is not None and check.likeness == SOMEBODYS_WORD
+            undone = check is not None and check.similarity == SOMEBODYS_WORD
             if undone or taken & {*pair.key} or not may(pair):
                 continue
             taken |= {*pair.key}
@@ -151,7 +151,7 @@ def _same_words(group: Sequence[Note]) -> Iterator[Two]:
     by_words: defaultdict[tuple[str, tuple[str, ...]], list[Note]] = defaultdict(list)
     for note in group:
         if terms(note.memory.content):
-            by_words[note.said, _signs(note.memory.content)].append(note)
+            by_words[note.normalized, _signs(note.memory.content)].append(note)
     for same in by_words.values():
         for at, older in enumerate(same):
             yield from (two(older, newer, 1.0) for newer in same[at + 1 :][:_FOLLOWING_COUNT])

@@ -23,8 +23,8 @@ class Upkeep:
     max_entries: int | None = None  # of one owner; None: no cap
     restorable_days: int = limits.RESTORABLE_DAYS
     # Jobs.
-    every: Mapping[str, timedelta] = field(default_factory=_every)  # without those that are off
-    on_open: bool = True  # what is overdue is caught up on when a memory is opened
+    intervals: Mapping[str, timedelta] = field(default_factory=_every)  # without those that are off
+    runs_on_open: bool = True  # what is overdue is caught up on when a memory is opened
     # Consolidation, reflection, summaries.
     consolidate_enabled: bool = True
     consolidate_pairs_per_day: int = limits.CONSOLIDATE_PAIRS_PER_DAY

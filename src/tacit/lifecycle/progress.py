@@ -15,7 +15,7 @@ class Progress:
     cursor: str | None = None  # where to go on; None: it is done, or has not begun
     counts: Mapping[str, int] = field(default_factory=dict)  # by plain words; no ids, no content
 
-    def plus(self, cursor: str | None, **counts: int) -> Progress:
+    def advance(self, cursor: str | None, **counts: int) -> Progress:
         """After one more step."""
         total = dict(self.counts)
         for what, count in counts.items():

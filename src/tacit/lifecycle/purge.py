@@ -29,7 +29,8 @@ from tacit.store.writes import Writing
 
 WHY = "its newer value was purged"
 _ON = "on"
-_M, _T = memories.c, tombstones.c
+_M = memories.c
+_T = tombstones.c
 _REPLACED = select(_M.id).where(
     _M.space_id == bindparam("space"), _M.superseded_by.in_(bindparam("ids", expanding=True))
 )
@@ -51,14 +52,14 @@ def purging(store: Store, upkeep: Upkeep) -> Work:
             save(w.connection, after)
             return after
 
-        return store.act(space, "system", work)
+        return store.write_as(space, "system", work)
 
     return step
 
 
 def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     if not leap.is_steady(w):
-        return before.plus(None, **{leap.WAITS: 1})
+        return before.advance(None, **{leap.WAITS: 1})
     rows = ageing.due(w, limits.SWEPT_AT_ONCE_COUNT)
     # Behind the last purge nothing should be left: such a row was dated by a wrong clock.
     done = leap.purged_until(w)
@@ -73,7 +74,7 @@ def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     full = len(rows) >= limits.SWEPT_AT_ONCE_COUNT
     if not full:
         leap.note_purged(w)
-    return before.plus(_ON if full else None, **{what: n for what, n in counts.items() if n})
+    return before.advance(_ON if full else None, **{what: n for what, n in counts.items() if n})
 
 
 def remove(w: Writing, ids: Sequence[str]) -> None:
@@ -124,7 +125,9 @@ def _cover(w: Writing, gone: Sequence[Any], upkeep: Upkeep) -> None:
     for row in gone:
         if row.key is None or row.owner is None or row.shadowed:
             continue
-        owners = around(w.connection, w.space, [row.owner]).now(row.owner) - {row.owner}
+        owners = around(w.connection, w.space, [row.owner]).current_identities(row.owner) - {
+            row.owner
+        }
         if owners:
             params = {"owners": sorted(owners), "category": row.category, "key": row.key}
             params |= {"space": w.space}

@@ -23,7 +23,8 @@ from tacit.store.tables import history, memories
 from tacit.store.writes import Writing
 
 _RELEASED = "an operator let it out of quarantine"
-_M, _H = memories.c, history.c
+_M = memories.c
+_H = history.c
 _SET_ASIDE = (
     select(
         _M.id, _M.owner, _M.source_chat, _M.source_message, _M.agent, _M.role, _M.created_at,

@@ -21,7 +21,7 @@ def reembedding(store: Store, embedder: Embedder) -> Work:
         if before.cursor is None:
             with database.read() as connection:
                 if missing.is_complete(connection, space, model):
-                    return before.plus(None, embedded=0)
+                    return before.advance(None, embedded=0)
             database.write(lambda c: missing.look(c, database.dialect, space, model))
         with database.read() as connection:
             after = before.cursor or ""
@@ -32,11 +32,11 @@ def reembedding(store: Store, embedder: Embedder) -> Work:
         def work(connection: Connection) -> Progress:
             if made:
                 count = missing.keep(connection, database.dialect, space, model, made)
-                done = before.plus(some[-1].id, embedded=count)
+                done = before.advance(some[-1].id, embedded=count)
             else:
                 # Whoever wrote without a vector meanwhile has woken the indexing.
                 missing.settle(connection, space, model, store.clock())
-                done = before.plus(None, embedded=0)
+                done = before.advance(None, embedded=0)
             save(connection, done)
             return done
 

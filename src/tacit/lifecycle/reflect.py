@@ -92,24 +92,24 @@ def reflecting(
 @dataclass(frozen=True, slots=True)
 class _Reflecting:
     store: Store
-    upkeep: Upkeep
+    options: Upkeep
     model: LanguageModel | None
     allowance: Allowance
 
     def step(self, space: str, before: Progress, save: Save) -> Progress:
         look, passed = None, None
-        if self.upkeep.reflect_enabled and self.model is not None and still_asking(before):
-            look, passed = self._next(space, before.cursor or "")
+        if self.options.reflect_enabled and self.model is not None and still_asking(before):
+            look, passed = self._next_input(space, before.cursor or "")
         if look is None:
-            return noted(self.store, space, before.plus(passed), save)
+            return noted(self.store, space, before.advance(passed), save)
         try:
-            found = self._asked(space, look)
+            found = self._ask_model(space, look)
         except LanguageFailed as failed:
             _log.info("nobody was thought about: %s", type(failed).__name__)
             return noted(self.store, space, unanswered(before, look.owner, failed), save)
-        return self._keep(space, before, look, found, save)
+        return self._save_insights(space, before, look, found, save)
 
-    def _next(self, space: str, after: str) -> tuple[_Look | None, str | None]:
+    def _next_input(self, space: str, after: str) -> tuple[_Look | None, str | None]:
         """The next person of whom there is something new, and the last one passed over; None for
         the latter where nobody is left."""
         now, audiences = self.store.clock(), self.store.audiences
@@ -133,7 +133,7 @@ class _Reflecting:
                 return _look(owner, name, found), after
         return None, after
 
-    def _asked(self, space: str, look: _Look) -> list[Insight]:
+    def _ask_model(self, space: str, look: _Look) -> list[Insight]:
         assert self.model is not None
         lines = "\n".join(f"(note) {line}" for line in look.material.split("\n"))
         material = f"(said by {inert(look.speaker)})\n{lines}"
@@ -141,25 +141,25 @@ class _Reflecting:
         answer = self.model.ask(_INSTRUCTIONS, material, Insights, budget=budget)
         return answer.value.insights[: limits.INSIGHTS_MAX_COUNT]
 
-    def _keep(
+    def _save_insights(
         self, space: str, before: Progress, look: _Look, found: Sequence[Insight], save: Save
     ) -> Progress:
         def work(w: Writing) -> Progress:
             counts = {"people": 1, "answered": 1, "insights": 0, "refused": 0}
             if _as_it_was(w, look.evidence):
                 for one in found:
-                    kept = self._kept(w, look, one)
+                    kept = self._insert_insight(w, look, one)
                     counts["insights" if kept else "refused"] += 1
                 pairs.note_run(w, look.owner, TASK, w.at, counts["insights"])
             else:  # somebody changed what it rests on: another day
                 counts["left"] = 1
-            after = before.plus(look.owner, **counts)
+            after = before.advance(look.owner, **counts)
             save(w.connection, after)
             return after
 
-        return self.store.act(space, ACTOR, work)
+        return self.store.write_as(space, ACTOR, work)
 
-    def _kept(self, w: Writing, look: _Look, insight: Insight) -> bool:
+    def _insert_insight(self, w: Writing, look: _Look, insight: Insight) -> bool:
         said = _CALLED.sub(look.speaker, insight.summary.strip(), count=1)
         if not said.startswith(look.speaker) or _names(said, look):
             return False
@@ -184,7 +184,7 @@ class _Reflecting:
             category=CATEGORY_OF_KIND[Kind.INSIGHT],
             sensitivity=Sensitivity.PERSONAL,
             importance=_IMPORTANCE,
-            expires_at=w.at + timedelta(days=self.upkeep.reflect_insight_days),
+            expires_at=w.at + timedelta(days=self.options.reflect_insight_days),
             tags=_tags(insight),
         )
         writes.add(w, memory, told=False)
@@ -211,7 +211,7 @@ def _as_it_was(w: Writing, evidence: Sequence[Worded]) -> bool:
 def _known(w: Writing, owner: str, said: str) -> bool:
     kept = learned.newest(w.connection, w.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT)
     same = learned.normalised(said)
-    return any(one.said == same for one in kept)
+    return any(one.content_digest == same for one in kept)
 
 
 def _names(said: str, look: _Look) -> bool:

@@ -49,19 +49,19 @@ NOTES = Pending(
 def pending(database: Database, id: str) -> tuple[Pending, ...]:
     """Of the erasure with this id, as far as the database knows now."""
     follow(database)
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         remains = erasures.remains(connection, id)
-        logged = database.dialect.logs_values(connection)
+        logged = database.dialect.logs_parameters(connection)
     return (*_told(remains), *([SERVER_LOG] if logged else []))
 
 
 def follow(database: Database) -> dict[str, str | None]:
     """Look at the write-ahead log, where only that was left. By id: what is left of each erasure
     of which anything is."""
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         found = erasures.unfinished(connection)
         moved = {
-            before: database.dialect.follow_log(connection, before)
+            before: database.dialect.track_wal(connection, before)
             for before in {one for one in found.values() if one}
         }
     moved = {before: left for before, left in moved.items() if left != before}
@@ -74,7 +74,7 @@ def follow(database: Database) -> dict[str, str | None]:
 def rewrite(database: Database) -> bool:
     """Make the files anew. False where it could not be shown that no page holds what was erased
     before."""
-    with database.alone() as connection:
+    with database.autocommit_connection() as connection:
         before = list(erasures.unfinished(connection))
         left = database.dialect.rewrite(connection)
     if left is None:

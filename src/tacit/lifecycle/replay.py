@@ -35,7 +35,9 @@ from tacit.store.erasures import Erasure
 from tacit.store.tables import jobs, memories, updates
 from tacit.store.writes import Writing
 
-_M, _J, _U = memories.c, jobs.c, updates.c
+_M = memories.c
+_J = jobs.c
+_U = updates.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _again(store: Store, due: _Due) -> int:
         erasures.add(w.connection, w.space, due.erasure)
         return removal.memories
 
-    return store.change(due.space, "system", work)
+    return store.change_identities(due.space, "system", work)
 
 
 def _take(w: Writing, removal: Removal, due: _Due) -> None:
@@ -181,7 +183,7 @@ def _source_again(store: Store, due: _Due) -> int:
         )
 
     for origin in origins:
-        done = erase_source(lambda work: store.act(due.space, "system", work), origin, note)
+        done = erase_source(lambda work: store.write_as(due.space, "system", work), origin, note)
         counted += done.count
 
     def rest(w: Writing) -> int:
@@ -190,7 +192,7 @@ def _source_again(store: Store, due: _Due) -> int:
         erasures.add(w.connection, w.space, due.erasure)
         return removal.memories
 
-    return counted + store.change(due.space, "system", rest)
+    return counted + store.change_identities(due.space, "system", rest)
 
 
 def _origins(connection: Connection, due: _Due) -> list[Origin]:

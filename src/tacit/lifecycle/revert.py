@@ -37,7 +37,11 @@ from tacit.store.writes import Writing
 
 _AT_ONCE_COUNT = 100
 _TURNS_AT_ONCE_COUNT = 500
-_M, _L, _J, _V, _H = memories.c, learned.c, jobs.c, memory_versions.c, history.c
+_M = memories.c
+_L = learned.c
+_J = jobs.c
+_V = memory_versions.c
+_H = history.c
 _STANDING = (State.ACTIVE, State.PENDING, State.QUARANTINED, State.SUPERSEDED, State.EXPIRED)
 # No word of where it came from: whoever hears a memory may read its history.
 _GONE = "what was learned from its source was reverted"
@@ -66,7 +70,7 @@ class _Done:
         self.proposals.update(other.proposals)
         self.turns.update(other.turns)
 
-    def counted(self) -> Reverted:
+    def to_result(self) -> Reverted:
         return Reverted(**{one.name: len(getattr(self, one.name)) for one in fields(self)})
 
 
@@ -87,23 +91,25 @@ def revert(act: Act[Any], origin: Origin, *, dry_run: bool) -> Reverted:
             whole.add(done)
             if after is None:
                 break
-    return whole.counted()
+    return whole.to_result()
 
 
 def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
     """What the requester said in one message of this chat: all of it in this transaction, and what
     was recorded of it as well. Of what stands again because of it, as much is counted as they may
     hear here; that there was more is not theirs to know."""
-    named = Origin(chat=w.request.chat, message=message, own=w.request.mine, only=only)
-    origin = named.within(w.connection, w.space)
+    named = Origin(
+        chat=w.request.chat, message=message, identities=w.request.own_identities, categories=only
+    )
+    origin = named.resolve_chat(w.connection, w.space)
     done = _Done()
     queued = select(_J.thread, _J.seq, _J.payload).where(
-        _J.space_id == w.space, _J.kind == LEARN, _J.owner.in_(sorted(w.request.mine))
+        _J.space_id == w.space, _J.kind == LEARN, _J.owner.in_(sorted(w.request.own_identities))
     )
     _drop_turns(w, origin, w.connection.execute(queued).all(), done)
     for id in _own(w, origin):
         memory = writes.held(w, id)
-        if memory is None or not origin.made(memory):
+        if memory is None or not origin.matches_memory(memory):
             continue
         if memory.is_turn:
             done.recorded.add(id)
@@ -111,17 +117,17 @@ def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
             _undo(w, origin, memory, done)
     remove(w, sorted(done.recorded))
     told = {id for id in done.restored if _hears(w, id)}
-    return replace(done, restored=told).counted()
+    return replace(done, restored=told).to_result()
 
 
 def _own(w: Writing, origin: Origin) -> list[str]:
     """By whose it is and by who said it: an index leads to each."""
-    own = sorted(origin.own or ())
+    own = sorted(origin.identities or ())
     theirs = _M.owner.in_(own)
     others = _M.speaker.in_(own) & or_(_M.owner.is_(None), _M.owner != _M.speaker)
     found: set[str] = set()
     for which in (theirs, others):
-        rows = select(_M.id).where(_M.space_id == w.space, which, origin.rows)
+        rows = select(_M.id).where(_M.space_id == w.space, which, origin.row_filter)
         found.update(w.connection.execute(rows).scalars())
     return sorted(found)
 
@@ -140,7 +146,7 @@ def _batch(
     dry_run: bool,
 ) -> tuple[_Done, Any]:
     def work(w: Writing) -> tuple[_Done, Any]:
-        came = part(w, origin.within(w.connection, w.space), after)
+        came = part(w, origin.resolve_chat(w.connection, w.space), after)
         if dry_run:
             raise _Rehearsed(came)
         return came
@@ -171,7 +177,7 @@ def _turns(w: Writing, origin: Origin, after: tuple[str, int] | None) -> tuple[_
 
 def _drop_turns(w: Writing, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
     for row in rows:
-        if origin.said(unpacked(row.payload)):
+        if origin.matches_turn(unpacked(row.payload)):
             one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
             if w.connection.execute(delete(jobs).where(*one)).rowcount:
                 done.turns.add((row.thread, row.seq))
@@ -186,7 +192,7 @@ def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any
             _M.id > (after or ""),
             _M.state.in_([state.value for state in _STANDING]),
             or_(_known_to_learning(), _M.trust == Trust.UNTRUSTED.value),
-            origin.rows,
+            origin.row_filter,
         )
         .order_by(_M.id)
         .limit(_AT_ONCE_COUNT)
@@ -195,7 +201,7 @@ def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any
     done = _Done()
     for id in ids:
         memory = writes.held(w, id)
-        if memory is not None and memory.state in _STANDING and origin.made(memory):
+        if memory is not None and memory.state in _STANDING and origin.matches_memory(memory):
             _undo(w, origin, memory, done)
     return done, ids[-1] if len(ids) == _AT_ONCE_COUNT else None
 
@@ -228,11 +234,11 @@ def _first_undone(w: Writing, origin: Origin, memory: Memory) -> Wording | None:
     for those before it. Of messages each has its own. Who takes back a message of their own takes
     back, too, what a tool wrote down because of it; for an operator that is a person's own word.
     """
-    if not origin.made(memory):
+    if not origin.matches_memory(memory):
         return None
     first = None
     for wording in reversed(wordings(w, memory)):
-        if not wording.learned and origin.own is None:
+        if not wording.learned and origin.identities is None:
             break
         first = wording
         if origin.message is not None:
@@ -256,7 +262,7 @@ def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
     """An earlier wording, no further than it might go then or may go now."""
     which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
     then = w.connection.execute(select(memory_versions).where(*which)).one()
-    heard = w.audiences.people(w.connection, w.space, [then.heard])[then.heard]
+    heard = w.audiences.get_people(w.connection, w.space, [then.heard])[then.heard]
     back = replace(
         memory,
         content=then.content,
@@ -333,5 +339,5 @@ def _restore(w: Writing, memory: Memory, done: _Done) -> None:
 
 def _settle(w: Writing, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
-        owners = around(w.connection, w.space, [memory.owner]).now(memory.owner)
+        owners = around(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
         settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)

@@ -22,17 +22,17 @@ def step(w: Writing, run: str, restorable_days: int) -> tuple[RevertedImport, bo
     the run: whoever goes on after an interruption tells the whole, and nothing is imported under
     its name meanwhile."""
     imports.take_turns(w)
-    found = imports.find(w.connection, w.space, w.request.mine, run)
+    found = imports.find(w.connection, w.space, w.request.own_identities, run)
     if not found:
         raise NotFound("import")
     newest = found[0]
     some = imports.brought(w, run, _AT_ONCE_COUNT)
-    _forget(w, [one.memory_id for one in some if one.untouched], restorable_days)
-    gone = [one.token for one in some if one.untouched]
-    left = [one.token for one in some if not one.untouched]
+    _forget(w, [one.memory_id for one in some if one.is_untouched], restorable_days)
+    gone = [one.token for one in some if one.is_untouched]
+    left = [one.token for one in some if not one.is_untouched]
     imports.undone(w, run, gone, left)
     forgotten = newest.forgotten + len(gone)
-    changed = newest.changed + sum(one.changed for one in some)
+    changed = newest.changed + sum(one.is_changed for one in some)
     more = len(some) == _AT_ONCE_COUNT
     if some or any(one.run.reverted_at is None for one in found):
         at = None if more else to_micros(w.at)

@@ -24,7 +24,8 @@ from tacit.store.writes import Writing
 FORMS = "a chat (telegram:-100), a message (telegram:-100/42), agent:NAME or role:tool"
 _AGENT, _ROLE, _IMPORT = "agent:", "role:", "import:"
 AS_VERSION = "as_version"  # in a history: the wording is that of an earlier version
-_M, _H = memories.c, history.c
+_M = memories.c
+_H = history.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,52 +38,54 @@ class Origin:
     message: str | None = None
     agent: str | None = None
     role: Role | None = None
-    rooms: Collection[str] = field(default=())
-    own: Collection[str] | None = None  # None: whoever's it is
-    only: Collection[str] | None = None  # None: all categories
+    chat_ids: Collection[str] = field(default=())
+    identities: Collection[str] | None = None  # None: whoever's it is
+    categories: Collection[str] | None = None  # None: all categories
 
-    def within(self, connection: Connection, space: str) -> Origin:
+    def resolve_chat(self, connection: Connection, space: str) -> Origin:
         """The same, under every id that the channel gave the chat."""
         if self.chat is None:
             return self
-        rooms = place(connection, space, self.chat).rooms
-        return replace(self, rooms=sorted(rooms | {self.chat}))
+        rooms = place(connection, space, self.chat).chat_ids
+        return replace(self, chat_ids=sorted(rooms | {self.chat}))
 
     @property
-    def rows(self) -> ColumnElement[bool]:
+    def row_filter(self) -> ColumnElement[bool]:
         """Memories whose wording is from here, whoever's it is."""
         if self.agent is not None:
             return _M.agent == self.agent
         if self.role is not None:
             return _M.role == self.role.value
-        here = _M.source_chat.in_(self.rooms)
+        here = _M.source_chat.in_(self.chat_ids)
         return here if self.message is None else and_(here, _M.source_message == self.message)
 
-    def made(self, memory: Memory) -> bool:
+    def matches_memory(self, memory: Memory) -> bool:
         """As `rows`, of one memory; and whether it is theirs whom it is asked for."""
         source = memory.source
-        if self.only is not None and memory.category not in self.only:
+        if self.categories is not None and memory.category not in self.categories:
             return False
         # What nobody said, a tool's answer say, is from whoever it was kept for.
-        if self.own is not None and (memory.speaker or memory.owner) not in self.own:
+        if self.identities is not None and (memory.speaker or memory.owner) not in self.identities:
             return False
-        return self._is(source.chat, source.message, memory.agent, memory.role)
+        return self._matches(source.chat, source.message, memory.agent, memory.role)
 
-    def said(self, turn: Turn) -> bool:
-        if self.only is not None and (turn.only is None or not set(turn.only) <= set(self.only)):
+    def matches_turn(self, turn: Turn) -> bool:
+        if self.categories is not None and (
+            turn.only is None or not set(turn.only) <= set(self.categories)
+        ):
             return False
-        if self.own is not None and turn.asking.subject not in self.own:
+        if self.identities is not None and turn.asking.subject not in self.identities:
             return False
-        return self._is(turn.asking.chat, turn.message, turn.agent, turn.role.value)
+        return self._matches(turn.asking.chat, turn.message, turn.agent, turn.role.value)
 
-    def _is(
+    def _matches(
         self, chat: str | None, message: str | None, agent: str | None, role: str | None
     ) -> bool:
         if self.agent is not None:
             return agent == self.agent
         if self.role is not None:
             return role == self.role
-        return chat in self.rooms and self.message in (None, message)
+        return chat in self.chat_ids and self.message in (None, message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,24 +96,24 @@ def summarising(
 @dataclass(frozen=True, slots=True)
 class _Summarising:
     store: Store
-    upkeep: Upkeep
+    options: Upkeep
     model: LanguageModel | None
     allowance: Allowance
 
     def step(self, space: str, before: Progress, save: Save) -> Progress:
         look, passed = None, None
-        if self.upkeep.reflect_summaries and self.model is not None and still_asking(before):
-            look, passed = self._next(space, before.cursor or "")
+        if self.options.reflect_summaries and self.model is not None and still_asking(before):
+            look, passed = self._next_input(space, before.cursor or "")
         if look is None:
-            return noted(self.store, space, before.plus(passed), save)
+            return noted(self.store, space, before.advance(passed), save)
         try:
-            said = self._asked(space, look)
+            said = self._ask_model(space, look)
         except LanguageFailed as failed:
             _log.info("a conversation was not summarised: %s", type(failed).__name__)
             return noted(self.store, space, unanswered(before, look.owner, failed), save)
-        return self._keep(space, before.plus(passed), look, said, save)
+        return self._save_summary(space, before.advance(passed), look, said, save)
 
-    def _next(self, space: str, after: str) -> tuple[_Look | None, str | None]:
+    def _next_input(self, space: str, after: str) -> tuple[_Look | None, str | None]:
         """A conversation to summarise, and the last person who has none left; None for the latter
         where nobody is left."""
         now, audiences = self.store.clock(), self.store.audiences
@@ -132,7 +132,7 @@ class _Summarising:
             after = owner
         return None, after
 
-    def _asked(self, space: str, look: _Look) -> str | None:
+    def _ask_model(self, space: str, look: _Look) -> str | None:
         """None where there is nothing to ask about."""
         assert self.model is not None
         own = [turn for turn in look.turns if turn.role == Role.USER]
@@ -145,17 +145,17 @@ class _Summarising:
             return ""
         return said
 
-    def _keep(
+    def _save_summary(
         self, space: str, before: Progress, look: _Look, said: str | None, save: Save
     ) -> Progress:
         def work(w: Writing) -> Progress:
             held = [writes.held(w, id) for id in sorted(turn.id for turn in look.turns)]
             there = [turn for turn in held if turn is not None]
             whole = len(there) == len(look.turns)  # nobody erased some of it meanwhile
-            made = bool(said) and whole and self._kept(w, look, said or "")
+            made = bool(said) and whole and self._insert_summary(w, look, said or "")
             if whole:
                 pairs.note_run(w, look.owner, TASK, look.session.last_at, look.session.nth)
-            after = before.plus(
+            after = before.advance(
                 before.cursor if whole else look.owner,
                 sessions=1,
                 answered=int(said is not None),
@@ -165,12 +165,12 @@ class _Summarising:
             save(w.connection, after)
             return after
 
-        return self.store.act(space, ACTOR, work)
+        return self.store.write_as(space, ACTOR, work)
 
-    def _kept(self, w: Writing, look: _Look, said: str) -> bool:
+    def _insert_summary(self, w: Writing, look: _Look, said: str) -> bool:
         before = sessions.summary_of(w.connection, w.space, look.session)
         sensitivity = touches_on(said, look.tongue)
-        expires = w.at + timedelta(days=self.upkeep.summary_days)
+        expires = w.at + timedelta(days=self.options.summary_days)
         if before is not None:
             old = writes.held(w, before)
             if old is None or old.state is not State.ACTIVE:

@@ -80,7 +80,7 @@ class Draft:
     classified: bool = False  # learning found out how sensitive it is; likewise
 
     @property
-    def named(self) -> frozenset[str]:
+    def given_fields(self) -> frozenset[str]:
         """The fields that the caller did say."""
         said = (f.name for f in fields(self) if getattr(self, f.name) is not None)
         return frozenset(said) - _FLAGS

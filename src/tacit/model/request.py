@@ -22,11 +22,13 @@ class Request:
     participants: frozenset[str] = frozenset()
     complete: bool = False
     purpose: Purpose = Purpose.RECALL
-    rooms: frozenset[str] = frozenset()  # every id this chat has had
+    chat_ids: frozenset[str] = frozenset()  # every id this chat has had
     confidential: bool = False
     present: frozenset[str] = frozenset()  # the identities that the audience has in this chat
-    same: Mapping[str, str] = field(default_factory=dict)  # identity → person, verified links now
-    ever: frozenset[str] = frozenset()  # every identity the audience ever had
+    person_by_identity: Mapping[str, str] = field(
+        default_factory=dict
+    )  # identity → person, verified links now
+    audience_identities: frozenset[str] = frozenset()  # every identity the audience ever had
     identity_rev: int = 0  # of everybody's identities, when this was resolved
     turns: bool = False  # asks for turns of conversations; otherwise for memories, never for both
 
@@ -43,23 +45,23 @@ class Request:
         )
 
     def person(self, identity: str) -> str:
-        return self.same.get(identity, identity)
+        return self.person_by_identity.get(identity, identity)
 
     def identities(self, person: str) -> frozenset[str]:
-        return frozenset(i for i, p in self.same.items() if p == person) | {person}
+        return frozenset(i for i, p in self.person_by_identity.items() if p == person) | {person}
 
-    def shown(self, identity: str) -> str:
+    def visible_identity(self, identity: str) -> str:
         """Somebody in this chat goes by the identity they have here: that they have others is
         theirs to tell."""
         here = (i for i in self.present if self.person(i) == self.person(identity))
         return min(here, default=identity)
 
     @property
-    def mine(self) -> frozenset[str]:
+    def own_identities(self) -> frozenset[str]:
         """The requester's identities, as far as this request reads them together."""
         return self.identities(self.requester) if self.requester else frozenset()
 
-    def managing(self) -> Request:
+    def for_management(self) -> Request:
         return replace(self, purpose=Purpose.MANAGE)
 
     def for_turns(self) -> Request:

@@ -20,19 +20,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OperatorAccess:
-    _mind: Mind
+    _runtime: Mind
     _space: str
     _actor: str
-    _policy: Policy
+    _options: Policy
 
     @property
-    def _store(self) -> Store:
-        return self._mind.store
+    def _storage(self) -> Store:
+        return self._runtime.storage
 
-    def _act(self, work: Callable[[Writing], T]) -> T:
-        return self._store.act(self._space, self._actor, work)
+    def _write(self, work: Callable[[Writing], T]) -> T:
+        return self._storage.write_as(self._space, self._actor, work)
 
-    def _look(
+    def _read_logged(
         self,
         word: str,
         work: Callable[[Writing], tuple[T, Iterable[Seen]]],
@@ -48,7 +48,7 @@ class OperatorAccess:
 
         for _ in range(limits.CATCH_UPS_MAX_COUNT):
             try:
-                return self._act(noted)
+                return self._write(noted)
             except words.Behind:
-                words.catch_up(self._store.database)
+                words.catch_up(self._storage.database)
         raise StoreBusy("others write faster than their words are indexed; try again")

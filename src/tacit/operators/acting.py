@@ -49,25 +49,25 @@ class OperatorActs(OperatorAccess):
                 ),
             )
 
-        self._act(work)
-        self._mind.mind_the_gap()
+        self._write(work)
+        self._runtime.wake_indexer()
 
     def forget(self, id: str) -> None:
-        self._act(lambda w: forgetting.forget(w, _held(w, id), self._policy.restorable_days))
+        self._write(lambda w: forgetting.forget(w, _held(w, id), self._options.restorable_days))
 
     def restore(self, id: str) -> None:
-        self._act(lambda w: forgetting.restore(w, _held(w, id), self._policy.ttls))
+        self._write(lambda w: forgetting.restore(w, _held(w, id), self._options.ttl_days))
 
     def erase(self, id: str) -> Erased:
-        done = self._act(lambda w: erasing.erase(w, _held(w, id, turns=True)))
-        return erasing.finish(self._store, done)
+        done = self._write(lambda w: erasing.erase(w, _held(w, id, turns=True)))
+        return erasing.finish(self._storage, done)
 
     def erase_source(self, source: str) -> Erased:
         """As `revert`, and for good: what was learned from a source is gone with its wordings and
         the turns that were recorded there. What people said themselves since stays."""
-        done = erase_source.erase_source(self._act, sources.parse(source))
-        self._mind.mind_the_gap()
-        return erasing.finish(self._store, done)
+        done = erase_source.erase_source(self._write, sources.parse(source))
+        self._runtime.wake_indexer()
+        return erasing.finish(self._storage, done)
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
         wanted = text.choice("visibility", visibility, Visibility)
@@ -79,14 +79,14 @@ class OperatorActs(OperatorAccess):
             changed = replace(memory, visibility=wanted, updated_at=w.at)
             writes.change(w, changed, Event.UPDATE, "updated", {"fields": f"visibility {wanted}"})
 
-        self._act(work)
+        self._write(work)
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """People by their keys: an operator knows nobody by name."""
         named = tuple(
             keys.identity(one, "who") or _unnamed(one) for one in draft.people("who", who)
         )
-        self._act(lambda w: learning.withhold(w, _held(w, id), named))
+        self._write(lambda w: learning.withhold(w, _held(w, id), named))
 
     def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
         """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
@@ -94,26 +94,26 @@ class OperatorActs(OperatorAccess):
         done again, it finds nothing more to do. A dry run counts, and changes nothing."""
         origin = sources.parse(source)
         rehearsal = text.flag("dry_run", dry_run)
-        done = reverting.revert(self._act, origin, dry_run=rehearsal)
+        done = reverting.revert(self._write, origin, dry_run=rehearsal)
         if not rehearsal:
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return done
 
     def quarantined(self) -> list[Quarantined]:
         """What was set aside, newest first, with where it came from. Its words are its owner's to
         read: `view.list(state="quarantined")`."""
-        with self._store.database.read() as connection:
+        with self._storage.database.read() as connection:
             return quarantine.listed(connection, self._space)
 
     def release(self, id: str) -> None:
         """Out of quarantine: a memory like others, that counts as untrusted."""
-        self._act(lambda w: quarantine.release(w, _held(w, id), self._policy.ttls))
-        self._mind.mind_the_gap()
+        self._write(lambda w: quarantine.release(w, _held(w, id), self._options.ttl_days))
+        self._runtime.wake_indexer()
 
     def discard(self, id: str) -> Erased:
         """Out of quarantine, for good."""
-        done = self._act(lambda w: quarantine.discard(w, _held(w, id)))
-        return erasing.finish(self._store, done)
+        done = self._write(lambda w: quarantine.discard(w, _held(w, id)))
+        return erasing.finish(self._storage, done)
 
 
 def _held(w: Writing, id: str, *, turns: bool = False) -> Memory:

@@ -37,7 +37,7 @@ class OperatorActivity(OperatorAccess):
             page = page_with(found, most)
             return page, {Owned(one.memory_id, one.owner) for one in page}
 
-        return self._look("activity", work)
+        return self._read_logged("activity", work)
 
     def activity_days(
         self, days: int = console_limits.ACTIVITY_DEFAULT_DAYS
@@ -50,7 +50,7 @@ class OperatorActivity(OperatorAccess):
             found = activity.days_of_space(w.connection, w.space, first)
             return each_day(first, count, found), ()
 
-        return self._look("activity_days", work)
+        return self._read_logged("activity_days", work)
 
     def graph(self, *, limit: int = console_limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """The newest active memories, with the people whom they are about and who said them, by the
@@ -72,7 +72,7 @@ class OperatorActivity(OperatorAccess):
             shown = {node.id for node in picture.nodes}
             return picture, [memory for memory in newest if memory.id in shown]
 
-        return self._look("graph", work)
+        return self._read_logged("graph", work)
 
 
 def _named(memories: Sequence[Memory]) -> set[str]:

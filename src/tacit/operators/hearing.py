@@ -41,11 +41,11 @@ class OperatorHearing(OperatorLooks):
         def work(w: Writing) -> tuple[Page[Room], Iterable[Memory]]:
             ids = rooms.every(w.connection, w.space, most + 1, after)
             found = rooms.opened(w.connection, w.space, ids[:most])
-            shown = tuple(found.shown(place) for place in found.places)
+            shown = tuple(found.to_audience_chat(place) for place in found.places)
             following = rooms.cursor(ids[most - 1]) if len(ids) > most else None
             return Page(items=shown, cursor=following), ()
 
-        return self._look("rooms", work)
+        return self._read_logged("rooms", work)
 
     def hearing(
         self,
@@ -58,14 +58,14 @@ class OperatorHearing(OperatorLooks):
     ) -> Page[Hearing]:
         """The memories that `browse` finds, and of each whether it would be said to somebody in
         some chat of the space, and by which rule."""
-        asking, browsed = parse(asked_by, chat), self._browsed(search, limit, cursor)
+        asking, browsed = parse(asked_by, chat), self._browse_page(search, limit, cursor)
 
         def work(w: Writing) -> tuple[Page[Hearing], Iterable[Memory]]:
-            found, request = browsed(w), self._asked(w, asking)
+            found, request = browsed(w), self._resolve_request(w, asking)
             heard = tuple(hearing_of(memory, settled(request, memory)) for memory in found)
             return Page(items=heard, cursor=found.cursor), found.items
 
-        return self._look("hearing", work)
+        return self._read_logged("hearing", work)
 
     def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
         """Who would hear one memory: in each group, whoever asks there, and alone. With
@@ -80,7 +80,7 @@ class OperatorHearing(OperatorLooks):
             wondered = memory if wanted is None else replace(memory, visibility=wanted)
             return hearers.of_space(w.connection, w.request, wondered), [memory]
 
-        return self._look("hearers", work)
+        return self._read_logged("hearers", work)
 
     def recalled(
         self,
@@ -91,28 +91,28 @@ class OperatorHearing(OperatorLooks):
     ) -> list[Recalled]:
         """What would come to mind if somebody asked this in some chat. Nothing counts as used."""
         asking = parse(asked_by, chat)
-        question = questions.parse(query, top_k, {}, self._policy.categories)
+        question = questions.parse(query, top_k, {}, self._options.categories)
 
         def read(work: Callable[[Connection, Request], T]) -> T:
-            return self._store.read(self._space, asking, work, union=self._policy.union)
+            return self._storage.read(self._space, asking, work, union=self._options.union)
 
         known = asking.subject is not None
-        found = self._mind.recollection.recall(read, question, _recalled) if known else []
+        found = self._runtime.retriever.recall(read, question, _recalled) if known else []
 
         def work(w: Writing) -> tuple[list[Recalled], Iterable[Memory]]:
             # What is ranked takes its time, and is not waited for with the database held. What is
             # shown is read again, and noted, at once.
             ids = [memory.id for one in found for memory in (one.memory, *one.related)]
-            request = self._asked(w, asking)
+            request = self._resolve_request(w, asking)
             some = candidates.some(w.connection, w.audiences, request, ids)
             there = {id: memory for id, (memory, _) in some.items()}
             return [_still(one, there) for one in found if one.memory.id in there], there.values()
 
-        return self._look("recalled", work)
+        return self._read_logged("recalled", work)
 
-    def _asked(self, w: Writing, asking: Asking) -> Request:
-        resolve = self._store.requests.resolve
-        return resolve(w.connection, w.space, asking, w.at, union=self._policy.union)
+    def _resolve_request(self, w: Writing, asking: Asking) -> Request:
+        resolve = self._storage.requests.resolve
+        return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
 
 
 def _recalled(_: Connection, __: Request, one: Answer) -> Recalled:

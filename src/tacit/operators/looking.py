@@ -30,28 +30,28 @@ class OperatorLooks(OperatorAccess):
     ) -> Page[Memory]:
         """Memories of the space, newest first, as far as the search goes: the active ones, unless
         it names another state. People are named by their keys."""
-        browsed = self._browsed(search, limit, cursor)
+        browsed = self._browse_page(search, limit, cursor)
 
         def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
             found = browsed(w)
             return found, found.items
 
-        return self._look("browse", work)
+        return self._read_logged("browse", work)
 
     def browse_count(self, search: Search = EVERYTHING) -> int:
         """How many there are to `browse`, on all its pages; from a thousand on, a thousand. That
         there is one of somebody's that fits a search is told to them. How many there are in all
         says nothing of anybody."""
-        wanted = self._sought(search)
+        wanted = self._parse_search(search)
 
         def work(w: Writing) -> tuple[int, Iterable[Seen]]:
-            chosen, owners = wanted.by_operator(w.connection, w.space)
+            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
             if search == EVERYTHING:
                 return browsing.count(w, chosen, owners), ()
             found = browsing.owned(w, chosen, owners)
             return len(found), found
 
-        return self._look("browse_count", work)
+        return self._read_logged("browse_count", work)
 
     def show(self, id: str) -> Memory:
         """One memory by its id, in any state."""
@@ -60,7 +60,7 @@ class OperatorLooks(OperatorAccess):
             memory = reads.lapsed(_held(w, id), w.at)
             return memory, [memory]
 
-        return self._look("show", work)
+        return self._read_logged("show", work)
 
     def history(self, id: str) -> list[HistoryEntry]:
         """What happened to a memory, oldest first, in all its wordings."""
@@ -71,7 +71,7 @@ class OperatorLooks(OperatorAccess):
             entries = reads.events(w.connection, memory)
             return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
 
-        return self._look("history", work)
+        return self._read_logged("history", work)
 
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -83,26 +83,26 @@ class OperatorLooks(OperatorAccess):
         def work(w: Writing) -> tuple[Page[Look], Iterable[Memory]]:
             return looks.page(looks.of_space(w, after, most + 1), most), ()
 
-        return self._look("looks", work)
+        return self._read_logged("looks", work)
 
-    def _browsed(
+    def _browse_page(
         self, search: Search, limit: int, cursor: str | None
     ) -> Callable[[Writing], Page[Memory]]:
         """A page of the space, for a look to find."""
-        wanted = self._sought(search)
+        wanted = self._parse_search(search)
         most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode(cursor)
 
         def work(w: Writing) -> Page[Memory]:
-            chosen, owners = wanted.by_operator(w.connection, w.space)
+            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
             found = browsing.page(w, replace(chosen, after=after), owners, most + 1)
             shown = tuple(found[:most])
             return Page(items=shown, cursor=encode(shown[-1]) if len(found) > most else None)
 
         return work
 
-    def _sought(self, search: Search) -> Sought:
-        known = self._policy.categories
+    def _parse_search(self, search: Search) -> Sought:
+        known = self._options.categories
         return sought(search, lambda name: text.category(name, known), operator=True)
 
 

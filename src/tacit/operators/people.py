@@ -47,7 +47,7 @@ class OperatorPeople(OperatorAccess):
             shown = tuple(person for _, person in found[:most])
             return Page(items=shown, cursor=following), ()
 
-        return self._look("people", work, _concerned)
+        return self._read_logged("people", work, _concerned)
 
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -61,14 +61,14 @@ class OperatorPeople(OperatorAccess):
         after = decode(cursor)
 
         def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
-            same = around(w.connection, w.space, [who]).now(who)
+            same = around(w.connection, w.space, [who]).current_identities(who)
             wanted = Filter(state=State.ACTIVE.value, about=tuple(sorted(same)))
             found = browsing.page(w, replace(wanted, after=after), None, most + 1)
             shown = tuple(found[:most])
             following = encode(shown[-1]) if len(found) > most else None
             return Page(items=shown, cursor=following), shown
 
-        return self._look("about", work)
+        return self._read_logged("about", work)
 
 
 def _concerned(w: Writing, shown: Page[Person]) -> Iterable[str]:

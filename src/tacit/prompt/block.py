@@ -33,7 +33,7 @@ def render(
     shown = choose(
         lines,
         write=layout.item,
-        opening_chars=layout.around,
+        opening_chars=layout.group_chars,
         items_max=items_max,
         chars_max=chars_max - frame_chars,
     )

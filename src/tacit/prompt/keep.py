@@ -42,21 +42,21 @@ class Wanted:
 
     thread: str
     agent: str | None
-    taken: int  # nothing that is newer
+    taken_at: int  # nothing that is newer
     style: Style
     items_max: int
     chars_max: int
     categories: frozenset[str] | None  # None: all
-    left_out: frozenset[str]  # categories that come by recall alone
+    excluded_categories: frozenset[str]  # categories that come by recall alone
     notes_since: date  # the first day whose sessions are summed up
-    notes_at: int = 0  # the revision of notes, where it is about these
+    notes_revision: int = 0  # the revision of notes, where it is about these
 
 
 class Blocks:
     def __init__(self, recollection: Recollection, audiences: Audiences) -> None:
-        self._recollection = recollection
+        self._retriever = recollection
         self._audiences = audiences
-        self._kept: OrderedDict[tuple[int, Wanted], tuple[Within, int, Block]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, Wanted], tuple[Within, int, Block]] = OrderedDict()
         self._lock = Lock()
 
     def block(
@@ -64,22 +64,22 @@ class Blocks:
     ) -> Block:
         """The same within reach, and nothing of it expired: the same block."""
         whole = Question(text="", categories=wanted.categories)
-        within = self._recollection.within(connection, request, whole)
+        within = self._retriever.candidates(connection, request, whole)
         if wanted.style is Style.SUMMARY:
-            wanted = replace(wanted, notes_at=notes.revision(connection, request.space))
+            wanted = replace(wanted, notes_revision=notes.revision(connection, request.space))
         key, now = (id(within), wanted), to_micros(request.at)
         with self._lock:
-            kept = self._kept.get(key)
+            kept = self._cache.get(key)
         if kept is not None and kept[0] is within and now < kept[1]:
             return kept[2]
         if wanted.style is Style.SUMMARY:
-            built, until = self._summed_up(connection, request, wanted, count)
+            built, until = self._build_notes(connection, request, wanted, count)
         else:
             built, until = self._build(connection, request, within, wanted, whole, count)
         with self._lock:
-            self._kept[key] = (within, until, built)
-            if len(self._kept) > limits.BLOCKS_KEPT_MAX_COUNT:
-                self._kept.popitem(last=False)
+            self._cache[key] = (within, until, built)
+            if len(self._cache) > limits.BLOCKS_KEPT_MAX_COUNT:
+                self._cache.popitem(last=False)
         return built
 
     def _build(
@@ -91,18 +91,18 @@ class Blocks:
         whole: Question,
         count: Count,
     ) -> tuple[Block, int]:
-        codes = self._recollection.library.codes
+        codes = self._retriever.index_cache.codes
         shown = mask(connection, request, whole, within, codes)
-        shown &= within.facts[s.CREATED] <= wanted.taken
-        news = snapshots.news(connection, request, wanted.thread, wanted.taken)
-        shown[[at for at in map(within.position, news) if at is not None]] = False
-        left_out = [codes.of(category) for category in wanted.left_out]
+        shown &= within.facts[s.CREATED] <= wanted.taken_at
+        news = snapshots.news(connection, request, wanted.thread, wanted.taken_at)
+        shown[[at for at in map(within.position_of, news) if at is not None]] = False
+        left_out = [codes.of(category) for category in wanted.excluded_categories]
         shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
         positions = np.flatnonzero(shown)
         until = int(within.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER
         while True:
             ids = [within.id(at) for at in _foremost(within, positions, wanted.items_max)]
-            found = self._found(connection, request, ids)
+            found = self._read_memories(connection, request, ids)
             others = {id for id, (memory, _) in found.items() if not is_for(request, memory)}
             if not others:
                 break
@@ -110,9 +110,9 @@ class Blocks:
             positions = np.array(
                 [at for at in positions.tolist() if within.id(at) not in others], np.int64
             )
-        called = within.names.called
+        called = within.names.labels
         lines = [
-            line_of(redact(request, memory, called), within.names.of(memory.subjects))
+            line_of(redact(request, memory, called), within.names.labels_of(memory.subjects))
             for memory, _ in found.values()
         ]
         limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
@@ -123,7 +123,7 @@ class Blocks:
             cut[name] = cut.get(name, 0) + missed
         return _block(rendered, cut, wanted, count), until
 
-    def _found(
+    def _read_memories(
         self, connection: Connection, request: Request, ids: Sequence[str]
     ) -> dict[str, Found]:
         found: dict[str, Found] = {}
@@ -132,17 +132,17 @@ class Blocks:
             found |= candidates.some(connection, self._audiences, request, some)
         return found
 
-    def _summed_up(
+    def _build_notes(
         self, connection: Connection, request: Request, wanted: Wanted, count: Count
     ) -> tuple[Block, int]:
         """The same moment, the same categories: what is new waits here too."""
-        news = snapshots.news(connection, request, wanted.thread, wanted.taken)
+        news = snapshots.news(connection, request, wanted.thread, wanted.taken_at)
 
         def usable(memory: Memory) -> bool:
             return (
                 memory.id not in news
-                and to_micros(memory.created_at) <= wanted.taken
-                and memory.category not in wanted.left_out
+                and to_micros(memory.created_at) <= wanted.taken_at
+                and memory.category not in wanted.excluded_categories
                 and (wanted.categories is None or memory.category in wanted.categories)
             )
 
@@ -153,7 +153,7 @@ class Blocks:
             [line_of(memory) for memory in lasting],
             [
                 notes_block.Session(
-                    summary=one.summary, ids=tuple(memory.id for memory in one.made_of)
+                    summary=one.summary, ids=tuple(memory.id for memory in one.sources)
                 )
                 for one in recent
             ],
@@ -167,7 +167,7 @@ class Blocks:
 def _block(rendered: Rendered, cut: Mapping[str, int], wanted: Wanted, count: Count) -> Block:
     return Block(
         text=rendered.text,
-        revision=wanted.taken,
+        revision=wanted.taken_at,
         ids=rendered.shown,
         cut={name: cut[name] for name in sorted(cut)},
         tokens=count(rendered.text),
@@ -197,6 +197,6 @@ def _foremost(within: Within, positions: Whole, most: int) -> Sequence[int]:
 def _missed(within: Within, positions: Whole, ids: Sequence[str]) -> dict[int, int]:
     """How many of each category were not even looked at."""
     counts: Counter[int] = Counter(within.facts[s.CATEGORY, positions].tolist())
-    looked_at = [at for at in map(within.position, ids) if at is not None]
+    looked_at = [at for at in map(within.position_of, ids) if at is not None]
     counts.subtract(within.facts[s.CATEGORY, looked_at].tolist())
     return {category: count for category, count in counts.items() if count}

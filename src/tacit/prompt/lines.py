@@ -30,7 +30,7 @@ class Line:
     created_at: datetime
     key: str | None = None
     about: tuple[str, ...] = ()  # names for people to read, never identities
-    by: str | None = None  # what somebody else goes by who said it; None where the reader did
+    speaker: str | None = None  # what somebody else goes by who said it; None where the reader did
     hearsay: bool = False
     inferred: bool = False  # concluded by the system
     done: bool = False  # a task that is finished
@@ -49,7 +49,7 @@ def line_of(memory: Memory, about: Iterable[str] = ()) -> Line:
         created_at=memory.created_at,
         key=memory.key,
         about=tuple(about),
-        by=by,
+        speaker=by,
         hearsay=_is_hearsay(memory),
         inferred=memory.inferred or memory.trust is Trust.INFERRED,
         done=is_done(memory),
@@ -67,8 +67,8 @@ def _is_hearsay(memory: Memory) -> bool:
 
 def hedge(line: Line) -> str:
     """What goes before its words: who said it; empty for what the reader stated."""
-    if line.by is not None:
-        return label(line.by, limits.NAME_MAX_CHARS) + _SAID_BY
+    if line.speaker is not None:
+        return label(line.speaker, limits.NAME_MAX_CHARS) + _SAID_BY
     return _SAID if line.hearsay else _SEEMS if line.inferred else ""
 
 

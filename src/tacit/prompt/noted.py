@@ -37,7 +37,7 @@ class Told:
     row: NoteRow
     rows: Rows
     summary: NoteSummary
-    made_of: tuple[Memory, ...]  # the memories that the words of the summary are from
+    sources: tuple[Memory, ...]  # the memories that the words of the summary are from
 
     @property
     def newest(self) -> datetime:
@@ -45,7 +45,7 @@ class Told:
 
     @property
     def memories(self) -> tuple[Memory, ...]:
-        return (*(memory for _, memory in self.rows), *self.made_of)
+        return (*(memory for _, memory in self.rows), *self.sources)
 
 
 def first_day(at: datetime, days: int) -> date:
@@ -59,7 +59,10 @@ def index(
     """What a person wants kept, under all their identities: where nobody but they listen."""
     if not request.private:
         return []
-    paths = [row.path for row in notes.long_term(connection, request.space, sorted(request.mine))]
+    paths = [
+        row.path
+        for row in notes.long_term(connection, request.space, sorted(request.own_identities))
+    ]
     heard = notes.readable(connection, audiences, request, paths)
     found = {
         memory.id: (item_of(memory, row.section, row.added_on), memory)
@@ -102,7 +105,7 @@ def of_rows(
     heard = note_boxes.boxes(connection, audiences, request, brief)
     others = [row.path for row in rows if row.path not in brief]
     heard |= notes.readable(connection, audiences, request, others)
-    called = Names(request, known_to(connection, request)).called
+    called = Names(request, known_to(connection, request)).labels
     heard = {
         path: [
             (item, redact(request, memory, called))
@@ -138,7 +141,7 @@ def _told(row: NoteRow, rows: Rows, summary: Memory | None) -> Told | None:
             tasks=_progress(rows, Section.TASKS),
             follow_ups=_progress(rows, Section.FOLLOW_UPS),
         ),
-        made_of=made_of,
+        sources=made_of,
     )
 
 

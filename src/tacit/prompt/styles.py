@@ -27,7 +27,7 @@ class Layout:
     before_group: Callable[[str], tuple[str, ...]] = lambda _: ()
     after_group: tuple[str, ...] = ()
 
-    def around(self, category: str) -> int:
+    def group_chars(self, category: str) -> int:
         """Characters that a category costs before its first memory."""
         return sum(len(line) + 1 for line in (*self.before_group(category), *self.after_group))
 

@@ -34,7 +34,7 @@ class Ranked:
     position: int
     total: float
     related: float = 0.0
-    beside: tuple[str, ...] = ()  # ids of what it is related to and that is not in the answer
+    related_ids: tuple[str, ...] = ()  # ids of what it is related to and that is not in the answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,21 +107,21 @@ def _with_others(
         beside: list[str] = []
         near = edges.get(one.id, {}) if room else {}
         for other, edge in sorted(near.items(), key=lambda pair: (-pair[1].strength, pair[0])):
-            position = within.position(other) if room and other not in taken else None
+            position = within.position_of(other) if room and other not in taken else None
             if position is None or not kept[position]:
                 continue
             if not edge.found or (owned[one.position] and owned[position]):
                 taken.add(other)
                 beside.append(other)
                 room -= 1
-        found.append(replace(one, beside=tuple(beside)) if beside else one)
+        found.append(replace(one, related_ids=tuple(beside)) if beside else one)
     return found
 
 
 def wanted(best: Sequence[Ranked]) -> list[str]:
     """The ids that an answer is made of."""
     ids = [one.id for one in best]
-    return ids + [other for one in best for other in one.beside]
+    return ids + [other for one in best for other in one.related_ids]
 
 
 def told(
@@ -146,7 +146,7 @@ def told(
                 similarity=round(float(scores.similarity[one.position]), 4),
                 signals=signals,
                 why=_why(scores, asked, signals, one.position, memory, within.facts),
-                related=tuple(found[other][0] for other in one.beside if other in found),
+                related=tuple(found[other][0] for other in one.related_ids if other in found),
             )
         )
     return answers
@@ -164,12 +164,12 @@ def _signals(scores: Scores, one: Ranked) -> Signals:
 def _why(
     scores: Scores, asked: Asked, signals: Signals, position: int, memory: Memory, facts: Whole
 ) -> str:
-    said = scores.said[:, position].tolist()
+    said = scores.term_counts[:, position].tolist()
     shared = []
     if any(said):
         dated = date_terms(memory.observed_at or memory.created_at)
         shared = [
-            asked.as_written.get(term, term)
+            asked.word_of_term.get(term, term)
             for term, times in zip(scores.terms, said, strict=True)
             if times > dated.count(term)  # and not only in the date it was said on
         ]

@@ -49,7 +49,7 @@ def as_of(
         for memory, now, decision in _standing(connection, store, request, ids, moment):
             found[memory.id] = (memory, decision)
             same = memory.content == now.content
-            vectors[memory.id] = within.vector(memory.id) if same else None
+            vectors[memory.id] = within.vector_of(memory.id) if same else None
         if request.private and not request.turns:
             for memory, _, decision in _replaced(connection, store, request, moment):
                 found[memory.id] = (memory, decision)
@@ -57,9 +57,9 @@ def as_of(
     shelf = Shelf(library.codes)
     for id in sorted(found):
         memory = found[id][0]
-        row = candidates.Feature.of_new(to_row(memory, None))
+        row = candidates.Feature.from_new_row(to_row(memory, None))
         shelf.add(row, 0, vectors[id])
-    return library.only(shelf, within), found
+    return library.candidates_of(shelf, within), found
 
 
 def _standing(
@@ -78,7 +78,7 @@ def _replaced(
     connection: Connection, store: Store, request: Request, moment: datetime
 ) -> Iterator[tuple[Memory, Memory, Decision]]:
     """The owner's own, that something else has taken the place of since."""
-    own, after = request.managing(), None
+    own, after = request.for_management(), None
     while True:
         wanted = Filter(state=State.SUPERSEDED.value, after=after)
         page = listing.page(

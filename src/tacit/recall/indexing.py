@@ -27,16 +27,16 @@ class Indexing:
         self._store = store
         self._embedder = embedder
         self._lock = threading.Lock()
-        self._at_it = threading.Lock()
+        self._embedding_lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._again = False
+        self._wake_requested = False
         self.failed = False
         self._closing = threading.Event()
 
     def wake(self) -> None:
         """There may be something to do. Costs nothing where there is not."""
         with self._lock:
-            self._again = True
+            self._wake_requested = True
             if self._closing.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
             self._thread = threading.Thread(target=self._run, name="tacit-indexing", daemon=True)
@@ -45,12 +45,12 @@ class Indexing:
     def _run(self) -> None:
         while True:
             with self._lock:
-                if not self._again or self._closing.is_set():
+                if not self._wake_requested or self._closing.is_set():
                     self._thread = None
                     return
-                self._again = False
+                self._wake_requested = False
             try:
-                self.finish(lambda _: None)
+                self.embed_missing(lambda _: None)
                 self.failed = False
             except (EmbeddingFailed, StoreError) as error:
                 # Whoever wakes it next tries again; until then words do.
@@ -59,24 +59,24 @@ class Indexing:
                 if isinstance(error, EmbeddingFailed):
                     self._store.meter.count(EMBEDDING_FAILURES, purpose="background")
 
-    def finish(self, progress: Callable[[int], None]) -> int:
+    def embed_missing(self, progress: Callable[[int], None]) -> int:
         """Make what is missing, in every space. `progress` hears how many were made so far."""
         made = 0
         database, model = self._store.database, self._embedder.name
-        with self._at_it:  # one at a time, or both would make the same
+        with self._embedding_lock:  # one at a time, or both would make the same
             with database.read() as connection:
                 spaces = missing.spaces(connection, model)
             for space in spaces:
-                made = self._finish_space(space, made, progress)
+                made = self._embed_space(space, made, progress)
         return made
 
-    def _finish_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+    def _embed_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
         """Until nobody wrote without a vector while everything was looked at."""
         database, model = self._store.database, self._embedder.name
         while not self._closing.is_set():
             database.write(lambda c: missing.look(c, database.dialect, space, model))
             begun = time.monotonic()
-            made = self._walk(space, made, progress)
+            made = self._embed_pages(space, made, progress)
             if not self._closing.is_set() and database.write(
                 lambda c: missing.settle(c, space, model, self._store.clock())
             ):
@@ -90,7 +90,7 @@ class Indexing:
             took = time.monotonic() - begun
             self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
 
-    def _walk(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+    def _embed_pages(self, space: str, made: int, progress: Callable[[int], None]) -> int:
         database, model = self._store.database, self._embedder.name
         after = ""
         while not self._closing.is_set():

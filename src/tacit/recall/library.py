@@ -33,10 +33,10 @@ class Library:
         self.codes = Codes()
         self.model = model
         self._dialect = dialect
-        self._shelves: OrderedDict[tuple[str, str], Shelf] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, str], Shelf] = OrderedDict()
         self._lock = Lock()
 
-    def gather(
+    def build_candidates(
         self, connection: Connection, request: Request, held: Held, known: Sequence[Person] = ()
     ) -> Within:
         """These ids at these stamps, from their homes' shelves, put there first if need be."""
@@ -46,16 +46,16 @@ class Library:
             homes.setdefault(home, []).append((id, stamp))
         gathered = []
         for home in sorted(homes):
-            shelf = self._shelf(space, home)
+            shelf = self._get_index(space, home)
             with shelf.lock:
                 self._fill(connection, space, home, shelf, homes[home])
-                led = shelf.places
+                led = shelf.rows
                 places = np.array([led[id][1] for id, _ in homes[home]], np.int32)
             gathered.append((shelf, places))
-        self._trim()
-        return self._whole(gathered, Names(request, known), _mine(request))
+        self._evict()
+        return self._assemble(gathered, Names(request, known), _mine(request))
 
-    def amend(
+    def update_candidates(
         self,
         connection: Connection,
         request: Request,
@@ -68,33 +68,33 @@ class Library:
         for id, now in changes.items():
             if now is not None:
                 came.setdefault(now[1], []).append((id, now[0]))
-        gone = [at for at in map(within.position, changes) if at is not None]
+        gone = [at for at in map(within.position_of, changes) if at is not None]
         kept = np.ones(len(within), np.bool_)
         kept[gone] = False
         # A shelf of which nothing is left was replaced: to keep it would keep all that ever were.
-        stay = [(part.shelf, part.places[kept[part.positions]]) for part in within.parts]
+        stay = [(part.partition, part.rows[kept[part.positions]]) for part in within.parts]
         by_shelf = {shelf: places for shelf, places in stay if len(places)}
         for home, wanted in came.items():
-            shelf = self._shelf(request.space, home)
+            shelf = self._get_index(request.space, home)
             with shelf.lock:
                 self._fill(connection, request.space, home, shelf, wanted)
-                places = np.array([shelf.places[one][1] for one, _ in wanted], np.int32)
+                places = np.array([shelf.rows[one][1] for one, _ in wanted], np.int32)
             old = by_shelf.get(shelf, np.zeros(0, np.int32))
             by_shelf[shelf] = np.concatenate([old, places])
-        return self._whole(list(by_shelf.items()), Names(request, known), _mine(request))
+        return self._assemble(list(by_shelf.items()), Names(request, known), _mine(request))
 
-    def part(self, within: Within, kept: NDArray[np.bool_]) -> Within:
+    def restrict(self, within: Within, kept: NDArray[np.bool_]) -> Within:
         """Some of it, as if there were nothing else."""
-        some = [(part.shelf, part.places[kept[part.positions]]) for part in within.parts]
-        return self._whole(some, within.names, within.mine)
+        some = [(part.partition, part.rows[kept[part.positions]]) for part in within.parts]
+        return self._assemble(some, within.names, within.own_identities)
 
-    def only(self, shelf: Shelf, within: Within) -> Within:
+    def candidates_of(self, shelf: Shelf, within: Within) -> Within:
         """Everything on one shelf that nobody else has, for whom `within` is."""
-        shelf.read()
+        shelf.index_pending()
         places = np.arange(len(shelf), dtype=np.int32)
-        return self._whole([(shelf, places)], within.names, within.mine)
+        return self._assemble([(shelf, places)], within.names, within.own_identities)
 
-    def _whole(
+    def _assemble(
         self, gathered: Sequence[tuple[Shelf, Places]], names: Names, mine: frozenset[str]
     ) -> Within:
         every = [shelf.facts[places] for shelf, places in gathered]
@@ -122,11 +122,11 @@ class Library:
         return Within(
             parts=tuple(parts),
             part_of=part_of,
-            place_of=place_of,
+            row_of=place_of,
             facts=facts,
-            standing=Standing.of(facts, self.codes),
+            static_scores=Standing.of(facts, self.codes),
             names=names,
-            mine=mine,
+            own_identities=mine,
             speakers=speakers,
         )
 
@@ -142,39 +142,45 @@ class Library:
             rows[hidden, s.PINNED] = 0
             rows[hidden, s.ROLE] = -1
 
-    def home(self, connection: Connection, space: str, owner: str, rev: int, cleared: int) -> Shelf:
+    def load_owner_index(
+        self, connection: Connection, space: str, owner: str, rev: int, cleared: int
+    ) -> Shelf:
         """Everything of one owner's, whoever may hear it: for comparing a new memory with the old
         ones, and never for an answer. `rev` and `cleared` are those of the owner's partition."""
         home = partitions.person(owner)
-        shelf = self._shelf(space, home)
-        if shelf.whole_at < cleared:  # something was erased since: it is not to be compared with
-            shelf = self._shelf(space, home, anew=shelf.whole_at >= 0)
+        shelf = self._get_index(space, home)
+        if shelf.complete_at < cleared:  # something was erased since: it is not to be compared with
+            shelf = self._get_index(space, home, anew=shelf.complete_at >= 0)
         with shelf.lock:
-            if shelf.whole_at != rev:
-                since = shelf.whole_at if cleared <= shelf.whole_at < rev else -1
+            if shelf.complete_at != rev:
+                since = shelf.complete_at if cleared <= shelf.complete_at < rev else -1
                 changed = candidates.changed(connection, space, owner, since)
                 self._fill(connection, space, home, shelf, changed)
-                shelf.whole_at = rev
+                shelf.complete_at = rev
         return shelf
 
-    def at_hand(self, space: str, owner: str) -> Shelf | None:
+    def get_cached(self, space: str, owner: str) -> Shelf | None:
         """What `home` gave last, without a look at the store: see `whole_at` for when that was."""
         with self._lock:
-            shelf = self._shelves.get((space, partitions.person(owner)))
-        return shelf if shelf is not None and shelf.whole_at >= 0 and not shelf.worn else None
+            shelf = self._indexes.get((space, partitions.person(owner)))
+        return (
+            shelf
+            if shelf is not None and shelf.complete_at >= 0 and not shelf.is_fragmented
+            else None
+        )
 
-    def learn(self, row: Mapping[str, Any], vector: bytes, edges: Iterable[Edge]) -> None:
+    def add_written(self, row: Mapping[str, Any], vector: bytes, edges: Iterable[Edge]) -> None:
         """A memory that this process has just written, with its edges. If nobody wrote in between,
         its owner's shelf is as whole with it as it was before."""
         if row["owner"] is None:
             return
-        shelf = self._shelf(row["space_id"], partitions.person(row["owner"]))
+        shelf = self._get_index(row["space_id"], partitions.person(row["owner"]))
         with shelf.lock:
-            if shelf.whole_at == row["stamp"] - 1 and row["id"] not in shelf.places:
-                shelf.add(candidates.Feature.of_new(row), row["stamp"], vector)
+            if shelf.complete_at == row["stamp"] - 1 and row["id"] not in shelf.rows:
+                shelf.add(candidates.Feature.from_new_row(row), row["stamp"], vector)
                 for edge in edges:
-                    shelf.relate(edge)
-                shelf.whole_at = row["stamp"]
+                    shelf.add_edge(edge)
+                shelf.complete_at = row["stamp"]
 
     def _fill(
         self,
@@ -184,12 +190,12 @@ class Library:
         shelf: Shelf,
         wanted: list[tuple[str, int]],
     ) -> None:
-        missing = shelf.missing(wanted)
+        missing = shelf.list_missing(wanted)
         if missing:
-            self._add(connection, space, home, shelf, missing, dict(wanted))
-        shelf.read()
+            self._add_missing(connection, space, home, shelf, missing, dict(wanted))
+        shelf.index_pending()
 
-    def _add(
+    def _add_missing(
         self,
         connection: Connection,
         space: str,
@@ -202,7 +208,7 @@ class Library:
         for row in candidates.features(connection, space, missing):
             shelf.add(row, stamps[row.id], vectors.get(row.id))
         for edge in candidates.edges(connection, space, missing):
-            shelf.relate(edge)
+            shelf.add_edge(edge)
 
     def _vectors(
         self, connection: Connection, space: str, home: str, ids: list[str]
@@ -212,21 +218,21 @@ class Library:
         some = ids if len(ids) <= _FEW_COUNT else None
         return meanings.of_home(connection, self._dialect, space, home, some, self.model)
 
-    def _shelf(self, space: str, home: str, *, anew: bool = False) -> Shelf:
+    def _get_index(self, space: str, home: str, *, anew: bool = False) -> Shelf:
         with self._lock:
-            shelf = self._shelves.get((space, home))
-            if shelf is None or shelf.worn or anew:
-                shelf = self._shelves[space, home] = Shelf(self.codes)
-            self._shelves.move_to_end((space, home))
+            shelf = self._indexes.get((space, home))
+            if shelf is None or shelf.is_fragmented or anew:
+                shelf = self._indexes[space, home] = Shelf(self.codes)
+            self._indexes.move_to_end((space, home))
             return shelf
 
-    def _trim(self) -> None:
+    def _evict(self) -> None:
         with self._lock:
-            count = sum(len(shelf) for shelf in self._shelves.values())
-            while len(self._shelves) > 1 and count > limits.SHELVES_MAX_COUNT:
-                _, shelf = self._shelves.popitem(last=False)
+            count = sum(len(shelf) for shelf in self._indexes.values())
+            while len(self._indexes) > 1 and count > limits.SHELVES_MAX_COUNT:
+                _, shelf = self._indexes.popitem(last=False)
                 count -= len(shelf)
 
 
 def _mine(request: Request) -> frozenset[str]:
-    return request.mine if request.private else frozenset()
+    return request.own_identities if request.private else frozenset()

@@ -31,11 +31,11 @@ class Called(Mapping[str, str]):
 class Names:
     def __init__(self, request: Request, known: Iterable[Person]) -> None:
         self._by_first: dict[str, list[Known]] = {}
-        self._called: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
         for person in known:
             if person.names:
-                self._called |= dict.fromkeys(person.identities, person.names[0].text)
-            if person.identities & request.mine:
+                self._labels |= dict.fromkeys(person.identities, person.names[0].text)
+            if person.identities & request.own_identities:
                 continue  # nearly everything that one keeps is about oneself
             for name in person.names:
                 parts = tuple(words(name.text))
@@ -44,11 +44,11 @@ class Names:
                     self._by_first.setdefault(parts[0], []).append(entry)
 
     @property
-    def called(self) -> Mapping[str, str]:
+    def labels(self) -> Mapping[str, str]:
         """What people go by, by identity."""
-        return self._called
+        return self._labels
 
-    def within(self, question: str) -> dict[str, frozenset[str]]:
+    def find_in(self, question: str) -> dict[str, frozenset[str]]:
         """The names that are said in a question, with the identities they may mean."""
         if not self._by_first:
             return {}
@@ -60,6 +60,6 @@ class Names:
                     found[name] = found.get(name, frozenset()) | identities
         return found
 
-    def of(self, people: Iterable[str]) -> list[str]:
+    def labels_of(self, people: Iterable[str]) -> list[str]:
         """What these go by, of those who are known by a name."""
-        return sorted({self._called[one] for one in people if one in self._called})
+        return sorted({self._labels[one] for one in people if one in self._labels})

@@ -68,12 +68,14 @@ def _shown_as(
     request: Request, within: Within, column: int, meant: frozenset[str], codes: Codes
 ) -> Mask:
     """By the identities that the answer would show, and by no others."""
-    mine = request.mine if request.private else frozenset()
+    mine = request.own_identities if request.private else frozenset()
     found = []
     for code in np.unique(within.facts[column]).tolist():
         if code >= 0:
             identity = codes.word(code)
-            if request.shown(identity) in meant or (identity in mine and identity in meant):
+            if request.visible_identity(identity) in meant or (
+                identity in mine and identity in meant
+            ):
                 found.append(code)
     return np.isin(within.facts[column], found)
 
@@ -86,7 +88,7 @@ def own(request: Request, within: Within, codes: Codes) -> Mask:
     """What the requester sees all of."""
     if not request.private:
         return np.zeros(len(within), np.bool_)
-    return _among(within, s.OWNER, request.mine, codes)
+    return _among(within, s.OWNER, request.own_identities, codes)
 
 
 def _unasked(question: Question, within: Within, codes: Codes) -> Mask:

@@ -31,7 +31,7 @@ def nominees(
     only: frozenset[str] | None,
 ) -> Held:
     asked, own = terms(question), own_topics(question)
-    said = [word for topic in own for word in terms(" ".join(sorted(topic.said)))]
+    said = [word for topic in own for word in terms(" ".join(sorted(topic.search_words)))]
     words = tuple(dict.fromkeys([*asked, *joined(asked), *said]))[: limits.RECALL_WORDS_MAX_COUNT]
     dialect, most = store.database.dialect, limits.NOMINEES_COUNT
     found: Held = {}

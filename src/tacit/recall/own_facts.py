@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 def about_requester(within: Within, request: Request, codes: Codes) -> Mask:
     """What the requester told of themselves."""
     facts = within.facts
-    mine: Mask = np.isin(facts[s.OWNER], [codes.of(one) for one in request.mine])
+    mine: Mask = np.isin(facts[s.OWNER], [codes.of(one) for one in request.own_identities])
     mine &= (facts[s.OF_OWNER] > 0) & (facts[s.SESSION] < 0)
     mine &= facts[s.TRUST] != codes.of(Trust.HEARSAY)
     return mine
@@ -34,7 +34,7 @@ def own_facts(
     private to see: where others are, they rank nothing."""
     slots = within.facts[s.SLOT]
     found = np.zeros(len(within), np.float32)
-    names = within.names.of(request.mine)
+    names = within.names.labels_of(request.own_identities)
     for topic in topics:
         by_words = of_them & _told(topic, within) & _begins(topic, within, names, codes)
         if request.private:
@@ -48,7 +48,7 @@ def own_facts(
 def _told(topic: Topic, within: Within) -> Mask:
     """Whether it has a word of the topic."""
     told = np.zeros(len(within), np.bool_)
-    for term in topic.says | topic.names:
+    for term in topic.content_stems | topic.name_stems:
         told[within.postings(term)[0]] = True
     return told
 

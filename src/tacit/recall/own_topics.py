@@ -66,10 +66,10 @@ class Topic:
     """One thing that people ask about themselves."""
 
     slots: frozenset[str]
-    says: frozenset[str]  # stems
-    names: frozenset[str]  # stems
-    said: frozenset[str]  # the words of both, for an index without stems
-    asked: re.Pattern[str]
+    content_stems: frozenset[str]  # stems
+    name_stems: frozenset[str]  # stems
+    search_words: frozenset[str]  # the words of both, for an index without stems
+    question_pattern: re.Pattern[str]
 
 
 def own_topics(question: str) -> tuple[Topic, ...]:
@@ -82,7 +82,9 @@ def own_topics(question: str) -> tuple[Topic, ...]:
     ]
     if not asked:
         return ()
-    return tuple(topic for topic in _topics().values() if any(map(topic.asked.search, asked)))
+    return tuple(
+        topic for topic in _topics().values() if any(map(topic.question_pattern.search, asked))
+    )
 
 
 @cache
@@ -109,7 +111,7 @@ def opening(content: str, key: str | None) -> str:
 def openings(topic: Topic, names: Collection[str]) -> frozenset[str]:
     """How facts begin that tell this of a person of these names."""
     called = {one for name in names for one in words(name)[:1]}
-    owned = {f"{of} {what}" for of in {_MINE, *called} for what in topic.names}
+    owned = {f"{of} {what}" for of in {_MINE, *called} for what in topic.name_stems}
     return frozenset({_SELF_WORD, *called, *owned})
 
 
@@ -131,8 +133,8 @@ def _topic(entry: Mapping[str, Any]) -> Topic:
     said, named = entry["says"].split(), entry["names"].split()
     return Topic(
         slots=frozenset(entry["slots"].split()),
-        says=frozenset(map(stem, map(fold, said))),
-        names=frozenset(map(stem, map(fold, named))),
-        said=frozenset([*said, *named, *(f"{word}s" for word in said)]),
-        asked=re.compile("|".join(f"(?:{one})" for one in patterns)),
+        content_stems=frozenset(map(stem, map(fold, said))),
+        name_stems=frozenset(map(stem, map(fold, named))),
+        search_words=frozenset([*said, *named, *(f"{word}s" for word in said)]),
+        question_pattern=re.compile("|".join(f"(?:{one})" for one in patterns)),
     )

@@ -42,7 +42,7 @@ class _Unit:
     """One branch, or one owner's share of one."""
 
     token: Any  # the revisions that it holds for
-    held: Held
+    ids: Held
 
 
 class Reach:
@@ -52,56 +52,58 @@ class Reach:
         self.lock = Lock()
         self.count = 0
         self._identity_rev: int | None = None
-        self._units: dict[tuple[bool, int, str | None], _Unit] = {}
-        self._within: Within | None = None
+        self._branches: dict[tuple[bool, int, str | None], _Unit] = {}
+        self._candidates: Within | None = None
 
-    def within(
-        self, connection: Connection, library: Library, requests: Sequence[Request]
-    ) -> Within:
+    def load(self, connection: Connection, library: Library, requests: Sequence[Request]) -> Within:
         """Everything within reach in this snapshot. To be called under the lock."""
         request = requests[0]
         if self._identity_rev != request.identity_rev:
-            self._units.clear()
-            self._within = None
+            self._branches.clear()
+            self._candidates = None
             self._identity_rev = request.identity_rev
         revisions = partitions.revisions(connection, request)
-        tokens = [unit.token for unit in self._units.values()]
+        tokens = [unit.token for unit in self._branches.values()]
         moved: set[str] | None = set()
         for asked in requests:
             for number, branch in enumerate(candidates.branches_of(asked)):
                 for owner in _owners(asked, branch) if branch.by_owner else [None]:
-                    some = self._renew(connection, asked, revisions, number, owner, branch)
+                    some = self._refresh(connection, asked, revisions, number, owner, branch)
                     moved = None if moved is None or some is None else moved | some
-        if self._within is None or moved is None:
+        if self._candidates is None or moved is None:
             held: Held = {}
-            for unit in self._units.values():
-                held.update(unit.held)
-            self._within = library.gather(connection, request, held, known_to(connection, request))
-        elif tokens != [unit.token for unit in self._units.values()]:
-            changes = {id: self._holds(id) for id in moved}
+            for unit in self._branches.values():
+                held.update(unit.ids)
+            self._candidates = library.build_candidates(
+                connection, request, held, known_to(connection, request)
+            )
+        elif tokens != [unit.token for unit in self._branches.values()]:
+            changes = {id: self._find_id(id) for id in moved}
             known = known_to(connection, request)
-            self._within = library.amend(connection, request, self._within, changes, known)
-        self._expire(connection, library, request)
-        self.count = len(self._within)
-        return self._within
+            self._candidates = library.update_candidates(
+                connection, request, self._candidates, changes, known
+            )
+        self._drop_expired(connection, library, request)
+        self.count = len(self._candidates)
+        return self._candidates
 
-    def _expire(self, connection: Connection, library: Library, request: Request) -> None:
+    def _drop_expired(self, connection: Connection, library: Library, request: Request) -> None:
         """What has expired is not only left out of answers: it must not count in them either."""
-        within, at = self._within, to_micros(request.at)
-        if within is None or within.standing.lasts_until > at:
+        within, at = self._candidates, to_micros(request.at)
+        if within is None or within.static_scores.valid_until > at:
             return
         lapsed = [within.id(one) for one in np.flatnonzero(within.facts[s.EXPIRES] <= at).tolist()]
-        for unit in self._units.values():
+        for unit in self._branches.values():
             for id in lapsed:
-                unit.held.pop(id, None)
+                unit.ids.pop(id, None)
         changes = dict.fromkeys(lapsed)
         known = known_to(connection, request)
-        self._within = library.amend(connection, request, within, changes, known)
+        self._candidates = library.update_candidates(connection, request, within, changes, known)
 
-    def _holds(self, id: str) -> tuple[int, str] | None:
-        return next((unit.held[id] for unit in self._units.values() if id in unit.held), None)
+    def _find_id(self, id: str) -> tuple[int, str] | None:
+        return next((unit.ids[id] for unit in self._branches.values() if id in unit.ids), None)
 
-    def _renew(
+    def _refresh(
         self,
         connection: Connection,
         request: Request,
@@ -113,28 +115,28 @@ class Reach:
         """The ids that this may have changed; None where all of it was asked for anew. Of one owner
         only what changed since is, unless something of theirs was erased."""
         if owner is None:
-            token, cleared = _through(branch.door, request, revisions), None
+            token, cleared = _through(branch.access_path, request, revisions), None
         else:
             token, cleared = revisions.get(partitions.person(owner), _UNSEEN)
         key = (request.turns, number, owner)
-        unit = self._units.get(key)
+        unit = self._branches.get(key)
         if unit is not None and unit.token == token:
             return set()
         if owner is not None and unit is not None and cleared <= unit.token < token:
             changed = {
                 id for id, _ in candidates.changed(connection, request.space, owner, unit.token)
             }
-            held = self._ask(connection, request, number, owner, unit.token)
+            held = self._query_ids(connection, request, number, owner, unit.token)
             for id in changed:
-                unit.held.pop(id, None)
-            unit.held.update(held)
+                unit.ids.pop(id, None)
+            unit.ids.update(held)
             unit.token = token
             return changed
-        held = self._ask(connection, request, number, owner)
-        self._units[key] = _Unit(token, held)
-        return _differing(unit.held, held) if unit is not None else None
+        held = self._query_ids(connection, request, number, owner)
+        self._branches[key] = _Unit(token, held)
+        return _differing(unit.ids, held) if unit is not None else None
 
-    def _ask(
+    def _query_ids(
         self,
         connection: Connection,
         request: Request,
@@ -145,8 +147,8 @@ class Reach:
         most = limits.REACH_MAX_COUNT
         found = candidates.through(connection, request, number, most + 1, owner=owner, since=since)
         key = (request.turns, number, owner)
-        others = sum(len(unit.held) for at, unit in self._units.items() if at != key)
-        own = len(self._units[key].held) if since is not None else 0
+        others = sum(len(unit.ids) for at, unit in self._branches.items() if at != key)
+        own = len(self._branches[key].ids) if since is not None else 0
         if len(found) + others + own > most:
             raise TooMany
         return held_of(found)
@@ -169,17 +171,19 @@ def held_of(found: Iterable[Candidate]) -> Held:
 
 def _owners(request: Request, branch: Branch) -> list[str]:
     params = parameters(request)
-    owners: list[str] = params["p_me" if branch.door is Door.ME else "p_here"]
+    owners: list[str] = params["p_me" if branch.access_path is Door.ME else "p_here"]
     return owners
 
 
 def _through(door: Door, request: Request, revisions: Revisions) -> Any:
     """The revisions that a branch's answer depends on."""
     if door is Door.ME:
-        doors = [partitions.person(one) for one in sorted(request.mine)]
+        doors = [partitions.person(one) for one in sorted(request.own_identities)]
         return tuple(revisions.get(one, _UNSEEN) for one in doors)
     if door is Door.ROOM:
-        return tuple(revisions.get(partitions.room(one), _UNSEEN) for one in sorted(request.rooms))
+        return tuple(
+            revisions.get(partitions.room(one), _UNSEEN) for one in sorted(request.chat_ids)
+        )
     return frozenset(item for item in revisions.items() if partitions.is_heard(item[0]))
 
 
@@ -187,17 +191,17 @@ class Reaches:
     """The reaches of those who asked lately."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
-        self._kept: OrderedDict[Any, Reach] = OrderedDict()
+        self._index_cache = library
+        self._permitted_sets: OrderedDict[Any, Reach] = OrderedDict()
         self._lock = Lock()
 
-    def within(self, connection: Connection, requests: Sequence[Request]) -> Within:
+    def load(self, connection: Connection, requests: Sequence[Request]) -> Within:
         """`requests` are one request, for memories or turns or both."""
         request = requests[0]
         key = (
             request.space,
             request.requester,
-            request.mine,
+            request.own_identities,
             request.chat,
             request.kind,
             request.audience,
@@ -207,23 +211,24 @@ class Reaches:
             tuple(one.turns for one in requests),
         )
         with self._lock:
-            reach = self._kept.setdefault(key, Reach())
-            self._kept.move_to_end(key)
+            reach = self._permitted_sets.setdefault(key, Reach())
+            self._permitted_sets.move_to_end(key)
         try:
             with reach.lock:
-                return reach.within(connection, self._library, requests)
+                return reach.load(connection, self._index_cache, requests)
         except BaseException:
             with self._lock:
-                self._kept.pop(key, None)
+                self._permitted_sets.pop(key, None)
             raise
         finally:
-            self._trim()
+            self._evict()
 
-    def _trim(self) -> None:
+    def _evict(self) -> None:
         with self._lock:
-            count = sum(reach.count for reach in self._kept.values())
-            while len(self._kept) > 1 and (
-                count > limits.REACHES_MAX_COUNT or len(self._kept) > limits.ASKERS_MAX_COUNT
+            count = sum(reach.count for reach in self._permitted_sets.values())
+            while len(self._permitted_sets) > 1 and (
+                count > limits.REACHES_MAX_COUNT
+                or len(self._permitted_sets) > limits.ASKERS_MAX_COUNT
             ):
-                _, reach = self._kept.popitem(last=False)
+                _, reach = self._permitted_sets.popitem(last=False)
                 count -= reach.count

@@ -51,24 +51,28 @@ class Recollection:
     def __init__(self, store: Store, embedder: Embedder | None) -> None:
         self._store = store
         self.embedder = embedder
-        self.library = Library(store.database.dialect, embedder.name if embedder else None)
-        self._reaches = Reaches(self.library)
-        self._vector_of = lru_cache(maxsize=_QUESTIONS_KEPT_COUNT)(self._embed)
+        self.index_cache = Library(store.database.dialect, embedder.name if embedder else None)
+        self._permitted_sets = Reaches(self.index_cache)
+        self._cached_vector = lru_cache(maxsize=_QUESTIONS_KEPT_COUNT)(self._embed)
 
-    def within(self, connection: Connection, request: Request, question: Question) -> Within:
+    def candidates(self, connection: Connection, request: Request, question: Question) -> Within:
         """Everything the question is asked of. Too much to keep at hand is nominated from."""
         requests, only = _asked_for(request, question), question.only
         try:
-            within = self._reaches.within(connection, requests)
+            within = self._permitted_sets.load(connection, requests)
         except TooMany:
-            text, model = question.text[: limits.QUESTION_MAX_CHARS], self.library.model
-            vector = self.vector(text)
+            text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
+            vector = self.embed_question(text)
             found = nominate.nominees(connection, self._store, requests, text, model, vector, only)
-            within = self.library.gather(connection, request, found, known_to(connection, request))
+            within = self.index_cache.build_candidates(
+                connection, request, found, known_to(connection, request)
+            )
         if only is None:
             return within
         # An agent's allow-list is around everything: what it may not use does not count either.
-        return self.library.part(within, of_categories(within, only, self.library.codes))
+        return self.index_cache.restrict(
+            within, of_categories(within, only, self.index_cache.codes)
+        )
 
     def recall(self, read: Read, question: Question, tell: Tell[T]) -> list[T]:
         """`read` runs work in a snapshot, and `tell` makes something of an answer there. No model
@@ -76,39 +80,41 @@ class Recollection:
         plain = question.text[: limits.QUESTION_MAX_CHARS]
         if TURNS in question.include and self.embedder is not None:
             # The names of those who speak are known only once it is known what is within reach.
-            speakers = read(lambda c, r: self.within(c, r, question).speakers)
-            plain = understand(plain, {}, speakers).plain
-        vector = self.vector(plain)
+            speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
+            plain = understand(plain, {}, speakers).text
+        vector = self.embed_question(plain)
         return read(lambda c, r: [tell(c, r, one) for one in self._answer(c, r, question, vector)])
 
     def _answer(
         self, connection: Connection, request: Request, question: Question, vector: Floats | None
     ) -> list[Answer]:
-        requests, codes = _asked_for(request, question), self.library.codes
-        within = self.within(connection, request, question)
+        requests, codes = _asked_for(request, question), self.index_cache.codes
+        within = self.candidates(connection, request, question)
         found: dict[str, Found] | None = None
         if question.as_of is not None:
             within, found = as_of(
-                connection, self._store, self.library, requests, within, question.as_of
+                connection, self._store, self.index_cache, requests, within, question.as_of
             )
             if question.only is not None:
-                within = self.library.part(within, of_categories(within, question.only, codes))
+                within = self.index_cache.restrict(
+                    within, of_categories(within, question.only, codes)
+                )
         text = question.text[: limits.QUESTION_MAX_CHARS]
-        asked = understand(text, within.names.within(text), within.speakers)
+        asked = understand(text, within.names.find_in(text), within.speakers)
         kept = mask(connection, request, question, within, codes)
         scores = score(asked, vector, within, request, codes)
         owned = own(request, within, codes)
         while True:
             best = ranked(scores, kept, owned, within, question)
             ids = wanted(best)
-            here = self._found(connection, requests, ids) if found is None else found
+            here = self._read_permitted(connection, requests, ids) if found is None else found
             others = [id for id in ids if id in here and not is_for(request, here[id][0])]
             if not others:
                 return told(here, within, scores, asked, best)
             # Orders that others gave take nobody's place.
-            kept[[at for at in map(within.position, others) if at is not None]] = False
+            kept[[at for at in map(within.position_of, others) if at is not None]] = False
 
-    def _found(
+    def _read_permitted(
         self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]
     ) -> dict[str, Found]:
         found: dict[str, Found] = {}
@@ -116,18 +122,18 @@ class Recollection:
             found |= candidates.some(connection, self._store.audiences, one, ids)
         return found
 
-    def vector(self, text: str) -> Floats | None:
+    def embed_question(self, text: str) -> Floats | None:
         """Of a question; None where there is no model, or it does not answer: words still work."""
         if self.embedder is None or not text.strip():
             return None
         try:
-            return np.frombuffer(self._vector_of(text), np.float32)
+            return np.frombuffer(self._cached_vector(text), np.float32)
         except EmbeddingFailed as error:
             _log.warning("recall goes by words alone: %s", type(error).__name__)
             self._store.meter.count(EMBEDDING_FAILURES, purpose="question")
             return None
 
-    def vectors(self, texts: Sequence[str]) -> Vectors:
+    def embed_inline(self, texts: Sequence[str]) -> Vectors:
         """For a write, if its model is quick enough to be waited for, and there is not much to
         embed. Otherwise they come later."""
         if self.embedder is None or not self.embedder.inline:

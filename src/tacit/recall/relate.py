@@ -31,23 +31,23 @@ def neighbours(
     if request.subject is None:
         return {}
     rev, cleared = partitions.revision(connection, request.space, request.subject)
-    shelf = library.home(connection, request.space, request.subject, rev, cleared)
-    return _nearest(shelf, vector, link_min).likeness
+    shelf = library.load_owner_index(connection, request.space, request.subject, rev, cleared)
+    return _nearest(shelf, vector, link_min).similarity
 
 
 def at_hand(library: Library, request: Request, vector: bytes, link_min: float) -> Alike | None:
     """As of the last time that somebody looked: true if the write finds that revision."""
-    shelf = library.at_hand(request.space, request.subject) if request.subject else None
+    shelf = library.get_cached(request.space, request.subject) if request.subject else None
     if shelf is None:
         return None
     found = _nearest(shelf, vector, link_min)
-    best = list(found.likeness.items())[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
-    return Alike(likeness=dict(best), whole_at=found.whole_at)
+    best = list(found.similarity.items())[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
+    return Alike(similarity=dict(best), revision=found.revision)
 
 
 def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
     with shelf.lock:
-        facts, whole_at = shelf.facts, shelf.whole_at
+        facts, whole_at = shelf.facts, shelf.complete_at
         places, cosines = _compared(shelf, vector, link_min)
     near = np.flatnonzero(cosines >= link_min)
     found: dict[str, float] = {}
@@ -57,9 +57,9 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
             break
         id = shelf.ids[place]
         # It stands, and this is not where it was before its last change.
-        if facts[place, s.STANDS] and shelf.places[id][1] == place:
+        if facts[place, s.STANDS] and shelf.rows[id][1] == place:
             found[id] = likeness
-    return Alike(likeness=found, whole_at=whole_at)
+    return Alike(similarity=found, revision=whole_at)
 
 
 def _compared(shelf: Shelf, vector: bytes, link_min: float) -> tuple[NDArray[np.intp], Floats]:
@@ -72,7 +72,7 @@ def _compared(shelf: Shelf, vector: bytes, link_min: float) -> tuple[NDArray[np.
     bits = outline_bits(len(asked))
     if count <= _FEW_COUNT or not bits:
         return np.arange(count), np.vecdot(matrix[:count], asked)
-    apart = _bits_apart(*shelf.outlines(asked))
+    apart = _bits_apart(*shelf.signatures(asked))
     places = np.flatnonzero(apart <= _bits_at(link_min, bits))
     if len(places) > _COMPARED_COUNT:
         places = places[np.argpartition(apart[places], _COMPARED_COUNT)[:_COMPARED_COUNT]]

@@ -33,14 +33,14 @@ class Scores:
     fits: NDArray[np.bool_]  # whether there is anything to it at all
     similarity: Floats  # from 0 to 1, whatever else is within reach
     parts: dict[str, Floats]
-    said: Floats  # how often each term is said: terms by positions
+    term_counts: Floats  # how often each term is said: terms by positions
     terms: tuple[str, ...]
 
 
 def score(
     asked: Asked, vector: Floats | None, within: Within, request: Request, codes: Codes
 ) -> Scores:
-    standing, sessions = within.standing, within.standing.sessions
+    standing, sessions = within.static_scores, within.static_scores.sessions
     terms, said = _said(asked, within)
     lengths = standing.lengths
     alone, rarity = _bm25(said, lengths, W.k1, W.b)
@@ -51,35 +51,35 @@ def score(
         W.b,
     )
     answer = np.zeros_like(alone)
-    if standing.spoken:
+    if standing.has_turns:
         asks = within.facts[s.ASKS] > 0
         answer[1:] = alone[:-1] * ((sessions[1:] == sessions[:-1]) & asks[:-1])
     evidence = W.words * alone + W.words_around * around + W.answer * answer
     parts = {"words": alone, "importance": standing.importance, "pinned": standing.pinned}
     parts |= {"trust": standing.trust}
-    if standing.spoken:
+    if standing.has_turns:
         parts["around"] = np.where(sessions >= 0, np.maximum(around, answer), np.float32(0))
     similarity = _coverage(said, rarity)
     fits = evidence > 0
     if vector is not None:
-        cosines, _ = within.likeness(vector)
+        cosines, _ = within.cosines(vector)
         cosines = np.maximum(cosines, 0)
         evidence += _by_meaning(cosines, standing)
         similarity = np.maximum(similarity, cosines)
-        fits |= cosines >= W.least_cosine
+        fits |= cosines >= W.min_cosine
         parts["meaning"] = cosines
     parts["recency"] = _recency(within, request)
     factor = 1 + standing.prior + W.recency * parts["recency"]
     if asked.speakers or asked.people:
         parts["person"] = _person(asked, within, codes)
         factor += W.person * parts["person"]
-    if asked.when or asked.day is not None:
+    if asked.asks_when or asked.day is not None:
         parts["time"] = _time(asked, within)
         factor += W.time * parts["time"]
-    evidence /= W.most
-    if asked.own:
+    evidence /= W.max_evidence
+    if asked.personal_topics:
         of_them = about_requester(within, request, codes)
-        parts["own"] = own_facts(asked.own, of_them, within, request, codes)
+        parts["own"] = own_facts(asked.personal_topics, of_them, within, request, codes)
         evidence *= np.where(of_them | (sessions >= 0), np.float32(1), np.float32(W.of_others))
         evidence += W.own * parts["own"]
         fits |= parts["own"] > 0
@@ -89,7 +89,7 @@ def score(
         fits=fits,
         similarity=np.minimum(similarity, 1),
         parts=parts,
-        said=said,
+        term_counts=said,
         terms=terms,
     )
 
@@ -97,16 +97,16 @@ def score(
 def _said(asked: Asked, within: Within) -> tuple[tuple[str, ...], Floats]:
     """The terms that count, and how often each is said at each position. Two words that are one in
     a key count only where there is such a key."""
-    pairs = {term: within.postings(term) for term in asked.joined}
+    pairs = {term: within.postings(term) for term in asked.joined_terms}
     keyed = tuple(term for term, (positions, _) in pairs.items() if len(positions))
-    terms = asked.terms + keyed + asked.names
+    terms = asked.terms + keyed + asked.speaker_terms
     said = np.zeros((len(terms), len(within)), np.float32)
     for line, term in enumerate(terms):
         positions, counts = pairs.get(term) or within.postings(term)
         said[line, positions] = counts
-    if asked.names:
+    if asked.speaker_terms:
         # Among turns a name says who speaks; in a memory it is a word of the text.
-        said[len(terms) - len(asked.names) :, within.standing.sessions >= 0] = 0
+        said[len(terms) - len(asked.speaker_terms) :, within.static_scores.sessions >= 0] = 0
     return terms, said
 
 
@@ -129,7 +129,7 @@ def _bm25(said: Floats, lengths: Floats, k1: float, b: float) -> tuple[Floats, F
 
 def _spread(values: Floats, standing: Standing, reach: Sequence[float]) -> Floats:
     """Each value with a share of its neighbours in the same conversation, along the last axis."""
-    if not standing.spoken:
+    if not standing.has_turns:
         return values
     sessions, spread = standing.sessions, values.copy()
     for step, share in enumerate(reach, start=1):
@@ -141,7 +141,7 @@ def _spread(values: Floats, standing: Standing, reach: Sequence[float]) -> Float
 
 def _by_meaning(cosines: Floats, standing: Standing) -> Floats:
     full = np.sqrt(np.float32(1 + 2 * sum(W.vector_reach)))
-    if not standing.spoken:  # what stands alone is its own surroundings
+    if not standing.has_turns:  # what stands alone is its own surroundings
         alone: Floats = np.float32(W.vector + W.vector_around * full + W.session) * cosines
         return alone
     sessions = standing.sessions
@@ -171,7 +171,7 @@ def _recency(within: Within, request: Request) -> Floats:
 
 def _time(asked: Asked, within: Within) -> Floats:
     found = np.zeros(len(within), np.float32)
-    if asked.when:
+    if asked.asks_when:
         found += np.float32(W.when / W.time) * (within.facts[s.TELLS_TIME] > 0)
     if asked.day is not None:
         found += near(asked.day, within.facts[s.OBSERVED])
@@ -186,5 +186,5 @@ def _person(asked: Asked, within: Within, codes: Codes) -> Floats:
         by |= np.isin(within.facts[s.NAME], [codes.of(name) for name in asked.speakers])
     meant = frozenset().union(*asked.people.values())
     if meant:
-        by |= within.about(meant)
+        by |= within.mask_about(meant)
     return by.astype(np.float32) / np.float32(max(named, 1))

@@ -85,32 +85,32 @@ class Shelf:
 
     def __init__(self, codes: Codes) -> None:
         self.lock = Lock()
-        self.places: dict[str, tuple[int, int]] = {}  # id → (stamp, place)
-        self.all_places: dict[str, list[int]] = {}  # id → where it is and where it ever was
+        self.rows: dict[str, tuple[int, int]] = {}  # id → (stamp, place)
+        self.all_rows: dict[str, list[int]] = {}  # id → where it is and where it ever was
         self.ids: list[str] = []
         self.people: list[frozenset[str]] = []  # whom it is about, and who said it
         self.edges: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
         self.facts: Whole = np.zeros((_FIRST_CAPACITY, Shelf.FACTS_COUNT), np.int64)
         self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
-        self._unread: list[Any] = []  # the rows of the last places
+        self._pending: list[Any] = []  # the rows of the last places
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._outlines: Bits = np.zeros((0, 0), np.uint64)
-        self._outlined = 0
+        self._signatures: Bits = np.zeros((0, 0), np.uint64)
+        self._signature_count = 0
         self._codes = codes
-        self.whole_at = -1  # the revision at which everything of its home was here
+        self.complete_at = -1  # the revision at which everything of its home was here
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
-    def worn(self) -> bool:
+    def is_fragmented(self) -> bool:
         """Most of its places are no longer led to: time for a new one."""
-        return len(self.ids) > 2 * len(self.places) + _FIRST_CAPACITY
+        return len(self.ids) > 2 * len(self.rows) + _FIRST_CAPACITY
 
-    def missing(self, wanted: Iterable[tuple[str, int]]) -> list[str]:
+    def list_missing(self, wanted: Iterable[tuple[str, int]]) -> list[str]:
         """Of ids and stamps, the ids that are not here as they stand now."""
-        places = self.places
+        places = self.rows
         return [id for id, stamp in wanted if places.get(id, (None, 0))[0] != stamp]
 
     def add(self, row: Any, stamp: int, vector: bytes | None) -> None:
@@ -119,35 +119,35 @@ class Shelf:
         if place == len(self.facts):
             self._grow()
         self.facts[place, STANDS] = row.state == State.ACTIVE and row.session is None
-        self._unread.append(row)
+        self._pending.append(row)
         if vector is not None:
-            self._place(place, np.frombuffer(vector, np.float32))
+            self._set_vector(place, np.frombuffer(vector, np.float32))
         for other in self.edges.pop(row.id, {}):  # they are told anew with the row
             self.edges[other].pop(row.id, None)
         self.ids.append(row.id)
-        self.places[row.id] = (stamp, place)
-        self.all_places.setdefault(row.id, []).append(place)
+        self.rows[row.id] = (stamp, place)
+        self.all_rows.setdefault(row.id, []).append(place)
 
-    def read(self) -> None:
+    def index_pending(self) -> None:
         """The words and facts of what was added. Until somebody asks a question, a writer need not
         wait for them. To be called under the lock, before anything is made of its places."""
-        first = len(self.ids) - len(self._unread)
-        for place, row in enumerate(self._unread, start=first):
+        first = len(self.ids) - len(self._pending)
+        for place, row in enumerate(self._pending, start=first):
             when = row.created_at if row.observed_at is None else row.observed_at
             said = stems(row.content) + date_terms(from_micros(when))
             named = [] if row.key is None else words(" ".join(key_words(row.key)))
             said += stems(" ".join([*named, *joined(named)]))
             about = unpacked(row.subjects)
-            self.facts[place] = self._facts(row, when, len(said), about)
+            self.facts[place] = self._columns(row, when, len(said), about)
             said += [KEY_MARK + word for word in named]
             self.people.append(about | {row.speaker} if row.speaker else about)
             for term, count in Counter(said).items():
                 where, counts = self._postings.setdefault(term, (array("i"), array("i")))
                 where.append(place)
                 counts.append(count)
-        self._unread.clear()
+        self._pending.clear()
 
-    def relate(self, edge: Edge) -> None:
+    def add_edge(self, edge: Edge) -> None:
         """Both ways. To be called under the lock."""
         for here, there in ((edge.from_id, edge.to_id), (edge.to_id, edge.from_id)):
             known = self.edges[here].get(there)
@@ -162,29 +162,31 @@ class Shelf:
                 return None
             return np.array(found[0], np.int32), np.array(found[1], np.int32)
 
-    def outlines(self, vector: Floats) -> tuple[Bits, Bits]:
+    def signatures(self, vector: Floats) -> tuple[Bits, Bits]:
         """All vectors in outline, a column for each, and one more, for a first look. To be called
         under the lock."""
-        first, count = self._outlined, len(self.ids)
-        if self._outlines.shape[1] < count:
+        first, count = self._signature_count, len(self.ids)
+        if self._signatures.shape[1] < count:
             words = outline_bits(self.matrix.shape[1]) // 64
             room = np.zeros((words, len(self.facts)), np.uint64)
             if first:
-                room[:, :first] = self._outlines[:, :first]
-            self._outlines = room
+                room[:, :first] = self._signatures[:, :first]
+            self._signatures = room
         if first < count:
-            self._outlines[:, first:count] = _outlined(self.matrix[first:count]).T
-            self._outlined = count
-        return self._outlines[:, :count], _outlined(vector)
+            self._signatures[:, first:count] = _outlined(self.matrix[first:count]).T
+            self._signature_count = count
+        return self._signatures[:, :count], _outlined(vector)
 
-    def _place(self, place: int, vector: Floats) -> None:
+    def _set_vector(self, place: int, vector: Floats) -> None:
         if not self.matrix.shape[1]:
             self.matrix = np.zeros((len(self.facts), len(vector)), np.float32)
         if len(vector) == self.matrix.shape[1]:
             self.matrix[place] = vector
             self.placed[place] = True
 
-    def _facts(self, row: Any, observed: int, length: int, about: frozenset[str]) -> Sequence[int]:
+    def _columns(
+        self, row: Any, observed: int, length: int, about: frozenset[str]
+    ) -> Sequence[int]:
         code = self._codes.of
         return (
             row.importance,

@@ -20,13 +20,13 @@ class Standing:
     """One value for each position; names as in `Signals`, those below 0 lower."""
 
     sessions: Whole  # a number for each conversation; what stands alone has one of its own
-    spoken: bool  # whether there are turns at all
+    has_turns: bool  # whether there are turns at all
     lengths: Floats
     importance: Floats
     pinned: Floats
     trust: Floats
     prior: Floats  # all of it, weighted
-    lasts_until: int  # the first moment at which something of it has expired
+    valid_until: int  # the first moment at which something of it has expired
 
     @classmethod
     def of(cls, facts: Whole, codes: Codes) -> Standing:
@@ -43,8 +43,8 @@ class Standing:
         prior = W.importance * importance + W.pinned * pinned + W.trust * trust
         return cls(
             sessions=np.where(in_turn, sessions, -1 - np.arange(count)),
-            spoken=bool(in_turn.any()),
-            lasts_until=int(facts[s.EXPIRES].min()) if count else s.NEVER,
+            has_turns=bool(in_turn.any()),
+            valid_until=int(facts[s.EXPIRES].min()) if count else s.NEVER,
             lengths=facts[s.LENGTH].astype(np.float32),
             importance=importance,
             pinned=pinned,

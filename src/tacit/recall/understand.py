@@ -20,15 +20,15 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     terms: tuple[str, ...]  # without names of speakers
-    names: tuple[str, ...]  # terms that are names of speakers
-    plain: str  # the text to compare by meaning, without names of speakers
+    speaker_terms: tuple[str, ...]  # terms that are names of speakers
+    text: str  # the text to compare by meaning, without names of speakers
     people: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name → identities
     speakers: frozenset[str] = frozenset()  # folded names of those who speak in turns
-    when: bool = False
+    asks_when: bool = False
     day: Day | None = None
-    as_written: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
-    joined: tuple[str, ...] = ()  # terms of keys that two neighbors make together
-    own: tuple[Topic, ...] = ()  # what the requester asks about themselves
+    word_of_term: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
+    joined_terms: tuple[str, ...] = ()  # terms of keys that two neighbors make together
+    personal_topics: tuple[Topic, ...] = ()  # what the requester asks about themselves
 
 
 def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]) -> Asked:
@@ -41,15 +41,15 @@ def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozen
     pairs = _pairs(words(text)[: limits.RECALL_TERMS_MAX_COUNT])
     return Asked(
         terms=tuple(term for term in terms if term not in dropped),
-        names=tuple(term for term in terms if term in dropped),
-        plain=_without(text, named),
+        speaker_terms=tuple(term for term in terms if term in dropped),
+        text=_without(text, named),
         people=people,
         speakers=named,
-        when=asks_when(text),
+        asks_when=asks_when(text),
         day=day_named(text),
-        as_written=_as_written(text, terms) | pairs,
-        joined=tuple(pairs),
-        own=() if people or named else own_topics(text),
+        word_of_term=_as_written(text, terms) | pairs,
+        joined_terms=tuple(pairs),
+        personal_topics=() if people or named else own_topics(text),
     )
 
 

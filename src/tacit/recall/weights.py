@@ -41,10 +41,10 @@ class Weights:
     k1_around: float = 1.2
     b: float = 0.4
     recency_days: float = 30.0
-    least_cosine: float = 0.15  # below, and without a shared word, nothing comes to mind
+    min_cosine: float = 0.15  # below, and without a shared word, nothing comes to mind
 
     @property
-    def most(self) -> float:
+    def max_evidence(self) -> float:
         """What the evidence can add up to."""
         words = self.words + self.words_around + self.answer
         return words + self.vector + 2 * self.vector_around + self.session

@@ -20,10 +20,10 @@ _DENSE = 4  # with more than a quarter of a shelf in reach, all of it is compare
 class Part:
     """The places on one shelf that are within reach, and their positions in the whole."""
 
-    shelf: Shelf
-    places: Places
+    partition: Shelf
+    rows: Places
     positions: Places
-    index: Places  # place on the shelf → position in the whole, -1 where out of reach
+    position_of_row: Places  # place on the shelf → position in the whole, -1 where out of reach
     matrix: Floats
     placed: NDArray[np.bool_]
 
@@ -34,11 +34,13 @@ class Within:
 
     parts: tuple[Part, ...]
     part_of: Places  # position → which part
-    place_of: Places  # position → where on its shelf
+    row_of: Places  # position → where on its shelf
     facts: Whole  # one column for each position
-    standing: Standing
+    static_scores: Standing
     names: Names  # of the people that the requester knows
-    mine: frozenset[str]  # whose memories the requester sees all of; none where others listen
+    own_identities: frozenset[
+        str
+    ]  # whose memories the requester sees all of; none where others listen
     speakers: frozenset[str]  # what those go by who speak in turns, folded
 
     def __len__(self) -> int:
@@ -46,40 +48,40 @@ class Within:
 
     def id(self, position: int) -> str:
         part = self.parts[int(self.part_of[position])]
-        return part.shelf.ids[int(self.place_of[position])]
+        return part.partition.ids[int(self.row_of[position])]
 
     def ids(self, positions: list[int]) -> list[str]:
-        shelves = [part.shelf.ids for part in self.parts]
-        parts, places = self.part_of[positions].tolist(), self.place_of[positions].tolist()
+        shelves = [part.partition.ids for part in self.parts]
+        parts, places = self.part_of[positions].tolist(), self.row_of[positions].tolist()
         return [shelves[part][place] for part, place in zip(parts, places, strict=True)]
 
-    def position(self, id: str) -> int | None:
+    def position_of(self, id: str) -> int | None:
         """Where it stood at this moment, also if it has moved on its shelf since."""
         for part in self.parts:
-            for place in part.shelf.all_places.get(id, ()):
-                if place < len(part.index) and part.index[place] >= 0:
-                    return int(part.index[place])
+            for place in part.partition.all_rows.get(id, ()):
+                if place < len(part.position_of_row) and part.position_of_row[place] >= 0:
+                    return int(part.position_of_row[place])
         return None
 
-    def vector(self, id: str) -> bytes | None:
-        position = self.position(id)
+    def vector_of(self, id: str) -> bytes | None:
+        position = self.position_of(id)
         if position is None:
             return None
         part = self.parts[int(self.part_of[position])]
-        place = int(self.place_of[position])
+        place = int(self.row_of[position])
         return bytes(part.matrix[place].tobytes()) if part.placed[place] else None
 
     def postings(self, term: str) -> tuple[Places, Places]:
         """The positions that hold a term, and how often they do."""
         found = []
         for part in self.parts:
-            posted = part.shelf.postings(term)
+            posted = part.partition.postings(term)
             if posted is None:
                 continue
             places, counts = posted
             # What came to the shelf after this moment has no position here.
-            old = np.searchsorted(places, len(part.index))
-            positions = part.index[places[:old]]
+            old = np.searchsorted(places, len(part.position_of_row))
+            positions = part.position_of_row[places[:old]]
             here = positions >= 0
             found.append((positions[here], counts[:old][here]))
         if not found:
@@ -89,7 +91,7 @@ class Within:
             return found[0]
         return np.concatenate([p for p, _ in found]), np.concatenate([c for _, c in found])
 
-    def likeness(self, vector: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    def cosines(self, vector: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The cosine with a vector at each position, and whether there is one to compare with. Row
         by row: a product of the whole would wait for a second thread, on a busy machine for long.
         """
@@ -98,20 +100,20 @@ class Within:
         for part in self.parts:
             if part.matrix.shape[1] != len(vector):
                 continue
-            if len(part.places) * _DENSE > len(part.index):
-                found = np.vecdot(part.matrix[: len(part.index)], vector)[part.places]
+            if len(part.rows) * _DENSE > len(part.position_of_row):
+                found = np.vecdot(part.matrix[: len(part.position_of_row)], vector)[part.rows]
             else:
-                found = np.vecdot(part.matrix[part.places], vector)
+                found = np.vecdot(part.matrix[part.rows], vector)
             cosines[part.positions] = found
-            placed[part.positions] = part.placed[part.places]
+            placed[part.positions] = part.placed[part.rows]
         return cosines, placed
 
-    def about(self, people: frozenset[str]) -> NDArray[np.bool_]:
+    def mask_about(self, people: frozenset[str]) -> NDArray[np.bool_]:
         """Whether it is about, or was said by, one of these."""
         found = np.zeros(len(self), np.bool_)
         for part in self.parts:
-            known = part.shelf.people
-            for place, position in zip(part.places.tolist(), part.positions.tolist(), strict=True):
+            known = part.partition.people
+            for place, position in zip(part.rows.tolist(), part.positions.tolist(), strict=True):
                 if not people.isdisjoint(known[place]):
                     found[position] = True
         return found
@@ -121,7 +123,7 @@ class Within:
         found: dict[str, dict[str, Edge]] = {}
         wanted = set(ids)
         for part in self.parts:
-            with part.shelf.lock:
-                for id in wanted & part.shelf.edges.keys():
-                    found.setdefault(id, {}).update(part.shelf.edges[id])
+            with part.partition.lock:
+                for id in wanted & part.partition.edges.keys():
+                    found.setdefault(id, {}).update(part.partition.edges[id])
         return found

@@ -36,7 +36,7 @@ class Accesses:
         self._lock = Lock()
         self._writer: Thread | None = None
 
-    def note(self, space: str, ids: Iterable[str], at: datetime) -> None:
+    def count(self, space: str, ids: Iterable[str], at: datetime) -> None:
         now = to_micros(at)
         with self._lock:
             if not self._counts:

@@ -33,7 +33,9 @@ from tacit.store.tables import ROWS, history, memories, memory_versions
 
 DAY_MICROS = 86_400_000_000
 Bounds = tuple[bool, bool, bool]  # of a stretch: since, after, categories
-_H, _M, _V = history.c, memories.c, memory_versions.c
+_H = history.c
+_M = memories.c
+_V = memory_versions.c
 _ANYBODYS: ColumnElement[bool] = _H.event != literal_column("''")  # as ix_history_at has it
 # What an entry says of itself, by what tells most.
 _REASONS = ("why", "aged", "fields", "relation")
@@ -76,11 +78,11 @@ Entry = tuple[Place, Happened]
 
 def of_owner(connection: Connection, request: Request, wanted: Stretch, most: int) -> list[Entry]:
     """Of the requester's own memories, in any state; elsewhere than in private, of none."""
-    asked = request.managing()
+    asked = request.for_management()
     shape = shape_of(asked)
     if shape is None:
         return []
-    mine = sorted(asked.mine)
+    mine = sorted(asked.own_identities)
     owners = {f"h_owner{n}": one for n, one in enumerate(mine)}
     params = parameters(asked) | wanted.params | owners | {"h_most": most}
     return _entries(connection, _of_owner(shape, len(mine), wanted.bounds), params)
@@ -96,7 +98,7 @@ def days_of_owner(
     connection: Connection, request: Request, since: int, categories: tuple[str, ...] | None
 ) -> dict[int, dict[str, int]]:
     """By the first microsecond of a day, how often what happened to the requester's own."""
-    asked = request.managing()
+    asked = request.for_management()
     shape = shape_of(asked)
     if shape is None:
         return {}

@@ -211,7 +211,7 @@ def _retire(
     w.connection.execute(_NOTE, told)
     noted.retired(w, found)
     node, op = (Node.WORKER, Op.TTL) if event is Event.TTL else (Node.HOTPATH, Op.DELETE)
-    w.happened.extend(
+    w.events.extend(
         Happened(node, op, Status.OK, row.id, row.owner, row.thread, row.category) for row in rows
     )
     if shown is not None:

@@ -44,14 +44,15 @@ from tacit.store.tables import (
 )
 
 _PAGE_COUNT = 1_000
-_M, _V, _H, _P = memories.c, memory_versions.c, history.c, memory_people.c
-_T, _C, _A, _L, _W = (
-    thread_revisions.c,
-    change_log.c,
-    audience_people.c,
-    learned.c,
-    proposals.c,
-)
+_M = memories.c
+_V = memory_versions.c
+_H = history.c
+_P = memory_people.c
+_T = thread_revisions.c
+_C = change_log.c
+_A = audience_people.c
+_L = learned.c
+_W = proposals.c
 _KEPT = _M.is_turn.is_(False)
 
 

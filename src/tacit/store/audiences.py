@@ -30,11 +30,11 @@ class Audiences:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], frozenset[str]] = {}
 
-    def at_hand(self, space: str, id: str | None) -> frozenset[str] | None:
+    def get_cached(self, space: str, id: str | None) -> frozenset[str] | None:
         """Without asking the database; None where only that would tell."""
         return _NOBODY if id is None else self._known.get((space, id))
 
-    def people(
+    def get_people(
         self, connection: Connection, space: str, ids: Iterable[str | None]
     ) -> dict[str | None, frozenset[str]]:
         found: dict[str | None, frozenset[str]] = {None: _NOBODY}

@@ -81,11 +81,11 @@ class _Through:
     a space. `of_owner`: one owner's of it."""
 
     shape: Shape | None
-    of_owner: bool
+    has_owner: bool
     names: tuple[str, ...]  # of the filters
     dialect: Dialect
-    begun: int  # how many beginnings of words are asked for
-    rarely_about: bool  # few memories are about the one it names
+    prefix_count: int  # how many beginnings of words are asked for
+    is_about_rare: bool  # few memories are about the one it names
 
     @property
     def condition(self) -> ColumnElement[bool]:
@@ -95,13 +95,13 @@ class _Through:
         else:
             (branch,) = branches(self.shape, ROWS)
             lead = branch.condition
-        mine = [_M.owner == bindparam("b_owner")] if self.of_owner else []
+        mine = [_M.owner == bindparam("b_owner")] if self.has_owner else []
         return and_(lead, *mine, *map(self._term, self.names))
 
     def _term(self, name: str) -> ColumnElement[bool]:
         """Few are looked up once for all; of many, each that is walked past is asked."""
         found = term(name)
-        return found.is_(True) if name == "about" and self.rarely_about else found
+        return found.is_(True) if name == "about" and self.is_about_rare else found
 
 
 class _Part(NamedTuple):
@@ -123,8 +123,8 @@ class _Met(NamedTuple):
     """What the newest memories come to."""
 
     places: list[Place]
-    whole: bool  # there are no others
-    many: bool  # of those that were asked
+    is_complete: bool  # there are no others
+    is_frequent: bool  # of those that were asked
 
 
 def own_page(
@@ -156,7 +156,7 @@ def page(w: Writing, wanted: Filter, owners: Iterable[str] | None, limit: int) -
     if not ids:
         return []
     rows = rendered.rows(w.connection, _SOME, {"p_space": w.space, "ids": ids})
-    heard = w.audiences.people(w.connection, w.space, [row[_HEARD] for row in rows])
+    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD] for row in rows])
     found = [lapsed(to_memory(row, heard[row[_HEARD]]), w.at) for row in rows]
     return sorted(found, key=_place, reverse=True)
 
@@ -186,7 +186,7 @@ def _own(connection: Connection, dialect: Dialect, request: Request, wanted: Fil
         return []
     params = parameters(request)
     through = _through(connection, dialect, shape, True, wanted, params)
-    return _parts(connection, through, wanted, params, sorted(request.mine))
+    return _parts(connection, through, wanted, params, sorted(request.own_identities))
 
 
 def _space(w: Writing, wanted: Filter, owners: Iterable[str] | None) -> list[_Part]:
@@ -206,7 +206,7 @@ def _through(
     params: Mapping[str, Any],
 ) -> _Through:
     rarely = wanted.about is not None and _few(connection, _ABOUT, {**params, **wanted.params})
-    return _Through(shape, of_owner, wanted.names, dialect, len(wanted.begun), rarely)
+    return _Through(shape, of_owner, wanted.names, dialect, len(wanted.prefixes), rarely)
 
 
 def _few(connection: Connection, counting: Select[Any], params: Mapping[str, Any]) -> bool:
@@ -222,14 +222,14 @@ def _parts(
     params: Mapping[str, Any],
     owners: Iterable[str | None],
 ) -> list[_Part]:
-    if wanted.begun:
+    if wanted.prefixes:
         words.require(connection, through.dialect)
     found = []
     for owner in owners:
         asked = {**params, **wanted.params, "b_owner": owner}
-        if wanted.begun:
+        if wanted.prefixes:
             token = None if owner is None else spelling.of_owner(params["p_space"], owner)
-            asked |= through.dialect.begun_params(wanted.begun, token)
+            asked |= through.dialect.prefix_match_params(wanted.prefixes, token)
         found.append(_Part(connection, through, asked))
     return found
 
@@ -240,10 +240,10 @@ def _newest(parts: Iterable[_Part], limit: int) -> list[str]:
 
 
 def _places(part: _Part, limit: int) -> list[Place]:
-    if not part.through.begun:
+    if not part.through.prefix_count:
         return _walked(part, None, limit)
     met = _met(part)
-    if met.whole or len(met.places) >= limit:
+    if met.is_complete or len(met.places) >= limit:
         return met.places[:limit]
     few = _few(part.connection, _begun_count(part.through.dialect), part.params)
     return _walked(part, By.INDEX if few else By.ROW, limit)
@@ -253,12 +253,12 @@ def _counted(parts: Iterable[_Part]) -> int:
     most, found = limits.BROWSE_COUNT_MAX_COUNT, 0
     for part in parts:
         by = None
-        if part.through.begun:
+        if part.through.prefix_count:
             met = _met(part)
-            if met.whole:
+            if met.is_complete:
                 found += len(met.places)
                 continue
-            by = By.ROW if met.many else By.INDEX
+            by = By.ROW if met.is_frequent else By.INDEX
         params = {**part.params, "p_limit": most}
         ((number,),) = rendered.rows(part.connection, _count(part.through, by), params)
         found += number
@@ -270,7 +270,7 @@ def _met(part: _Part) -> _Met:
     params = {**part.params, "p_limit": first}
     rows = rendered.rows(part.connection, _asked(part.through), params)
     meant = [Place(at, id) for at, id, says in rows if says]
-    return _Met(meant, whole=len(rows) < first, many=2 * len(meant) >= first)
+    return _Met(meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first)
 
 
 def _walked(part: _Part, by: By | None, limit: int) -> list[Place]:
@@ -288,7 +288,7 @@ def _walk(through: _Through, by: By | None) -> Select[Any]:
         return _looked_up(through)
     found = select(_M.created_at, _M.id).where(through.condition)
     if by is By.ROW:
-        found = found.where(through.dialect.says_begun(through.begun))
+        found = found.where(through.dialect.prefix_match_condition(through.prefix_count))
     return _in_order(found)
 
 
@@ -307,7 +307,7 @@ def _looked_up(through: _Through) -> Select[Any]:
 @lru_cache(maxsize=512)
 def _asked(through: _Through) -> Select[Any]:
     """The newest, and of each whether it is meant."""
-    says = through.dialect.says_begun(through.begun)
+    says = through.dialect.prefix_match_condition(through.prefix_count)
     return _in_order(select(_M.created_at, _M.id, says).where(through.condition))
 
 
@@ -327,7 +327,7 @@ def _begun_count(dialect: Dialect) -> Select[Any]:
 
 
 def _begun(dialect: Dialect) -> Subquery:
-    return dialect.begun_ids().columns(column("id", Text)).subquery("begun")
+    return dialect.prefix_match_ids().columns(column("id", Text)).subquery("begun")
 
 
 @lru_cache(maxsize=32)

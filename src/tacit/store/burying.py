@@ -13,7 +13,8 @@ from tacit.store.people import forget_unmentioned
 from tacit.store.tables import memories, memory_people, tombstones
 from tacit.store.writes import Writing
 
-_M, _P = memories.c, memory_people.c
+_M = memories.c
+_P = memory_people.c
 
 
 def bury(w: Writing, ids: Sequence[str]) -> None:

@@ -23,8 +23,11 @@ from tacit.store.reads import Found, any_branch, fetch
 from tacit.store.rows import COLUMNS
 from tacit.store.tables import ROWS, learned, memories, memory_versions, relations, vectors
 
-_L, _M, _R = learned.c, memories.c, relations.c
-_V, _X = memory_versions.c, vectors.c
+_L = learned.c
+_M = memories.c
+_R = relations.c
+_V = memory_versions.c
+_X = vectors.c
 _ASKED_AT_ONCE_COUNT = 500
 
 
@@ -132,7 +135,7 @@ def of_slots(
 ) -> list[Candidate]:
     """The requester's own memories that fill one of these slots, as far as they may be heard."""
     shape = shape_of(request)
-    if shape is None or not request.mine:
+    if shape is None or not request.own_identities:
         return []
     filled = [
         or_(_L.slot == slot, and_(_L.slot >= f"{slot}:", _L.slot < f"{slot};"))
@@ -142,7 +145,7 @@ def of_slots(
         select(_M.id, _M.stamp, _M.owner, _M.learned_in)
         .join(learned, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
         .where(_L.space_id == bindparam("p_space"), or_(*filled), any_branch(shape))
-        .where(_L.owner.in_(sorted(request.mine)))
+        .where(_L.owner.in_(sorted(request.own_identities)))
         .order_by(_M.created_at.desc(), _M.id)
         .limit(most)
     )
@@ -159,11 +162,11 @@ def nearest(
 ) -> list[Candidate]:
     """What is closest in meaning, through each branch, where the database compares vectors."""
     shape = shape_of(request)
-    if shape is None or dialect.nearness(len(vector) // 4) is None:
+    if shape is None or dialect.vector_distance(len(vector) // 4) is None:
         return []
     params = parameters(request) | {"n_most": most, "n_model": model}
-    params |= dialect.nearness_params(vector)
-    dialect.prepare_nearness(connection)
+    params |= dialect.vector_distance_params(vector)
+    dialect.prepare_vector_search(connection)
     found = []
     for number in range(len(branches(shape, ROWS))):
         statement = _nearest(shape, number, dialect, len(vector) // 4)
@@ -173,7 +176,7 @@ def nearest(
 
 @lru_cache(maxsize=256)
 def _nearest(shape: Shape, number: int, dialect: Dialect, dimension: int) -> Select[Any]:
-    nearness = dialect.nearness(dimension)
+    nearness = dialect.vector_distance(dimension)
     assert nearness is not None
     return (
         select(_M.id, _M.stamp, _M.owner, _M.learned_in)
@@ -213,7 +216,7 @@ class Feature(NamedTuple):
     worded_at: int | None  # None: of a turn, which has no versions
 
     @classmethod
-    def of_new(cls, row: Mapping[str, Any]) -> Feature:
+    def from_new_row(cls, row: Mapping[str, Any]) -> Feature:
         """Of a memory that has just been written: it was worded when it was last changed."""
         return cls._make([*(row[name] for name in cls._fields[:-1]), row["updated_at"]])
 

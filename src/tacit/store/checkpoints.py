@@ -53,7 +53,7 @@ def save(
     w: Writing, thread: str, data: str, allowed: frozenset[str] | None, version: int | None
 ) -> Checkpoint:
     """`version` is the one that was read: 0, where there was none."""
-    params = {"space": w.space, "who": sorted(w.request.mine), "thread": thread}
+    params = {"space": w.space, "who": sorted(w.request.own_identities), "thread": thread}
     row = w.connection.execute(w.dialect.lock_memory(_MINE), params).first()
     kept = None if row is None else _read(row)
     if kept is not None and not kept.is_open_to(allowed):
@@ -75,7 +75,7 @@ def save(
 
 
 def _require_room(w: Writing) -> None:
-    theirs = (_C.space_id == w.space, _C.person.in_(sorted(w.request.mine)))
+    theirs = (_C.space_id == w.space, _C.person.in_(sorted(w.request.own_identities)))
     count = w.connection.execute(select(func.count()).select_from(checkpoints).where(*theirs))
     if count.scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
         raise InvalidInput(
@@ -95,7 +95,7 @@ def drop(connection: Connection, space: str, who: Collection[str], thread: str |
 def drop_exposed(connection: Connection, space: str, exposed: Exposure) -> None:
     """Before memories are erased: what was saved since with anybody whom they might have reached
     in private."""
-    who = sorted(exposed.who)
+    who = sorted(exposed.people)
     for start in range(0, len(who), _AT_ONCE_COUNT):
         some = _C.person.in_(who[start : start + _AT_ONCE_COUNT])
         theirs = (_C.space_id == space, some, _C.updated_at >= exposed.since)

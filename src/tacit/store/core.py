@@ -42,13 +42,13 @@ class Store:
     clock: Clock
     requests: Requests = field(default_factory=Requests)
     audiences: Audiences = field(default_factory=Audiences)
-    keyring: Keyring = field(default_factory=Keyring)
+    api_keys: Keyring = field(default_factory=Keyring)
     meter: Meter = NO_METER
     keep_events_days: int = 0  # 0: what happens is not recorded
     journal: Path | None = None  # of erasures; no backup of the database takes it with it
     # What is done once something was erased, in files beside the database; whether it could be.
-    after_erasing: list[Callable[[], bool]] = field(default_factory=list)
-    recent: Recent = field(default_factory=Recent)
+    after_erasure: list[Callable[[], bool]] = field(default_factory=list)
+    recent_steps: Recent = field(default_factory=Recent)
     accesses: Accesses = field(init=False)
     events: Events = field(init=False)
     leases: Leases = field(init=False)
@@ -58,7 +58,7 @@ class Store:
         object.__setattr__(self, "accesses", Accesses(self.database))
         object.__setattr__(self, "events", Events(self.database, self.keep_events_days))
         object.__setattr__(self, "leases", Leases(self.database, self.clock))
-        self.after_erasing.append(self.recent.forget_all)
+        self.after_erasure.append(self.recent_steps.clear)
         stop = gauges.watch(self.meter, self.database, self.clock)
         object.__setattr__(self, "_unwatch", stop)
 
@@ -82,7 +82,7 @@ class Store:
                 words.catch_up(self.database)
         raise StoreBusy("others write faster than their words are indexed; try again")
 
-    def glance(
+    def get_memory_fast(
         self,
         space: str,
         asking: Asking,
@@ -92,7 +92,7 @@ class Store:
         union: bool = True,
     ) -> tuple[Request, Memory] | Miss | None:
         """One memory, and the request it was judged by, in one statement where that can be."""
-        kept = self.requests.kept(space, asking, union=union)
+        kept = self.requests.get_cached(space, asking, union=union)
         if kept is None:
             return MISS
         request = replace(kept[1], at=self.clock())
@@ -129,11 +129,11 @@ class Store:
                 audiences=self.audiences,
                 request=request,
                 secret=secret,
-                erased=erased,
+                has_tombstones=erased,
                 actor=request.subject or "nobody",
                 thread=thread,
                 at=at,
-                again=again,
+                is_retry=again,
                 vectors=vectors,
             )
             return w, _settled(w, work(w))
@@ -146,36 +146,38 @@ class Store:
             written = self.database.write(_repeatable(partial(attempt, first=False)))
             assert written is not None
         w, done = written
-        self.told(space, w.at, w.happened)
+        self.emit_events(space, w.at, w.events)
         return done
 
-    def act(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
+    def write_as(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
         """A write by somebody who is nobody's requester: an operator, or the system itself."""
-        return self._done(space, actor, work, changing=False)
+        return self._write_as(space, actor, work, changing=False)
 
-    def change(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
+    def change_identities(self, space: str, actor: str, work: Callable[[Writing], T]) -> T:
         """A change of people, links or chats: it waits for the writes that rely on them."""
-        return self._done(space, actor, work, changing=True)
+        return self._write_as(space, actor, work, changing=True)
 
-    def told(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
+    def emit_events(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
         """What has happened, and is committed if it was a write."""
         if not happened:
             return
-        self.events.note(space, at, happened)
+        self.events.append(space, at, happened)
         if self.meter.on:
             for one in happened:
                 self.meter.count(EVENT_COUNT, node=one.node, op=one.op, status=one.status)
 
-    def _done(self, space: str, actor: str, work: Callable[[Writing], T], *, changing: bool) -> T:
+    def _write_as(
+        self, space: str, actor: str, work: Callable[[Writing], T], *, changing: bool
+    ) -> T:
         def attempt(connection: Connection, *, again: bool) -> tuple[Writing, T]:
-            w = self._unasked(connection, space, actor, changing=changing, again=again)
+            w = self._begin_as(connection, space, actor, changing=changing, again=again)
             return w, _settled(w, work(w))
 
         w, done = self.database.write(_repeatable(attempt))
-        self.told(space, w.at, w.happened)
+        self.emit_events(space, w.at, w.events)
         return done
 
-    def _unasked(
+    def _begin_as(
         self, connection: Connection, space: str, actor: str, *, changing: bool, again: bool
     ) -> Writing:
         at, dialect = self.clock(), self.database.dialect
@@ -189,11 +191,11 @@ class Store:
             audiences=self.audiences,
             request=Request(space=space, at=at, requester=None),
             secret=secret,
-            erased=erased,
+            has_tombstones=erased,
             actor=actor,
             thread="",
             at=at,
-            again=again,
+            is_retry=again,
         )
 
     def close(self) -> None:
@@ -214,6 +216,6 @@ def _repeatable(attempt: Callable[..., T]) -> Callable[[Connection], T]:
 
 def _settled(w: Writing, done: T) -> T:
     """The last thing of a write: notes that it changed have changed."""
-    if w.noted:
+    if w.changed_notes:
         noted.settle(w)
     return done

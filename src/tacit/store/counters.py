@@ -24,7 +24,7 @@ def moved_on(
     two writers never hold each other up for good."""
     of_thread = {"space": space, "thread": thread, "at": at}
     names = sorted(doors)
-    if not dialect.writes_as_one or len(names) > partitions.BUMPED_AT_ONCE_COUNT:
+    if not dialect.combines_statements or len(names) > partitions.BUMPED_AT_ONCE_COUNT:
         revisions = partitions.bump(connection, space, names)
         ((rev,),) = rendered.rows(connection, steps.NEXT_REVISION, of_thread)
         return revisions, int(rev)

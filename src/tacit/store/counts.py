@@ -21,7 +21,7 @@ _M = memories.c
 def of_owner(
     connection: Connection, request: Request, categories: Sequence[str] | None = None
 ) -> Stats:
-    own = predicate(request.managing(), ROWS)
+    own = predicate(request.for_management(), ROWS)
     if not own.branches:
         return Stats()
     which = own.condition

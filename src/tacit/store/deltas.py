@@ -24,7 +24,9 @@ from tacit.store.reads import any_branch, sees_all
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import change_log, memories, memory_versions
 
-_C, _M, _V = change_log.c, memories.c, memory_versions.c
+_C = change_log.c
+_M = memories.c
+_V = memory_versions.c
 _HEARD = COLUMNS.index(_M.heard)
 _PAGE_COUNT = 500
 _PAGES_MAX_COUNT = 20
@@ -36,7 +38,7 @@ _REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 def _changes(shape: Shape, newest: bool) -> Select[Any]:
     """Changes of what may be heard; and that something is gone, where it could be heard before."""
     removal = _C.event.in_([word(event) for event in _REMOVALS])
-    told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, gone=True))))
+    told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, inactive=True))))
     seen = or_(_C.event != word(_UPDATED), _worded(), sees_all(shape))
     return (
         select(_C.rev, _C.event, _C.at, *COLUMNS)
@@ -82,7 +84,7 @@ def delta(
     for _ in range(_PAGES_MAX_COUNT):
         named = {"thread": thread, "since": after, "before": before}
         rows = connection.execute(_changes(shape, newest), parameters(request) | named).all()
-        heard = audiences.people(connection, request.space, {row[3 + _HEARD] for row in rows})
+        heard = audiences.get_people(connection, request.space, {row[3 + _HEARD] for row in rows})
         for rev, event, at, *row in rows:
             memory = to_memory(row, heard[row[_HEARD]])
             if len(told) >= limits.DELTA_MAX_COUNT and memory.id not in told:

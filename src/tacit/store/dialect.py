@@ -35,9 +35,9 @@ class Dialect(Protocol):
     one_writer: bool
     vector_in: str  # a vector as a statement takes it
     vector_out: str  # and as it gives it
-    has_pokes: bool  # processes can tell each other that something is due
-    writes_as_one: bool  # a WITH may write, and answer with what was written
-    words_follow: bool  # they are indexed when somebody searches by them: see `words.py`
+    has_notify: bool  # processes can tell each other that something is due
+    combines_statements: bool  # a WITH may write, and answer with what was written
+    defers_fts_index: bool  # they are indexed when somebody searches by them: see `words.py`
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]  # with itself under OPTION
@@ -54,31 +54,31 @@ class Dialect(Protocol):
     ) -> None:
         """Insert those rows whose primary key is new."""
 
-    def inserting_missing(self, table: Table) -> Insert:
+    def insert_missing_statement(self, table: Table) -> Insert:
         """The statement that does so, to be filled with rows or with a query."""
 
     def lock_space(self, connection: Connection, space: str) -> None:
         """For a change of people, links or chats: wait for writes that rely on them."""
 
-    def hold_still(self, statement: Select[Any]) -> Select[Any]:
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
         """For a write: the selected space's people, links and chats stay as they are."""
 
-    def take_turns(self, connection: Connection, what: str) -> None:
+    def acquire_lock(self, connection: Connection, what: str) -> None:
         """Wait for another transaction that is doing the same thing at this moment."""
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
 
-    def poke(
+    def notify(
         self, connection: Connection, space: str, thread: str, due_at: datetime | None
     ) -> None:
         """When the transaction is done, or then: tell who works, in whichever process, that this
         thread has something due."""
 
-    def take_pokes(self, connection: Connection) -> bool:
+    def install_notify(self, connection: Connection) -> bool:
         """Make what pokes need, where it is missing. Whether it is there now."""
 
-    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
+    def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Step]:
         """A new row of `memories`, with its words or with a note that they are to be indexed."""
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
@@ -88,55 +88,55 @@ class Dialect(Protocol):
 
     def unindex_space(self, connection: Connection, space: str) -> None: ...
 
-    def has_words(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
         """On memories: contains at least one of the words, and lies behind this door."""
 
-    def words_params(
+    def word_match_params(
         self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 
-    def begun_ids(self) -> TextClause:
+    def prefix_match_ids(self) -> TextClause:
         """From the index: the ids of a space in which each of some beginnings begins a word."""
 
-    def says_begun(self, count: int) -> TextClause:
+    def prefix_match_condition(self, count: int) -> TextClause:
         """On memories: the same of so many beginnings, asked of what something else leads to."""
 
-    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+    def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
         """What these two take as parameters, for words as `terms.begun` spells them: letters and
         digits alone. `owner`: the token of the one whose memories are searched; None: everybody's.
         """
 
-    def sent_vector(self, vector: bytes) -> Any:
+    def encode_vector(self, vector: bytes) -> Any:
         """float32, little-endian, as the parameter of `vector_in`."""
 
-    def received_vector(self, sent: bytes) -> bytes:
+    def decode_vector(self, sent: bytes) -> bytes:
         """The same of what `vector_out` gives."""
 
     def index_vectors(self, connection: Connection) -> list[str]:
         """Where there are many vectors of a model, an index that leads to the nearest. Says what
         it did."""
 
-    def nearness(self, dimension: int) -> TextClause | None:
+    def vector_distance(self, dimension: int) -> TextClause | None:
         """On vectors: how far each is from the one asked for; None where rows are compared in the
         process alone."""
 
-    def prepare_nearness(self, connection: Connection) -> None:
+    def prepare_vector_search(self, connection: Connection) -> None:
         """Before a search by nearness."""
 
-    def nearness_params(self, vector: bytes) -> dict[str, bytes]:
+    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:
         """What `nearness` takes as parameters."""
 
-    left_by_scrub: str  # what files may hold after it, as in `erasures.remains`
+    remains_after_scrub: str  # what files may hold after it, as in `erasures.remains`
 
     def rewrite(self, connection: Connection) -> str | None:
         """Make the files of every table and index anew. Returns what is left, as in
         `erasures.remains`; None where it cannot be shown that no page holds deleted rows."""
 
-    def follow_log(self, connection: Connection, remains: str) -> str:
+    def track_wal(self, connection: Connection, remains: str) -> str:
         """What is left by now, where the write-ahead log was left before."""
 
-    def logs_values(self, connection: Connection) -> bool:
+    def logs_parameters(self, connection: Connection) -> bool:
         """Whether the server writes the values of statements to log files of its own."""
 
     def scrub(self, connection: Connection) -> bool:
@@ -145,7 +145,7 @@ class Dialect(Protocol):
     def check(self, connection: Connection) -> list[str]:
         """What is broken in the files or indexes; empty when all is well."""
 
-    def analyse(self, connection: Connection) -> None:
+    def analyze(self, connection: Connection) -> None:
         """Refresh the figures the query planner works from."""
 
     def compact(self, connection: Connection) -> None:

@@ -38,7 +38,7 @@ class Elsewhere:
             return known
         return true if true.allowed else Decision(False, "P0" if self.asked.private else "G0")
 
-    def by(self, identity: str) -> Elsewhere:
+    def asked_by(self, identity: str) -> Elsewhere:
         """The same chat, where somebody else who is there asks."""
         requester = self.known.person(identity)
         return Elsewhere(self.asked, replace(self.known, requester=requester), own=False)
@@ -51,9 +51,11 @@ def elsewhere(
     private, it is a chat of whoever asks, whosever we may know it to be."""
     place = places.place(connection, request.space, asking.chat)
     alone = theirs and asking.kind is ChatKind.PRIVATE
-    if alone or place.members.isdisjoint(request.mine):
+    if alone or place.members.isdisjoint(request.own_identities):
         place = Place(id=asking.chat)
-    links = around(connection, request.space, asking.people | place.members | request.mine)
+    links = around(
+        connection, request.space, asking.people | place.members | request.own_identities
+    )
     known = known_links(connection, request, links)
     return resolved(request, asking, place, links, known, alone=alone)
 
@@ -79,7 +81,11 @@ def resolved(
 def known_links(connection: Connection, request: Request, links: Identities) -> Identities:
     """Of these the requester's own, and who of those they know by name turned out to be somebody
     they have met: `people` tells them that much."""
-    own = {link for link in links.links if not request.mine.isdisjoint((link.source, link.target))}
+    own = {
+        link
+        for link in links.links
+        if not request.own_identities.isdisjoint((link.source, link.target))
+    }
     merges = {one for one in links.links if one.kind is LinkKind.MERGE and one.holds} - own
     if merges:
         met = people.met(connection, request)

@@ -68,7 +68,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._turn_of(reading=True), _translated(self.dialect):
+        with self._acquire_turn(reading=True), _translated(self.dialect):
             connection = self._reader.connect()
             try:
                 connection.begin()
@@ -78,9 +78,9 @@ class Database:
             finally:
                 connection.close()
 
-    def one(self, sql: str, params: Any) -> Any:
+    def fetch_row(self, sql: str, params: Any) -> Any:
         """The first row of one statement, on the driver itself; None, too, where it fails."""
-        with self._turn_of(reading=True), _translated(self.dialect):
+        with self._acquire_turn(reading=True), _translated(self.dialect):
             connection = self.engine.raw_connection()
             try:
                 driver: Any = connection.driver_connection
@@ -92,12 +92,12 @@ class Database:
             finally:
                 connection.close()
 
-    def rows(self, sql: str, params: Any) -> list[Any] | None:
+    def fetch_rows_binary(self, sql: str, params: Any) -> list[Any] | None:
         """All rows of one statement that reads long bytes, on the driver itself; None where it
         fails, or where a usual read would do better."""
         turn = self._turn
         if turn is None:
-            return self._alone_on_driver(lambda c: _fetched(c.driver_connection, sql, params))
+            return self._run_on_driver(lambda c: _fetched(c.driver_connection, sql, params))
         if not turn.acquire(blocking=False):
             return None
         try:
@@ -114,7 +114,7 @@ class Database:
         where it does not, and where it fails: `write` tries again, and says why."""
         turn = self._turn
         if turn is None:
-            done = len(steps) < rendered.AS_ONE_MAX_COUNT and bool(self._sent_if(guard, steps))
+            done = len(steps) < rendered.AS_ONE_MAX_COUNT and bool(self._send_if(guard, steps))
         elif turn.acquire(timeout=limits.WRITE_WAIT_MAX_SECONDS):
             try:
                 done = bool(self._kept) and self._run_if(self._kept[-1], guard, steps)
@@ -123,7 +123,7 @@ class Database:
         else:
             return False
         if done:
-            self._grown()
+            self._count_write()
         return done
 
     def _run_if(self, connection: Connection, guard: Step, steps: Sequence[Step]) -> bool:
@@ -142,12 +142,12 @@ class Database:
                 driver.rollback()
         return found
 
-    def _sent_if(self, guard: Step, steps: Sequence[Step]) -> int | None:
+    def _send_if(self, guard: Step, steps: Sequence[Step]) -> int | None:
         sql, values = rendered.guarded(self.engine.dialect, guard, steps)
-        row = self._alone_on_driver(lambda c: rendered.sender(c).execute(sql, values).fetchone())
+        row = self._run_on_driver(lambda c: rendered.sender(c).execute(sql, values).fetchone())
         return row[0] if row else None
 
-    def _alone_on_driver(self, work: Callable[[Any], T]) -> T | None:
+    def _run_on_driver(self, work: Callable[[Any], T]) -> T | None:
         """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
         self._require_open()
         try:
@@ -175,12 +175,12 @@ class Database:
         while True:
             try:
                 with (
-                    self._turn_of(reading=False),
+                    self._acquire_turn(reading=False),
                     _translated(self.dialect),
-                    self._writing() as connection,
+                    self._begin_write() as connection,
                 ):
                     done = work(connection)
-                self._grown()
+                self._count_write()
                 return done
             except (StoreBusy, IntegrityError) as error:
                 if isinstance(error, IntegrityError) and attempt >= limits.COLLISIONS_MAX_COUNT:
@@ -195,7 +195,7 @@ class Database:
             time.sleep(random.uniform(0, min(0.1, 0.002 * 2 ** min(attempt, 9))))
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _begin_write(self) -> Iterator[Connection]:
         """A transaction. Where writers take turns, the connection is kept for the next one."""
         connection = self._kept.pop() if self._kept else self._writer.connect()
         try:
@@ -209,23 +209,23 @@ class Database:
         else:
             connection.close()
 
-    def _grown(self) -> None:
+    def _count_write(self) -> None:
         """A new database is planned for as an empty one: until the server looks at it again by
         itself, in a minute or so, everything would be slow."""
         if self.dialect.plans_go_stale and next(self._writes) in _ANALYSED_AFTER_WRITES:
             self._analysis = threading.Thread(
-                target=self._analyse, name="tacit-analyse", daemon=True
+                target=self._analyze, name="tacit-analyse", daemon=True
             )
             self._analysis.start()
 
-    def _analyse(self) -> None:
-        with suppress(StoreError), self.alone() as connection:
-            self.dialect.analyse(connection)
+    def _analyze(self) -> None:
+        with suppress(StoreError), self.autocommit_connection() as connection:
+            self.dialect.analyze(connection)
 
     @contextmanager
-    def alone(self) -> Iterator[Connection]:
+    def autocommit_connection(self) -> Iterator[Connection]:
         """A connection outside any transaction, for maintenance."""
-        with self._turn_of(reading=False), _translated(self.dialect):
+        with self._acquire_turn(reading=False), _translated(self.dialect):
             connection = self._bare.connect()
             try:
                 yield connection
@@ -246,7 +246,7 @@ class Database:
             raise StoreUnavailable("this memory was closed; open it again, with tacit.open(…)")
 
     @contextmanager
-    def _turn_of(self, *, reading: bool) -> Iterator[None]:
+    def _acquire_turn(self, *, reading: bool) -> Iterator[None]:
         self._require_open()
         if self._turn is None or (reading and not self._single):
             yield

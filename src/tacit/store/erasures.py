@@ -66,7 +66,10 @@ from tacit.store.tables import (
 PAGES = "pages"  # rows are deleted and vacuumed; free space in pages may hold their bytes
 NO_SPACE = ""  # where the erasure of a space is noted: no name of a space is empty
 _PAGE_COUNT = 500
-_M, _E, _D, _P = memories.c, erasures.c, derived_from.c, memory_people.c
+_M = memories.c
+_E = erasures.c
+_D = derived_from.c
+_P = memory_people.c
 # Every column that holds the id of a memory.
 _BY_ID: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (memories, (_M.id,)),

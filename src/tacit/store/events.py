@@ -64,12 +64,12 @@ class Events:
         # Ids of one process: they are unlike those of any other, and lie side by side.
         self._origin, self._numbers = secrets.token_hex(6), count()
 
-    def note(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
+    def append(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
         """What is committed. An erased memory takes along what is not written yet."""
         gone = {one.memory_id for one in happened if one.op is Op.ERASE}
         if gone:
             happened = [_unnamed(one, gone) for one in happened]
-            self.drop(space, gone)
+            self.discard(space, gone)
         if not self.keep_days:
             self._seen.add(space)
             return
@@ -86,7 +86,7 @@ class Events:
             self._writer = Thread(target=self.flush, name="tacit-events", daemon=True)
             self._writer.start()
 
-    def drop(
+    def discard(
         self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()
     ) -> None:
         """What is not written yet, of these memories and people; without `ids`, of the space."""
@@ -169,7 +169,7 @@ def _is_there(connection: Connection, dialect: Dialect, space: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _held_still(dialect: Dialect) -> Select[Any]:
-    return dialect.hold_still(_SPACE)
+    return dialect.lock_space_shared(_SPACE)
 
 
 def drop(connection: Connection, space: str, ids: Iterable[str], owners: Iterable[str] = ()) -> int:

@@ -27,12 +27,12 @@ def page(
         if not ids:
             break
         identities = around(connection, space, ids)
-        same = {id: identities.now(id) for id in ids}
+        same = {id: identities.current_identities(id) for id in ids}
         everyone = {one for each in same.values() for one in each}
         order = {one: n for n, one in enumerate(_listed(connection, space, begun, among=everyone))}
         first = [id for id in ids if order[id] == min(order[one] for one in same[id] & set(order))]
         called = _called(connection, space, everyone)
-        found += [(id, _person(identities.head(id), same[id], called)) for id in first]
+        found += [(id, _person(identities.person_id(id), same[id], called)) for id in first]
         after = ids[-1]
     return found[:most]
 
@@ -43,9 +43,9 @@ def named(
     """These people, once each; by the names that they go by and, where `by` is not None, by what
     those call them and nobody else."""
     identities = around(connection, space, who)
-    same = {identities.now(one) for one in who}
+    same = {identities.current_identities(one) for one in who}
     called = _called(connection, space, {one for each in same for one in each}, by)
-    return [_person(identities.head(min(each)), each, called) for each in same]
+    return [_person(identities.person_id(min(each)), each, called) for each in same]
 
 
 def found(connection: Connection, space: str, who: str) -> tuple[Person, ...]:

@@ -14,8 +14,10 @@ from tacit.store.identities import around
 from tacit.store.rows import unpacked
 from tacit.store.tables import audience_people, history, memories, memory_versions
 
-_M, _V = memories.c, memory_versions.c
-_A, _H = audience_people.c, history.c
+_M = memories.c
+_V = memory_versions.c
+_A = audience_people.c
+_H = history.c
 # A memory, one of its wordings, and whether others than its owner might hear it so.
 Said = Sequence[tuple[Any, Any, bool]]
 
@@ -25,8 +27,8 @@ class Exposure:
     """What others keep to themselves takes nothing of anybody's along: that would tell of it."""
 
     since: int  # microseconds
-    who: frozenset[str]  # identities of those who own them, and whom they might reach in private
-    in_groups: bool  # one of them might have been told where others listen
+    people: frozenset[str]  # identities of those who own them, and whom they might reach in private
+    includes_groups: bool  # one of them might have been told where others listen
     rooms: frozenset[str]  # where those were learned, under each id that such a chat has had
 
 
@@ -42,12 +44,12 @@ def of(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
         if heard and wording.sensitivity != Sensitivity.SENSITIVE
     ]
     chats = {one.learned_in for one in told if one.learned_kind == ChatKind.GROUP}
-    rooms = {room for chat in chats for room in places.place(connection, space, chat).rooms}
+    rooms = {room for chat in chats for room in places.place(connection, space, chat).chat_ids}
     return Exposure(
         since=min((row.created_at for row in rows), default=0),
         # Ever: who was the same person then has heard it as their own.
-        who=frozenset(identity for one in reached for identity in found.ever(one)),
-        in_groups=bool(told),
+        people=frozenset(identity for one in reached for identity in found.all_identities(one)),
+        includes_groups=bool(told),
         rooms=frozenset(rooms | chats),
     )
 

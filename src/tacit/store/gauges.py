@@ -15,7 +15,9 @@ from tacit.store.tables import jobs, memories, updates
 from tacit.telemetry import measures
 from tacit.telemetry.port import Meter, Read, Stop
 
-_J, _M, _U = jobs.c, memories.c, updates.c
+_J = jobs.c
+_M = memories.c
+_U = updates.c
 _BROUGHT = (inbox.WAITING, inbox.PARKED)
 _DAY = timedelta(days=1)
 Values = Iterable[tuple[Mapping[str, str], float]]

@@ -58,12 +58,12 @@ def glance(
         return MISS
     statement = _statement(shape, which)
     sql, order, constants = render(database.engine.dialect, statement, tuple(values), lengths)
-    row = database.one(sql, filled(values, order, constants))
+    row = database.fetch_row(sql, filled(values, order, constants))
     if row is None or row[0] != rev:
         return MISS
     if row[1] is None:
         return None
-    heard = audiences.at_hand(request.space, row[1 + _HEARD])
+    heard = audiences.get_cached(request.space, row[1 + _HEARD])
     if heard is None:
         return MISS
     memory = to_memory(row[1:], heard)

@@ -46,11 +46,11 @@ def of_owner(
     most: int,
 ) -> tuple[list[Memory], int]:
     """The foremost of the requester's own active memories, and how many there are of these."""
-    asked = request.managing()
+    asked = request.for_management()
     shape = shape_of(asked)
     if shape is None:
         return [], 0
-    mine = sorted(asked.mine)
+    mine = sorted(asked.own_identities)
     owners = {f"g_owner{n}": one for n, one in enumerate(mine)}
     params = parameters(asked) | owners | {"g_most": most}
     if categories is not None:

@@ -28,7 +28,10 @@ from tacit.store.writes import Writing
 T = TypeVar("T")
 TABLES = (graph_steps, graph_values, graph_writes)
 _AT_ONCE_COUNT = 500
-_S, _V, _O, _A = graph_steps.c, graph_values.c, graph_writes.c, audience_people.c
+_S = graph_steps.c
+_V = graph_values.c
+_O = graph_writes.c
+_A = audience_people.c
 Allowed = frozenset[str] | None
 Tests = list[ColumnElement[bool]]
 
@@ -39,7 +42,7 @@ def _theirs(w: Writing, table: Table, allowed: Allowed) -> Tests:
     c = table.c
     found = [
         c.space_id == w.space,
-        c.person.in_(sorted(w.request.mine)),
+        c.person.in_(sorted(w.request.own_identities)),
         c.place.in_(required_places(w)),
     ]
     if allowed is None:
@@ -130,7 +133,7 @@ def copy(w: Writing, source: str, target: str, allowed: Allowed) -> None:
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
         rows = select(*there).where(*_theirs(w, table, allowed), c.thread == source)
-        w.connection.execute(w.dialect.inserting_missing(table).from_select(names, rows))
+        w.connection.execute(w.dialect.insert_missing_statement(table).from_select(names, rows))
 
 
 def drop(connection: Connection, space: str, who: Collection[str]) -> int:
@@ -150,12 +153,12 @@ def drop_exposed(connection: Connection, space: str, exposed: Exposure) -> None:
     def since(which: Callable[[Any], ColumnElement[bool]]) -> None:
         _drop(connection, space, lambda c: which(c) & (c.saved_at >= exposed.since))
 
-    for some in _some(sorted(exposed.who)):
+    for some in _some(sorted(exposed.people)):
         since(partial(_in_private, some))
-        if exposed.in_groups:
+        if exposed.includes_groups:
             sets = select(_A.audience).where(_A.space_id == space, _A.person.in_(some))
             since(partial(_in_company, some, sets))
-    if exposed.in_groups and exposed.rooms:
+    if exposed.includes_groups and exposed.rooms:
         since(partial(_in_rooms, sorted(exposed.rooms)))
 
 

@@ -66,7 +66,7 @@ class Gate:
         return named
 
     @property
-    def shut(self) -> bool:
+    def is_closed(self) -> bool:
         return self.heard == [] or self.categories == []
 
 
@@ -76,7 +76,7 @@ def places(request: Request) -> list[str] | None:
         return [""]
     if request.kind is not ChatKind.GROUP or request.requester is None or request.chat is None:
         return None
-    return [request.chat, *sorted(request.rooms - {request.chat})]
+    return [request.chat, *sorted(request.chat_ids - {request.chat})]
 
 
 def gate(
@@ -90,20 +90,20 @@ def gate(
     where = places(request)
     if where is None:
         return None
-    whole = Gate(space=request.space, mine=sorted(request.mine), places=where)
+    whole = Gate(space=request.space, mine=sorted(request.own_identities), places=where)
     if request.private and allowed is None:
         return whole
     named = {} if thread is None else {"thread": thread}
     rows = rendered.rows(connection, _seals(whole.shape, thread is not None), whole.params(**named))
     heard = None
     if not request.private:
-        sets = audiences.people(connection, request.space, {row[0] for row in rows})
+        sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
         heard = sorted(id for id, people in sets.items() if id and _all_here(request, people))
     lists = None
     if allowed is not None:
         lists = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
     found = Gate(space=whole.space, mine=whole.mine, places=where, heard=heard, categories=lists)
-    return None if found.shut else found
+    return None if found.is_closed else found
 
 
 def _all_here(request: Request, heard: Iterable[str]) -> bool:
@@ -132,29 +132,29 @@ def glance(
     if not request.private:
         return MISS
     key = (request.space, request.subject or "", thread, ns)
-    alone = id is None and len(request.same) == 1  # under one name
+    alone = id is None and len(request.person_by_identity) == 1  # under one name
     if alone and recent.has(key):
         at_hand = _recent(database, recent, key, rev)
         if at_hand is not None:
             return at_hand
-    open_ = Gate(space=request.space, mine=sorted(request.mine), places=[""])
+    open_ = Gate(space=request.space, mine=sorted(request.own_identities), places=[""])
     params = open_.params(thread=thread, ns=ns)
     if id is not None:
         params["id"] = id
     statement = _one(database.dialect.name, open_.shape, id is not None)
-    rows = database.rows(*rendered.plain(database.engine.dialect, statement, params))
+    rows = database.fetch_rows_binary(*rendered.plain(database.engine.dialect, statement, params))
     own = _own(rows) if rows else None
     if rows is None or own is None or own[1] != rev:
         return MISS
     whole = found(rows, thread)
     if whole is not None and alone:
-        recent.seen(key, _mark(rows, own), whole)
+        recent.add_read(key, _mark(rows, own), whole)
     return whole
 
 
 def _recent(database: Database, recent: Recent, key: Key, rev: int) -> FoundStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
-    rows = database.rows(*rendered.plain(database.engine.dialect, NEWEST, params))
+    rows = database.fetch_rows_binary(*rendered.plain(database.engine.dialect, NEWEST, params))
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
 
 

@@ -75,7 +75,7 @@ class Recent:
             writes=kept.writes,
         )
 
-    def saved(
+    def add_saved(
         self, key: Key, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
     ) -> None:
         """A step that was just written, if all of its values are at hand."""
@@ -87,13 +87,13 @@ class Recent:
             whole = tuple(known[pair] for pair in pairs)
             mark = (step.id, at, step.parent, metadata, packed(step.versions), NO_WRITES)
             kept = _Kept(mark=mark, saved_at=from_micros(at), step=step, values=whole)
-            self._keep(key, kept)
+            self._put(key, kept)
         else:
-            self.forget(key)
+            self.remove(key)
 
-    def seen(self, key: Key, mark: Mark, found: FoundStep) -> None:
+    def add_read(self, key: Key, mark: Mark, found: FoundStep) -> None:
         """A step that was just read whole."""
-        self._keep(
+        self._put(
             key,
             _Kept(
                 mark=mark,
@@ -104,17 +104,17 @@ class Recent:
             ),
         )
 
-    def forget(self, key: Key) -> None:
+    def remove(self, key: Key) -> None:
         with self._lock:
             self._kept.pop(key, None)
 
-    def forget_all(self) -> bool:
+    def clear(self) -> bool:
         """After an erasure: what went in the database goes here."""
         with self._lock:
             self._kept.clear()
         return True
 
-    def _keep(self, key: Key, kept: _Kept) -> None:
+    def _put(self, key: Key, kept: _Kept) -> None:
         size = len(kept.step.data) + sum(len(one.data) for one in kept.values)
         size += sum(len(one.data) for one in kept.writes)
         with self._lock:

@@ -65,7 +65,7 @@ class To:
 
     thread: str
     ns: str
-    before: str | None  # the step that it goes on from
+    parent: str | None  # the step that it goes on from
     categories: str | None  # JSON list of those that whoever writes may use; None: all
 
 
@@ -128,7 +128,7 @@ def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) ->
     """In private, and where who is who is at hand: in one go with the test that this still holds.
     Gives the time it was written at; None where it does not, or where it fails: the usual way then
     does it, or says why."""
-    kept = store.requests.kept(space, asking, union=True)
+    kept = store.requests.get_cached(space, asking, union=True)
     if kept is None or not kept[1].private:
         return None
     rev, request = kept
@@ -178,7 +178,7 @@ def _heard(w: Writing, to: To) -> str | None:
     between has not heard all of it."""
     request, here = w.request, w.request.present
     rows = _seals_before(w, to)
-    sets = w.audiences.people(w.connection, w.space, {row[0] for row in rows})
+    sets = w.audiences.get_people(w.connection, w.space, {row[0] for row in rows})
     for (heard,) in rows:
         were = {request.person(one) for one in sets[heard]} | {request.requester}
         here = frozenset(one for one in here if request.person(one) in were)
@@ -187,10 +187,10 @@ def _heard(w: Writing, to: To) -> str | None:
 
 def _seals_before(w: Writing, to: To) -> Sequence[tuple[Any, ...]]:
     """A graph within a graph begins with what that one has."""
-    at = {"space": w.space, "mine": sorted(w.request.mine), "places": required_places(w)}
+    at = {"space": w.space, "mine": sorted(w.request.own_identities), "places": required_places(w)}
     at |= {"thread": to.thread, "ns": to.ns}
-    if to.before is not None:
-        return rendered.rows(w.connection, _SEAL, {**at, "id": to.before})
+    if to.parent is not None:
+        return rendered.rows(w.connection, _SEAL, {**at, "id": to.parent})
     if not to.ns:
         return []
     return rendered.rows(w.connection, _NEWEST_SEAL, {**at, "ns": to.ns.rpartition(_WITHIN)[0]})

@@ -45,26 +45,26 @@ def did(w: Writing, memory: Memory, event: Event, near: Mapping[str, float] | No
     """Something happened to a memory; `near` is what it is like."""
     best = max(near.values()) if near else None
     node = Node.WORKER if w.actor == SYSTEM else Node.HOTPATH
-    w.happened.append(_about(memory, node, _OPS[event], best))
+    w.events.append(_about(memory, node, _OPS[event], best))
 
 
 def recorded(w: Writing, turn: Memory) -> None:
-    w.happened.append(_about(turn, Node.EPISODIC, Op.CREATE))
+    w.events.append(_about(turn, Node.EPISODIC, Op.CREATE))
 
 
 def erased(w: Writing, ids: Sequence[str]) -> None:
     node = Node.WORKER if w.actor == SYSTEM else Node.HOTPATH
-    w.happened.extend(Happened(node, Op.ERASE, memory_id=id) for id in ids)
+    w.events.extend(Happened(node, Op.ERASE, memory_id=id) for id in ids)
 
 
 def classified(w: Writing, category: str | None) -> None:
-    w.happened.append(Happened(Node.HOTPATH, Op.CLASSIFY, category=category))
+    w.events.append(Happened(Node.HOTPATH, Op.CLASSIFY, category=category))
 
 
 def unclassified(w: Writing) -> None:
     """Unless something was: the turn holds nothing to keep."""
-    if not any(one.op is Op.CLASSIFY for one in w.happened):
-        w.happened.append(Happened(Node.HOTPATH, Op.CLASSIFY, Status.SKIPPED))
+    if not any(one.op is Op.CLASSIFY for one in w.events):
+        w.events.append(Happened(Node.HOTPATH, Op.CLASSIFY, Status.SKIPPED))
 
 
 def likened(w: Writing, id: str, near: Mapping[str, float]) -> None:
@@ -72,9 +72,9 @@ def likened(w: Writing, id: str, near: Mapping[str, float]) -> None:
     best = max((likeness for other, likeness in near.items() if other != id), default=None)
     if best is None:
         return
-    for place, one in enumerate(w.happened):
+    for place, one in enumerate(w.events):
         if one.memory_id == id and one.op in (Op.CREATE, Op.UPDATE):
-            w.happened[place] = one._replace(likeness=best)
+            w.events[place] = one._replace(likeness=best)
 
 
 def _about(memory: Memory, node: Node, op: Op, likeness: float | None = None) -> Happened:

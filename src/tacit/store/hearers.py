@@ -48,9 +48,11 @@ def linked(links: Identities) -> frozenset[str]:
 
 def own_rooms(connection: Connection, request: Request, chat: str) -> list[Room]:
     """The requester's private chat, and the groups that they are in now."""
-    ids = rooms.of(connection, request.space, request.mine, console_limits.ROOMS_MAX_COUNT)
-    found = rooms.opened(connection, request.space, ids, request.mine)
-    return [alone_in(chat), *(found.shown(place) for place in found.places)]
+    ids = rooms.of(
+        connection, request.space, request.own_identities, console_limits.ROOMS_MAX_COUNT
+    )
+    found = rooms.opened(connection, request.space, ids, request.own_identities)
+    return [alone_in(chat), *(found.to_audience_chat(place) for place in found.places)]
 
 
 def alone_in(chat: str) -> Room:
@@ -66,14 +68,14 @@ class _Told:
     links: Identities
     known: Identities
 
-    def in_room(self, place: Place, subject: str | None) -> Decision:
+    def decide_in_group(self, place: Place, subject: str | None) -> Decision:
         """Whether it may be said there if `subject` asks, or else anybody whom it concerns."""
         asking = Asking(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
         there = resolved(self.request, asking, place, self.links, self.known)
         decision = there.decide(self.memory)
         if not decision.allowed:
             for one in sorted(self._concerned(there, place.members)):
-                other = there.by(one).decide(self.memory)
+                other = there.asked_by(one).decide(self.memory)
                 if other.allowed:
                     return other
         return decision
@@ -81,43 +83,48 @@ class _Told:
     def _concerned(self, there: Elsewhere, members: Iterable[str]) -> frozenset[str]:
         person = there.known.person
         those = {person(one) for one in whose(self.memory)}
-        return frozenset(one for one in members if person(one) in those) - self.request.mine
+        return (
+            frozenset(one for one in members if person(one) in those) - self.request.own_identities
+        )
 
-    def alone(self, identity: str) -> Decision:
+    def decide_alone(self, identity: str) -> Decision:
         """Somebody in a private chat of theirs, whichever that is."""
         chat = identity.removeprefix(f"{keys.EXTERNAL}:")
         asking = Asking(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
         at = resolved(self.request, asking, Place(id=chat), self.known, self.known, alone=True)
         return at.decide(self.memory)
 
-    def named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
+    def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
         """Those in the rooms whom the memory names, as far as the requester may know."""
         people = named(self.memory)
-        found = {one for some in there.values() for one in some} - self.request.mine
-        return {one for one in found if not self.known.now(one).isdisjoint(people)}
+        found = {one for some in there.values() for one in some} - self.request.own_identities
+        return {one for one in found if not self.known.current_identities(one).isdisjoint(people)}
 
 
 def of_person(
     connection: Connection, request: Request, subject: str, chat: str, memory: Memory
 ) -> Hearers:
     """In the requester's rooms, and for those they share one with."""
-    space, mine = request.space, request.mine
+    space, mine = request.space, request.own_identities
     links = around(connection, space, named(memory) | mine)
     told = _Told(request, memory, links, known_links(connection, request, links))
     ids = rooms.of(connection, space, mine, console_limits.ROOMS_MAX_COUNT)
     there = rooms.among(connection, space, ids, named(memory) | linked(links) | mine)
-    first = told.named_among(there)
+    first = told.list_named_among(there)
     found = rooms.opened(connection, space, ids, mine, first)
-    others = {one for some in found.first.values() for one in some} - first
+    others = {one for some in found.first_members.values() for one in some} - first
     shown = [*sorted(first), *sorted(others)][: console_limits.HEARERS_MAX_COUNT]
     in_rooms = (
-        (found.shown(place), told.in_room(_with(place, there.get(place.id, ())), subject))
+        (
+            found.to_audience_chat(place),
+            told.decide_in_group(_with(place, there.get(place.id, ())), subject),
+        )
         for place in found.places
     )
     own = (alone_in(chat), explained(settled(request, memory)))
     return Hearers(
         rooms=(own, *said_first(in_rooms)),
-        people=said_first((found.known[one], told.alone(one)) for one in shown),
+        people=said_first((found.people[one], told.decide_alone(one)) for one in shown),
         rooms_left_out=rooms.count_of(connection, space, mine) - len(ids),
         people_left_out=rooms.count_people(connection, space, ids, mine) - len(shown),
     )
@@ -131,14 +138,21 @@ def of_space(connection: Connection, request: Request, memory: Memory) -> Hearer
     told = _Told(request, memory, links, links)
     ids = _of_everybody(connection, space, memory, links)
     there = rooms.among(connection, space, ids, named(memory) | linked(links))
-    heads = sorted({links.head(one) for one in named(memory) if links.known(one)})
-    found = rooms.opened(connection, space, ids, also={i for one in heads for i in links.now(one)})
+    heads = sorted({links.person_id(one) for one in named(memory) if links.is_recognizable(one)})
+    found = rooms.opened(
+        connection, space, ids, also={i for one in heads for i in links.current_identities(one)}
+    )
     in_rooms = []
     for place in found.places:
-        members = {*there.get(place.id, ()), *found.first.get(place.id, ())[:1]}
+        members = {*there.get(place.id, ()), *found.first_members.get(place.id, ())[:1]}
         asks = min(members, default=None)
-        in_rooms.append((found.shown(place), told.in_room(_with(place, members), asks)))
-    by_person = said_first((_whole(found.known, links.now(one)), told.alone(one)) for one in heads)
+        in_rooms.append(
+            (found.to_audience_chat(place), told.decide_in_group(_with(place, members), asks))
+        )
+    by_person = said_first(
+        (_whole(found.people, links.current_identities(one)), told.decide_alone(one))
+        for one in heads
+    )
     most = console_limits.HEARERS_MAX_COUNT
     return Hearers(
         rooms=said_first(in_rooms),
@@ -155,7 +169,7 @@ def _of_everybody(
     most = console_limits.ROOMS_MAX_COUNT
     learned = memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
     here = [places.place(connection, space, learned).id] if learned else []
-    theirs = {identity for one in whose(memory) for identity in links.now(one)}
+    theirs = {identity for one in whose(memory) for identity in links.current_identities(one)}
     first = [*here, *rooms.of(connection, space, theirs, most)] if theirs else here
     return list(dict.fromkeys([*first, *rooms.every(connection, space, most)]))[:most]
 

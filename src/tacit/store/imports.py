@@ -21,7 +21,9 @@ from tacit.store.ids import digest, new_id, within_second
 from tacit.store.tables import imported, imports, memories, spaces
 from tacit.store.writes import Writing
 
-_R, _I, _M = imports.c, imported.c, memories.c
+_R = imports.c
+_I = imported.c
+_M = memories.c
 _TOKEN_CHARS = 32
 _MINE = (
     _R.space_id == bindparam("space"),
@@ -122,19 +124,23 @@ def lapsed(
 
 
 def _own(request: Request) -> dict[str, Any]:
-    return {"space": request.space, "who": sorted(request.mine), "at": to_micros(request.at)}
+    return {
+        "space": request.space,
+        "who": sorted(request.own_identities),
+        "at": to_micros(request.at),
+    }
 
 
 def take_turns(w: Writing) -> None:
     """Two imports of one person see what the other did: one of them waits."""
-    w.dialect.take_turns(w.connection, f"{w.space} imports {w.request.requester}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} imports {w.request.requester}")
 
 
 def avoid_taken_ids(w: Writing) -> None:
     """Where hundreds are added in one second, chance alone would give an id twice."""
     first, last = within_second(w.at)
     params = {"space": w.space, "first": first, "last": last}
-    w.issued.update(id for (id,) in rendered.rows(w.connection, _OF_SECOND, params))
+    w.issued_ids.update(id for (id,) in rendered.rows(w.connection, _OF_SECOND, params))
 
 
 def find(connection: Connection, space: str, who: Collection[str], run: str) -> list[Kept]:
@@ -145,7 +151,7 @@ def find(connection: Connection, space: str, who: Collection[str], run: str) -> 
 
 def begin(w: Writing, run: str, source: str, total: int | None) -> Kept:
     """The run, as it stands before this call; one that was reverted begins anew."""
-    found = find(w.connection, w.space, w.request.mine, run)
+    found = find(w.connection, w.space, w.request.own_identities, run)
     if not found:
         return _add(w, run, source, total)
     kept = found[0]
@@ -158,7 +164,7 @@ def begin(w: Writing, run: str, source: str, total: int | None) -> Kept:
     zero = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
     at = to_micros(w.at)
     change(w, kept, {**zero, "total": total, "started_at": at, "reverted_at": None})
-    return find(w.connection, w.space, w.request.mine, run)[0]
+    return find(w.connection, w.space, w.request.own_identities, run)[0]
 
 
 def _add(w: Writing, run: str, source: str, total: int | None) -> Kept:
@@ -177,7 +183,7 @@ def _add(w: Writing, run: str, source: str, total: int | None) -> Kept:
         "reverted_at": None,
     }
     w.connection.execute(insert(imports).values(**row))
-    return find(w.connection, w.space, w.request.mine, run)[0]
+    return find(w.connection, w.space, w.request.own_identities, run)[0]
 
 
 def change(w: Writing, kept: Kept, values: Mapping[str, Any]) -> None:
@@ -208,8 +214,8 @@ class Brought:
 
     token: str
     memory_id: str
-    untouched: bool  # it stands as it was imported
-    changed: bool  # it stands otherwise, or something else stands in its place
+    is_untouched: bool  # it stands as it was imported
+    is_changed: bool  # it stands otherwise, or something else stands in its place
 
 
 def brought(w: Writing, run: str, most: int) -> list[Brought]:
@@ -217,7 +223,9 @@ def brought(w: Writing, run: str, most: int) -> list[Brought]:
     rows = (
         select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
         .join(memories, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
-        .where(_I.space_id == w.space, _I.person.in_(sorted(w.request.mine)), _I.run == run)
+        .where(
+            _I.space_id == w.space, _I.person.in_(sorted(w.request.own_identities)), _I.run == run
+        )
         .order_by(_I.person, _I.token)
         .limit(most)
     )
@@ -230,14 +238,18 @@ def _brought(row: Any) -> Brought:
     return Brought(
         token=row.token,
         memory_id=row.memory_id,
-        untouched=untouched,
-        changed=stands and not untouched,
+        is_untouched=untouched,
+        is_changed=stands and not untouched,
     )
 
 
 def undone(w: Writing, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
     """What is forgotten may be imported again; what is left is known as before, and stays."""
-    of_run = (_I.space_id == w.space, _I.person.in_(sorted(w.request.mine)), _I.run == run)
+    of_run = (
+        _I.space_id == w.space,
+        _I.person.in_(sorted(w.request.own_identities)),
+        _I.run == run,
+    )
     if forgotten:
         w.connection.execute(delete(imported).where(*of_run, _I.token.in_(forgotten)))
     if left:

@@ -31,7 +31,9 @@ from tacit.store.tables import chat_members, chats, updates
 from tacit.store.writes import Writing
 
 WAITING, PARKED, DONE = "waiting", "parked", "done"
-_U, _C, _R = updates.c, chat_members.c, chats.c
+_U = updates.c
+_C = chat_members.c
+_R = chats.c
 _AT_ONCE_COUNT = 500
 # All that is left of one that is done.
 _EMPTIED: dict[str, Any] = {"state": DONE, "chat": None, "person": None, "payload": ""}
@@ -70,7 +72,7 @@ _FAIL = (
 
 def add(w: Writing, channel: str, brought: Sequence[Update]) -> int:
     """Those that are not known yet; says how many that are."""
-    w.dialect.take_turns(w.connection, f"{w.space} updates {channel}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} updates {channel}")
     where = {"b_space": w.space, "b_channel": channel}
     known: set[str] = set()
     for some in _batched([one.id for one in brought]):

@@ -96,7 +96,7 @@ def index(w: Writing, memory: Memory, heard: str | None) -> None:
     through = doors.of_memory(memory, heard)
     w.dialect.unindex_words(w.connection, w.space, [memory.id])
     # The first step adds the memory itself, which is there.
-    _, *words = w.dialect.adding(to_row(memory, heard), memory.content)
+    _, *words = w.dialect.insert_memory_statements(to_row(memory, heard), memory.content)
     rendered.run(w.connection, words)
     w.dialect.reindex_words(w.connection, memory, through)
     partitions.restamp(w.connection, w.space, [memory.id])

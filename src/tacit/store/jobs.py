@@ -147,7 +147,7 @@ def add(
         rendered.run(connection, [(_ADD, params)])
     if payloads:
         later = due_at if due_at > at else None
-        dialect.of(connection).poke(connection, space, thread, later)
+        dialect.of(connection).notify(connection, space, thread, later)
 
 
 def due(
@@ -236,7 +236,7 @@ def put_off(
         job._which | {"b_worker": worker},
     )
     if not parked:
-        dialect.of(connection).poke(connection, job.space, job.thread, due_at)
+        dialect.of(connection).notify(connection, job.space, job.thread, due_at)
 
 
 def unpark(connection: Connection, space: str, now: datetime) -> int:
@@ -245,7 +245,7 @@ def unpark(connection: Connection, space: str, now: datetime) -> int:
     values = {"parked": False, "attempts": 0, "due_at": to_micros(now)}
     threads = connection.execute(again.values(**values).returning(_J.thread)).scalars().all()
     for thread in dict.fromkeys(threads):
-        dialect.of(connection).poke(connection, space, thread, None)
+        dialect.of(connection).notify(connection, space, thread, None)
     return len(threads)
 
 

@@ -37,9 +37,9 @@ def holders(w: Writing, category: str, key: str, *, for_room: bool) -> list[Any]
     """The active values of a key, of all the writer's identities or of the room."""
     params: dict[str, Any] = {"space": w.space, "category": category, "key": key}
     if for_room:
-        params["rooms"] = sorted(w.request.rooms)
+        params["rooms"] = sorted(w.request.chat_ids)
         return list(w.connection.execute(_OF_ROOM.where(_ACTIVE), params))
-    params["owners"] = sorted(w.request.mine)
+    params["owners"] = sorted(w.request.own_identities)
     return list(w.connection.execute(_OWNED.where(_ACTIVE), params))
 
 
@@ -49,10 +49,12 @@ def taken(w: Writing, memory: Memory) -> bool:
         return False
     params: dict[str, Any] = {"space": w.space, "category": memory.category, "key": memory.key}
     if memory.owner is None:
-        rooms = sorted(place(w.connection, w.space, memory.learned_in or "").rooms)
+        rooms = sorted(place(w.connection, w.space, memory.learned_in or "").chat_ids)
         found = w.connection.execute(_OF_ROOM.where(_ACTIVE), params | {"rooms": rooms})
     else:
-        params["owners"] = sorted(around(w.connection, w.space, [memory.owner]).now(memory.owner))
+        params["owners"] = sorted(
+            around(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+        )
         found = w.connection.execute(_OWNED.where(_ACTIVE), params)
     return any(row.id != memory.id for row in found)
 
@@ -61,7 +63,7 @@ def siblings(w: Writing, memory: Memory) -> list[str]:
     """Values of the same key that other identities of the owner hold, in any state."""
     if memory.key is None or memory.owner is None:
         return []
-    owners = sorted(around(w.connection, w.space, [memory.owner]).now(memory.owner))
+    owners = sorted(around(w.connection, w.space, [memory.owner]).current_identities(memory.owner))
     params = {"space": w.space, "category": memory.category, "key": memory.key, "owners": owners}
     return [row.id for row in w.connection.execute(_OWNED, params) if row.id != memory.id]
 
@@ -73,7 +75,7 @@ def has_already(w: Writing, asked: Draft) -> bool:
         return bool(holders(w, asked.category, asked.key, for_room=False))
     same = select(_M.data).where(
         _M.space_id == w.space,
-        _M.owner.in_(sorted(w.request.mine)),
+        _M.owner.in_(sorted(w.request.own_identities)),
         _M.content == asked.content,
         _M.state == word(State.ACTIVE),
     )

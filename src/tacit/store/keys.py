@@ -66,7 +66,7 @@ class Keyring:
                     self._kept.popitem(last=False)
         return found
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Something about keys is no longer as it was."""
         with self._lock:
             self._turn += 1

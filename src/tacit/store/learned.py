@@ -21,7 +21,9 @@ from tacit.store.rows import unpacked
 from tacit.store.tables import learned, memories, memory_people
 from tacit.store.writes import Writing
 
-_M, _L, _P = memories.c, learned.c, memory_people.c
+_M = memories.c
+_L = learned.c
+_P = memory_people.c
 _ROWS = (
     select(
         _M.id,
@@ -100,7 +102,7 @@ class Kept(NamedTuple):
     subjects: frozenset[str]
     created_at: int
     updated_at: datetime
-    said: str  # its normalised wording
+    content_digest: str  # its normalised wording
     fact: Fact
 
 
@@ -213,6 +215,6 @@ def _kept(row: tuple[Any, ...]) -> Kept:
         subjects=subjects,
         created_at=created_at,
         updated_at=from_micros(updated_at),
-        said=said,
+        content_digest=said,
         fact=fact,
     )

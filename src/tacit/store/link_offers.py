@@ -23,7 +23,8 @@ from tacit.store.writes import Writing
 
 OPEN = "open"  # nobody has answered yet
 ASKED = "asked"  # somebody has, and the giver is asked
-_O, _T = link_offers.c, link_tries.c
+_O = link_offers.c
+_T = link_tries.c
 _LASTS = timedelta(minutes=limits.LINK_CODE_MINUTES)
 _TRIES = timedelta(hours=limits.LINK_TRIES_HOURS)
 _SECOND = timedelta(seconds=1)
@@ -40,7 +41,7 @@ class Asked:
 
 def take_turns(w: Writing, who: str) -> None:
     """What one identity does with codes happens in order, so that its tries are counted."""
-    w.dialect.take_turns(w.connection, f"{w.space} link {who}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} link {who}")
 
 
 def add(w: Writing, who: str, code: str) -> datetime:
@@ -67,7 +68,7 @@ def accept(w: Writing, who: str, code: str) -> Asked | None:
     hashed = _hash(w, code)
     this = (_O.space_id == w.space, _O.code_hash == hashed, _O.expires_at > to_micros(w.at))
     values = {"state": ASKED, "accepted_by": who, "expires_at": to_micros(w.at + _LASTS)}
-    free = (_O.state == OPEN, _O.offered_by.not_in(sorted(w.request.mine | {who})))
+    free = (_O.state == OPEN, _O.offered_by.not_in(sorted(w.request.own_identities | {who})))
     w.connection.execute(update(link_offers).where(*this, *free).values(**values))
     taken = select(link_offers).where(*this, _O.state == ASKED, _O.accepted_by == who)
     row = w.connection.execute(taken).one_or_none()

@@ -36,9 +36,9 @@ def begin(
     if source == target:
         raise InvalidInput("target", "an identity cannot be linked to itself")
     identities = around(connection, space, (source, target))
-    if target in identities.now(source):
+    if target in identities.current_identities(source):
         raise Conflict(f"{source} and {target} are already one person")
-    if kind is LinkKind.MERGE and identities.known(source):
+    if kind is LinkKind.MERGE and identities.is_recognizable(source):
         raise InvalidInput(
             "source",
             "this person has an identity of their own: link it to an account instead of merging, "
@@ -46,7 +46,7 @@ def begin(
         )
     if any(x.source == source and x.ended_at is None for x in identities.links):
         raise Conflict(f"{source} already has a link: end it first")
-    joined = identities.now(source) | identities.now(target)
+    joined = identities.current_identities(source) | identities.current_identities(target)
     if len(joined) > limits.IDENTITIES_PER_PERSON_MAX_COUNT:
         raise InvalidInput(
             "target", f"one person has at most {limits.IDENTITIES_PER_PERSON_MAX_COUNT} identities"
@@ -87,7 +87,9 @@ def _moved(connection: Connection, space: str, identities: Iterable[str]) -> Non
     """What follows from a change of identity, in the same transaction."""
     spaces.touch(connection, space)
     found = around(connection, space, identities)
-    settle_people(connection, space, found, {i for x in identities for i in found.ever(x)})
+    settle_people(
+        connection, space, found, {i for x in identities for i in found.all_identities(x)}
+    )
 
 
 def current(connection: Connection, space: str, source: str) -> Link | None:

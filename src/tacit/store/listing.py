@@ -54,7 +54,7 @@ class Filter:
     sensitivity: str | None = None
     since: int | None = None  # created then or later
     until: int | None = None  # created before
-    begun: tuple[str, ...] = ()  # beginnings of words: `browsing.py`
+    prefixes: tuple[str, ...] = ()  # beginnings of words: `browsing.py`
     after: tuple[int, str] | None = None  # created_at and id of the last one shown
 
     @property
@@ -98,10 +98,10 @@ def page(
     if wanted.words:
         words.require(connection, dialect)
         behind = {
-            branch.door: partial(doors.of_request, connection, request, branch.door)
+            branch.access_path: partial(doors.of_request, connection, request, branch.access_path)
             for branch in branches(shape, ROWS)
         }
-        params.update(dialect.words_params(wanted.words, behind))
+        params.update(dialect.word_match_params(wanted.words, behind))
     return fetch(connection, audiences, request, statement, params)
 
 
@@ -113,7 +113,7 @@ def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool
     for branch in branches(shape, ROWS):
         part = select(_M.created_at, _M.id).where(branch.condition, *terms)
         if by_words:
-            part = part.where(dialect.has_words(branch.door))
+            part = part.where(dialect.word_match_condition(branch.access_path))
         part = part.order_by(*newest).limit(bindparam("p_limit"))
         parts.append(select(part.subquery()))
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()

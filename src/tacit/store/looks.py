@@ -20,7 +20,8 @@ from tacit.store.tables import look_people, looks
 from tacit.store.writes import Writing
 
 _AT_ONCE_COUNT = 500
-_L, _P = looks.c, look_people.c
+_L = looks.c
+_P = look_people.c
 _ALL = (
     select(_L.id, _L.at, _L.actor, _L.word, _L.count.label("shown"), _L.memory_id)
     .where(_L.space_id == bindparam("space"))
@@ -80,7 +81,7 @@ def of_person(connection: Connection, request: Request, after: After, limit: int
     """Looks at what is theirs, newest first: each of their identities' by itself, for that is the
     order of the index. Of others whose memories were shown as well, nothing is told."""
     found: dict[str, Look] = {}
-    for person in sorted(request.mine):
+    for person in sorted(request.own_identities):
         statement = _THEIRS if after is None else _THEIRS.where(_BEFORE_THEIRS)
         for row in connection.execute(statement, _params(request.space, after, limit, person)):
             known = found.get(row.id)

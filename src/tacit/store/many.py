@@ -39,7 +39,9 @@ def add(w: Writing, memories: Sequence[Memory]) -> None:
 
 def _rows(w: Writing, memory: Memory, heard: str | None, stamp: int) -> list[Step]:
     made = [
-        *w.dialect.adding(to_row(memory, heard) | {"stamp": stamp}, memory.content),
+        *w.dialect.insert_memory_statements(
+            to_row(memory, heard) | {"stamp": stamp}, memory.content
+        ),
         steps.version(memory, heard, w.actor, w.at),
         *steps.people(memory),
         steps.first_event(memory, Event.ADD, w.actor, w.at, {"why": w.why} if w.why else None),

@@ -17,7 +17,7 @@ from tacit.store.rendered import Step
 def placing(dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes) -> Step:
     """`vector` is float32, little-endian."""
     row = {"space": space, "home": home, "id": id, "model": model}
-    return _setting(dialect), {**row, "vector": dialect.sent_vector(vector)}
+    return _setting(dialect), {**row, "vector": dialect.encode_vector(vector)}
 
 
 def of_home(
@@ -33,7 +33,7 @@ def of_home(
     if ids is not None:
         params["ids"] = list(ids)
     rows = rendered.rows(connection, _getting(dialect, ids is not None), params)
-    return {id: dialect.received_vector(vector) for id, vector in rows}
+    return {id: dialect.decode_vector(vector) for id, vector in rows}
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, select
 from tacit.clock import from_micros
 from tacit.store.tables import chat_members, chats
 
-_C, _H = chat_members.c, chats.c
+_C = chat_members.c
+_H = chats.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

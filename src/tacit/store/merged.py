@@ -19,7 +19,8 @@ from tacit.store.identities import around
 from tacit.store.tables import person_names, same_people
 from tacit.store.writes import Writing
 
-_S, _N = same_people.c, person_names.c
+_S = same_people.c
+_N = person_names.c
 Groups = Mapping[str, frozenset[str]]
 NO_GROUPS: Groups = {}
 
@@ -29,7 +30,7 @@ def groups(connection: Connection, request: Request) -> Groups:
     if not request.private:
         return NO_GROUPS
     rows = select(_S.person, _S.into).where(
-        _S.space_id == request.space, _S.known_to.in_(sorted(request.mine))
+        _S.space_id == request.space, _S.known_to.in_(sorted(request.own_identities))
     )
     found: dict[str, frozenset[str]] = {}
     for row in connection.execute(rows):
@@ -59,7 +60,10 @@ def same(
 
 def _wider(who: frozenset[str], identities: Identities, found: Groups) -> frozenset[str]:
     return frozenset(
-        other for one in who for linked in identities.now(one) for other in together(found, linked)
+        other
+        for one in who
+        for linked in identities.current_identities(one)
+        for other in together(found, linked)
     )
 
 
@@ -89,7 +93,7 @@ def merge(w: Writing, person: str, into: str) -> None:
     """Whom the requester did not name is absent, whoever else did."""
     if not w.request.private or not _named(w, person) or not _named(w, into):
         raise NotFound("person")
-    w.dialect.take_turns(w.connection, f"{w.space} {w.request.subject} merging")
+    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} merging")
     found = groups(w.connection, w.request)
     one, other = together(found, person), together(found, into)
     if into in one:
@@ -127,13 +131,17 @@ def forget(connection: Connection, space: str, who: Collection[str]) -> int:
 
 
 def _led(w: Writing, person: str) -> tuple[ColumnElement[bool], ...]:
-    return (_S.space_id == w.space, _S.known_to.in_(sorted(w.request.mine)), _S.person == person)
+    return (
+        _S.space_id == w.space,
+        _S.known_to.in_(sorted(w.request.own_identities)),
+        _S.person == person,
+    )
 
 
 def _named(w: Writing, person: str) -> bool:
     named = select(_N.person).where(
         _N.space_id == w.space,
-        _N.known_to.in_(sorted(w.request.mine)),
+        _N.known_to.in_(sorted(w.request.own_identities)),
         _N.person == person,
     )
     return w.connection.execute(named.limit(1)).first() is not None

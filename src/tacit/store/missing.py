@@ -18,7 +18,10 @@ from tacit.store.tables import embedded, memories, vectors
 from tacit.store.tables import spaces as all_spaces
 
 _LOOKING = 0  # instead of the time at which a space was complete
-_M, _V, _E, _S = memories.c, vectors.c, embedded.c, all_spaces.c
+_M = memories.c
+_V = vectors.c
+_E = embedded.c
+_S = all_spaces.c
 _WANTED = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # By the whole key of a vector: anything less might be looked up by the space alone.
 HOME = func.coalesce(

@@ -16,7 +16,9 @@ from tacit.store.noted import pages, touch
 from tacit.store.tables import note_files, note_items, notes, tombstones
 from tacit.store.writes import Writing
 
-_N, _I, _F = notes.c, note_items.c, note_files.c
+_N = notes.c
+_I = note_items.c
+_F = note_files.c
 _SPACE: Any = bindparam("space")
 _PATHS: Any = bindparam("paths", expanding=True)
 _TOMBSTONE = select(tombstones.c.digest).where(

@@ -34,7 +34,10 @@ class FileState:
     asked: int = 0  # how many deletions wait for a yes
 
 
-_F, _L, _N, _M = note_files.c, note_lines.c, notes.c, memories.c
+_F = note_files.c
+_L = note_lines.c
+_N = notes.c
+_M = memories.c
 _FOLDER: Any = (bindparam("space"), bindparam("folder"))
 _FILES = select(_F.path, _F.digest, _F.stamp, _F.problem, _F.asked).where(
     _F.space_id == _FOLDER[0], _F.folder == _FOLDER[1]

@@ -19,7 +19,9 @@ from tacit.store.note_rows import COLUMNS, NoteRow, Rows, to_item, to_note
 from tacit.store.noted import pages
 from tacit.store.tables import chat_members, note_items, notes
 
-_N, _I, _C = notes.c, note_items.c, chat_members.c
+_N = notes.c
+_I = note_items.c
+_C = chat_members.c
 _SHOWN = frozenset({State.ACTIVE, State.EXPIRED})
 _LOOKED_AT_ONCE_COUNT = 100
 _OF_PATHS = (
@@ -80,7 +82,7 @@ def _candidates(connection: Connection, request: Request, since: date) -> Iterat
     """Pages of what may be looked at here at all."""
     if request.requester is None or not (request.private or request.kind is ChatKind.GROUP):
         return
-    rooms, mine = sorted(request.rooms), sorted(request.mine)
+    rooms, mine = sorted(request.chat_ids), sorted(request.own_identities)
     if request.private:
         found = rendered.rows(connection, _ROOMS, {"space": request.space, "mine": mine})
         rooms = sorted({chat for chat, _ in found})

@@ -20,7 +20,11 @@ from tacit.store.tables import memories, note_files, note_items, note_lines, not
 if TYPE_CHECKING:
     from tacit.store.writes import Writing
 
-_N, _I, _F, _L, _M = notes.c, note_items.c, note_files.c, note_lines.c, memories.c
+_N = notes.c
+_I = note_items.c
+_F = note_files.c
+_L = note_lines.c
+_M = memories.c
 _AT_ONCE_COUNT = 500
 _SPACE: Any = bindparam("space")
 _IDS: Any = bindparam("ids", expanding=True)
@@ -58,7 +62,7 @@ _PLACE = text(
 def changed(w: Writing, memory: Memory) -> None:
     """For every change of one memory: a look at two indexes, where nothing of it is noted."""
     for (path,) in rendered.rows(w.connection, _WITH_ONE, {"space": w.space, "id": memory.id}):
-        superseded = w.noted.setdefault(path, set())
+        superseded = w.changed_notes.setdefault(path, set())
         if memory.state is State.SUPERSEDED and memory.superseded_by:
             superseded.add(memory.id)
 
@@ -85,19 +89,19 @@ def buried(w: Writing, ids: Sequence[str]) -> None:
 
 def touch(w: Writing, paths: Collection[str]) -> None:
     for path in paths:
-        w.noted.setdefault(path, set())
+        w.changed_notes.setdefault(path, set())
 
 
 def settle(w: Writing) -> None:
     """At the end of a write that changed notes: one revision for all of them. Whoever sees it sees
     everything up to it, because the next one waits for this write."""
-    for path, superseded in sorted(w.noted.items()):
+    for path, superseded in sorted(w.changed_notes.items()):
         for id in sorted(superseded):
             _succeed(w, path, id)
     stamp = partitions.bump(w.connection, w.space, [partitions.NOTES])[partitions.NOTES]
     of = {"b_space": w.space, "b_stamp": stamp}
-    w.connection.execute(_STAMP, [of | {"b_path": path} for path in sorted(w.noted)])
-    w.noted.clear()
+    w.connection.execute(_STAMP, [of | {"b_path": path} for path in sorted(w.changed_notes)])
+    w.changed_notes.clear()
 
 
 def _succeed(w: Writing, path: str, id: str) -> None:
@@ -121,7 +125,9 @@ def _home(w: Writing, id: str) -> Any:
 def _same_home(w: Writing, before: Any, after: Any) -> bool:
     if before.owner is None or after.owner is None:
         return bool(before.owner == after.owner and before.learned_in == after.learned_in)
-    return after.owner in around(w.connection, w.space, [before.owner]).now(before.owner)
+    return after.owner in around(w.connection, w.space, [before.owner]).current_identities(
+        before.owner
+    )
 
 
 def pages(names: Collection[str]) -> list[list[str]]:

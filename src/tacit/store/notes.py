@@ -82,7 +82,10 @@ __all__ = [
     "touch",
 ]
 
-_N, _I, _F, _M = notes.c, note_items.c, note_files.c, memories.c
+_N = notes.c
+_I = note_items.c
+_F = note_files.c
+_M = memories.c
 _SPACE: Any = bindparam("space")
 _NOTE = select(*COLUMNS).where(_N.space_id == _SPACE)
 _BY_PATH = _NOTE.where(_N.path == bindparam("path"))
@@ -148,7 +151,7 @@ def touch(w: Writing, *paths: str) -> None:
 def settle(w: Writing) -> int:
     """Moves the stamps of what this write changed now, and not at its end; the space's revision
     from then on. For whoever stores a note's stamp in the same write."""
-    if w.noted:
+    if w.changed_notes:
         noted.settle(w)
     return revision(w.connection, w.space)
 
@@ -223,7 +226,7 @@ def rows_of(connection: Connection, audiences: Audiences, space: str, path: str)
     mirror alone."""
     found = rendered.rows(connection, _SHOWN, {"space": space, "path": path})
     first = len(_ITEM)
-    heard = audiences.people(connection, space, [row[first + _HEARD] for row in found])
+    heard = audiences.get_people(connection, space, [row[first + _HEARD] for row in found])
     return [
         (to_item(*row[:first]), to_memory(row[first:], heard[row[first + _HEARD]])) for row in found
     ]
@@ -279,7 +282,7 @@ def moved(database: Database, seen: Mapping[str, int]) -> bool:
     asked again and again where nothing happens."""
     sql, order, constants = rendered.render(database.engine.dialect, _REVISION, ("space",), ())
     for space, revision_then in seen.items():
-        row = database.one(sql, rendered.filled({"space": space}, order, constants))
+        row = database.fetch_row(sql, rendered.filled({"space": space}, order, constants))
         if (0 if row is None else int(row[0])) != revision_then:
             return True
     return False

@@ -18,7 +18,8 @@ from tacit.store.tables import done_memories, done_once
 from tacit.store.writes import Writing
 
 GONE = ""  # the fingerprint of what was erased
-_O, _I = done_once.c, done_memories.c
+_O = done_once.c
+_I = done_memories.c
 _FIND = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
     _O.space_id == bindparam("space"),
     _O.person.in_(bindparam("who", expanding=True)),
@@ -51,14 +52,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    told: Mapping[str, Any]
+    result: Mapping[str, Any]
     ids: Mapping[int, str]  # by their place among those that were noted; without what is gone
 
 
 def find(connection: Connection, request: Request, wanted: Wanted) -> Done | None:
     """What came of it, whichever of their identities asked. Conflict where the key was given for
     something else; NotFound where what came of it is erased."""
-    params = {"space": request.space, "who": sorted(request.mine), "token": wanted.token}
+    params = {"space": request.space, "who": sorted(request.own_identities), "token": wanted.token}
     rows = rendered.rows(connection, _FIND, params)
     if not rows:
         return None
@@ -69,15 +70,15 @@ def find(connection: Connection, request: Request, wanted: Wanted) -> Done | Non
         raise Conflict("this key was given for another request: take a new key for each")
     person, _, result, _ = min(same, key=itemgetter(3, 0))  # of identities that are one by now
     one = {"space": request.space, "person": person, "token": wanted.token}
-    return Done(told=json.loads(result), ids=dict(rendered.rows(connection, _IDS, one)))
+    return Done(result=json.loads(result), ids=dict(rendered.rows(connection, _IDS, one)))
 
 
 def take_turns(w: Writing, wanted: Wanted) -> None:
     """Those of one name get in the way of each other's row: one of them begins again, and finds it.
     Whoever has several names takes turns."""
-    if len(w.request.mine) > 1:
+    if len(w.request.own_identities) > 1:
         what = f"{w.space} once {w.request.requester} {wanted.token}"
-        w.dialect.take_turns(w.connection, what)
+        w.dialect.acquire_lock(w.connection, what)
 
 
 def add(

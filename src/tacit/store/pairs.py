@@ -26,14 +26,12 @@ from tacit.store.tables import (
 )
 from tacit.store.writes import Writing
 
-_M, _V, _K, _R, _D, _N = (
-    memories.c,
-    memory_versions.c,
-    pair_checks.c,
-    reflections.c,
-    derived_from.c,
-    person_names.c,
-)
+_M = memories.c
+_V = memory_versions.c
+_K = pair_checks.c
+_R = reflections.c
+_D = derived_from.c
+_N = person_names.c
 _HEARD = COLUMNS.index(_M.heard)
 _ASKED_AT_ONCE_COUNT = 500
 # A pair that somebody said is no pair: kept for as long as both memories are, however alike.
@@ -53,8 +51,8 @@ class Worded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    likeness: int  # in hundredths, or SOMEBODYS_WORD
-    same: bool
+    similarity: int  # in hundredths, or SOMEBODYS_WORD
+    is_same: bool
     checked_at: datetime
 
 
@@ -130,7 +128,7 @@ def _fetched(
     connection: Connection, audiences: Audiences, space: str, statement: Select[Any]
 ) -> Iterator[Worded]:
     rows = [tuple(row) for row in connection.execute(statement)]
-    heard = audiences.people(connection, space, {row[1 + _HEARD] for row in rows})
+    heard = audiences.get_people(connection, space, {row[1 + _HEARD] for row in rows})
     for worded_at, *row in rows:
         memory = to_memory(row, heard[row[_HEARD]])
         yield Worded(memory=memory, worded_at=from_micros(worded_at))
@@ -177,7 +175,7 @@ def checks(
         )
         for row in rows:
             found[row.first_id, row.second_id] = Check(
-                likeness=row.likeness, same=row.same, checked_at=from_micros(row.checked_at)
+                similarity=row.likeness, is_same=row.same, checked_at=from_micros(row.checked_at)
             )
     return found
 
@@ -194,8 +192,8 @@ def note_checks(w: Writing, noted: Mapping[Key, Check]) -> None:
             "space_id": w.space,
             "first_id": first,
             "second_id": second,
-            "likeness": check.likeness,
-            "same": check.same,
+            "likeness": check.similarity,
+            "same": check.is_same,
             "checked_at": to_micros(check.checked_at),
         }
         w.dialect.insert_missing(w.connection, pair_checks, [row])

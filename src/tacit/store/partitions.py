@@ -20,7 +20,10 @@ from tacit.store import rendered
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import audience_people, memories, memory_people, partitions
 
-_P, _A, _M, _W = partitions.c, audience_people.c, memories.c, memory_people.c
+_P = partitions.c
+_A = audience_people.c
+_M = memories.c
+_W = memory_people.c
 BUMPED_AT_ONCE_COUNT = 200
 NOTES = "n:notes"  # leads to no memory: moves when a note of the space does
 

@@ -48,7 +48,8 @@ _CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("fol
 _UNCHANNELLED = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
 _GIVEN = select(_N.person, _N.kind, _N.name).where(_HERE)
 _ALL = union_all(select(_N.person, _N.kind, _N.name).where(_OWN), _GIVEN)
-_ME, _THEM = chat_members.alias().c, chat_members.alias().c
+_ME = chat_members.alias().c
+_THEM = chat_members.alias().c
 _ACQUAINTED = (
     select(_THEM.person)
     .where(
@@ -107,7 +108,7 @@ def meant(
     tell.
     """
     if isinstance(who, str) and folded(who) in _ONESELF:
-        return request.mine
+        return request.own_identities
     written = keys.identity(who, field)
     found = [written] if written else find(connection, request, _name(who, field))[0]
     if len(found) > 1:
@@ -126,7 +127,7 @@ def meant(
 def is_hidden(connection: Connection, request: Request, who: frozenset[str]) -> bool:
     """Whether this is a key that somebody here has elsewhere and that the requester has not met:
     whose it is, is theirs to tell."""
-    known = {*_scope(connection, request)["here"], *request.mine}
+    known = {*_scope(connection, request)["here"], *request.own_identities}
     if not known.isdisjoint(who):
         return False  # somebody they met, and an account that this one has besides
     return any(request.person(one) in request.audience for one in who)
@@ -164,7 +165,7 @@ def _refer(
     found, own = find(connection, request, name, withholding=withholding)
     if not found or (withholding and not own):
         # Two writers may meet somebody new at once: the second finds whom the first made.
-        dialect.take_turns(connection, f"{request.space} {request.subject} {folded(name)}")
+        dialect.acquire_lock(connection, f"{request.space} {request.subject} {folded(name)}")
         found, own = find(connection, request, name, withholding=withholding)
     if len(found) > 1:
         raise InvalidInput(
@@ -239,7 +240,7 @@ def known_to(connection: Connection, request: Request, *, own_names: bool = True
     met = {*scope["here"], *scope["mine"]}
     identities = around(connection, request.space, {row.person for row in rows})
     heads = {
-        one: identities.head(one) if one in met or one.startswith(_UNCHANNELLED) else one
+        one: identities.person_id(one) if one in met or one.startswith(_UNCHANNELLED) else one
         for one in {row.person for row in rows}
     }
     if own_names:
@@ -251,7 +252,7 @@ def known_to(connection: Connection, request: Request, *, own_names: bool = True
         known.setdefault(head, set()).add(row.person)
         names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
     if request.requester in known:
-        known[request.requester] |= request.mine
+        known[request.requester] |= request.own_identities
     # In the order of what is shown: that of who they really are would tell of it.
     return sorted((whole(known[head], names[head]) for head in names), key=lambda one: one.id)
 
@@ -283,11 +284,11 @@ def whole(known: set[str], names: set[Name]) -> Person:
 def _scope(connection: Connection, request: Request) -> dict[str, Any]:
     """Whose names this requester may use: their own, of those here, and in private of everybody
     they share a group with; by the identities those have there and by no others."""
-    here = request.mine | request.present
+    here = request.own_identities | request.present
     if request.private:
-        params = {"space": request.space, "mine": sorted(request.mine)}
+        params = {"space": request.space, "mine": sorted(request.own_identities)}
         here |= _people(connection, _ACQUAINTED, params)
-    return {"space": request.space, "mine": sorted(request.mine), "here": sorted(here)}
+    return {"space": request.space, "mine": sorted(request.own_identities), "here": sorted(here)}
 
 
 def _name(value: object, field: str) -> str:

@@ -31,7 +31,7 @@ def place(connection: Connection, space: str, chat: str) -> Place:
     """A chat under its newest id, with everybody who is known to be in it."""
     row = connection.execute(_CHAT, {"space": space, "id": chat}).one_or_none()
     if row is None:
-        return Place(id=chat, rooms=frozenset({chat}))
+        return Place(id=chat, chat_ids=frozenset({chat}))
     seen = {chat}
     while row.migrated_to is not None and row.migrated_to not in seen:
         seen.add(row.migrated_to)
@@ -52,7 +52,7 @@ def place(connection: Connection, space: str, chat: str) -> Place:
         id=row.id,
         kind=ChatKind(row.kind),
         confidential=row.confidential,
-        rooms=frozenset(rooms),
+        chat_ids=frozenset(rooms),
         members=frozenset(members),
     )
 
@@ -152,7 +152,7 @@ def set_confidential(
 ) -> None:
     """The chat's flag is kept on each of its memories too, so both move together."""
     known = _group(connection, dialect, space, chat, at)
-    rooms = sorted(known.rooms)
+    rooms = sorted(known.chat_ids)
     c, m = chats.c, memories.c
     connection.execute(
         update(chats).where(c.space_id == space, c.id.in_(rooms)).values(confidential=on)
@@ -168,10 +168,10 @@ def migrate_chat(
 ) -> None:
     """The channel gave a group a new id: its memories and members go with it."""
     known = _group(connection, dialect, space, old, at)
-    if new in known.rooms:
+    if new in known.chat_ids:
         return
     there = place(connection, space, new)
-    if there.kind is not None and (there.kind is not ChatKind.GROUP or len(there.rooms) > 1):
+    if there.kind is not None and (there.kind is not ChatKind.GROUP or len(there.chat_ids) > 1):
         raise Conflict("the new chat id is already another chat's")
     _group(connection, dialect, space, new, at)
     c = chats.c

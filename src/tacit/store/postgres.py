@@ -157,11 +157,11 @@ def _swapped(numbers: bytes) -> bytes:
 class PostgreSQL(Alike):
     name = "postgresql"
     one_writer = False
-    has_pokes = True
+    has_notify = True
     plans_go_stale = True
-    writes_as_one = True
-    words_follow = False
-    left_by_scrub = erasures.PAGES
+    combines_statements = True
+    defers_fts_index = False
+    remains_after_scrub = erasures.PAGES
     # Both ways in the type's binary form, which is read many times faster than its text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
     # A read may take several statements: they see one moment.
@@ -170,7 +170,7 @@ class PostgreSQL(Alike):
 
     def __init__(self) -> None:
         self.write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED", OPTION: self}
-        self._can_poke: bool | None = None  # not looked yet
+        self._can_notify: bool | None = None  # not looked yet
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE
@@ -184,17 +184,17 @@ class PostgreSQL(Alike):
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
 
-    def inserting_missing(self, table: Table) -> Insert:
+    def insert_missing_statement(self, table: Table) -> Insert:
         return insert(table).on_conflict_do_nothing()
 
     def lock_space(self, connection: Connection, space: str) -> None:
         row = select(spaces.c.space_id).where(spaces.c.space_id == space)
         connection.execute(row.with_for_update())
 
-    def hold_still(self, statement: Select[Any]) -> Select[Any]:
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
         return statement.with_for_update(read=True)
 
-    def take_turns(self, connection: Connection, what: str) -> None:
+    def acquire_lock(self, connection: Connection, what: str) -> None:
         connection.execute(
             text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what}
         )
@@ -203,20 +203,20 @@ class PostgreSQL(Alike):
         # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
         return statement.with_for_update(key_share=True)
 
-    def poke(
+    def notify(
         self, connection: Connection, space: str, thread: str, due_at: datetime | None
     ) -> None:
-        if self._can_poke is None:
-            self._can_poke = pokes.is_ready(connection)
-        if self._can_poke:
+        if self._can_notify is None:
+            self._can_notify = pokes.is_ready(connection)
+        if self._can_notify:
             pokes.add(connection, space, thread, due_at)
 
-    def take_pokes(self, connection: Connection) -> bool:
+    def install_notify(self, connection: Connection) -> bool:
         self.lock_for_migration(connection)
-        self._can_poke = pokes.create(connection) and pokes.is_ready(connection)
-        return self._can_poke
+        self._can_notify = pokes.create(connection) and pokes.is_ready(connection)
+        return self._can_notify
 
-    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:
+    def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Step]:
         owner = None if row["is_turn"] else row["owner"]
         words = lexemes(spell(row["space_id"], owner, content, row["key"]))
         return [(_ADD_MEMORY, {**row, "words": _array(words)})]
@@ -231,12 +231,12 @@ class PostgreSQL(Alike):
     def unindex_space(self, connection: Connection, space: str) -> None:
         """The words went with their rows."""
 
-    def has_words(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
         """Where a branch's own index is narrow, its rows are looked at one by one."""
         heard = door in (Door.HEARD_BY_ME, Door.HEARD_BY_ALL)
         return _BY_INDEX if heard else _BY_ROW
 
-    def words_params(
+    def word_match_params(
         self,
         words: Sequence[str],
         doors: Mapping[Door, Callable[[], Sequence[str] | None]],  # noqa: ARG002
@@ -244,20 +244,20 @@ class PostgreSQL(Alike):
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
 
-    def begun_ids(self) -> TextClause:
+    def prefix_match_ids(self) -> TextClause:
         return _BEGUN_IDS
 
-    def says_begun(self, count: int) -> TextClause:  # noqa: ARG002
+    def prefix_match_condition(self, count: int) -> TextClause:  # noqa: ARG002
         return _SAYS_BEGUN
 
-    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+    def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
         door = "" if owner is None else f"_{owner}"
         return {"b_begun": " & ".join(f"'{door}{word}':*" for word in begun)}
 
-    def sent_vector(self, vector: bytes) -> bytes:
+    def encode_vector(self, vector: bytes) -> bytes:
         return _sent(vector)
 
-    def received_vector(self, sent: bytes) -> bytes:
+    def decode_vector(self, sent: bytes) -> bytes:
         return _swapped(sent[4:])
 
     def index_vectors(self, connection: Connection) -> list[str]:
@@ -278,17 +278,17 @@ class PostgreSQL(Alike):
                 did.append(f"indexed {count} vectors")
         return did
 
-    def nearness(self, dimension: int) -> TextClause | None:
+    def vector_distance(self, dimension: int) -> TextClause | None:
         # Spelt as in the index that `maintain` makes where there are many.
         sized = f"vector({dimension})"
         return text(f"CAST(vectors.vector AS {sized}) <=> CAST(:n_vector AS {sized})")
 
-    def prepare_nearness(self, connection: Connection) -> None:
+    def prepare_vector_search(self, connection: Connection) -> None:
         # Whoever may hear little of what is near goes on looking until there is enough.
         connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
         connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
 
-    def nearness_params(self, vector: bytes) -> dict[str, bytes]:
+    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:
         return {"n_vector": _sent(vector)}
 
     def scrub(self, connection: Connection) -> bool:
@@ -300,10 +300,10 @@ class PostgreSQL(Alike):
     def rewrite(self, connection: Connection) -> str | None:
         return remnants.rewrite(connection, sorted(metadata.tables))
 
-    def follow_log(self, connection: Connection, remains: str) -> str:
+    def track_wal(self, connection: Connection, remains: str) -> str:
         return remnants.follow_log(connection, remains)
 
-    def logs_values(self, connection: Connection) -> bool:
+    def logs_parameters(self, connection: Connection) -> bool:
         return remnants.logs_values(connection)
 
     def check(self, connection: Connection) -> list[str]:
@@ -318,7 +318,7 @@ class PostgreSQL(Alike):
         )
         return [f"index {name} is not valid" for (name,) in rows]
 
-    def analyse(self, connection: Connection) -> None:
+    def analyze(self, connection: Connection) -> None:
         self._on_tables(connection, "ANALYZE")
 
     def compact(self, connection: Connection) -> None:

@@ -17,7 +17,10 @@ from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import declined, learned, memories, proposals
 from tacit.store.writes import Writing
 
-_P, _D, _L, _M = proposals.c, declined.c, learned.c, memories.c
+_P = proposals.c
+_D = declined.c
+_L = learned.c
+_M = memories.c
 _WAITING = (
     select(
         _P.memory_id, _P.concerns, _P.reason, _P.replaces, _P.signals, _P.created_at, _P.expires_at
@@ -100,7 +103,7 @@ def memory(connection: Connection, audiences: Audiences, space: str, id: str) ->
     row = connection.execute(_WORDS, {"space": space, "id": id}).first()
     if row is None:
         return None
-    heard = audiences.people(connection, space, [row[_HEARD]])
+    heard = audiences.get_people(connection, space, [row[_HEARD]])
     return to_memory(row, heard[row[_HEARD]])
 
 

@@ -71,7 +71,7 @@ def versions(
     """The wordings this requester may hear, oldest first: each by who was there then. A version
     that changed only data counts for those who see the data."""
     rows = connection.execute(VERSIONS, {"space": memory.space, "id": memory.id}).all()
-    heard = audiences.people(connection, memory.space, (row.heard for row in rows))
+    heard = audiences.get_people(connection, memory.space, (row.heard for row in rows))
     found: list[Version] = []
     for row in rows:
         version = Version(
@@ -157,7 +157,7 @@ def fetch(
     params: dict[str, Any],
 ) -> list[Found]:
     rows = rendered.rows(connection, statement, params)
-    heard = audiences.people(connection, request.space, [row[_HEARD] for row in rows])
+    heard = audiences.get_people(connection, request.space, [row[_HEARD] for row in rows])
     found: list[Found] = []
     for row in rows:
         memory = to_memory(row, heard[row[_HEARD]])

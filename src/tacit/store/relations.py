@@ -16,7 +16,8 @@ from tacit.store.steps import RELATED_TO
 from tacit.store.tables import derived_from, memories, relations
 from tacit.store.writes import Writing
 
-_R, _M = relations.c, memories.c
+_R = relations.c
+_M = memories.c
 # Two statements, because with an OR neither index is used.
 _UNFOUND = [
     delete(relations).where(

@@ -58,7 +58,7 @@ class Requests:
                 self._kept.popitem(last=False)
         return request
 
-    def kept(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
+    def get_cached(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
         """What was resolved before, and the revision it holds for."""
         return self._kept.get((space, asking, union))
 
@@ -73,13 +73,13 @@ class Requests:
             request = self.resolve(connection, space, asking, at, union=True)
             known = rev > 0 and places.knows(connection, space, asking)
         if not known:
-            rev = database.write(lambda c: self._note(c, database, request, asking, at))
+            rev = database.write(lambda c: self._register(c, database, request, asking, at))
         with self._lock:
             self._registered[key] = rev
             if len(self._registered) > limits.IDENTITY_CACHE_MAX_COUNT:
                 self._registered.popitem(last=False)
 
-    def _note(
+    def _register(
         self,
         connection: Connection,
         database: Database,

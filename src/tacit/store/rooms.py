@@ -20,7 +20,8 @@ from tacit.model.words import ChatKind
 from tacit.store import people
 from tacit.store.tables import chat_members, chats
 
-_C, _H = chat_members.c, chats.c
+_C = chat_members.c
+_H = chats.c
 _SPACE: BindParameter[str] = bindparam("space")
 _NOW = and_(_C.space_id == _SPACE, _C.left_at.is_(None))
 # Under its newest id: who was in it under an older one came along.
@@ -103,16 +104,16 @@ class Rooms:
     """Some groups, in the order that they were asked for, with the first of those in them."""
 
     places: tuple[Place, ...]  # without their members
-    first: Mapping[str, tuple[str, ...]]  # chat → who is there, but for whoever asks
-    known: Mapping[str, Person] = field(default_factory=dict)  # those by the names they go by
+    first_members: Mapping[str, tuple[str, ...]]  # chat → who is there, but for whoever asks
+    people: Mapping[str, Person] = field(default_factory=dict)  # those by the names they go by
 
-    def shown(self, place: Place) -> Room:
-        there = self.first.get(place.id, ())
+    def to_audience_chat(self, place: Place) -> Room:
+        there = self.first_members.get(place.id, ())
         return Room(
             id=place.id,
             kind=ChatKind.GROUP,
             confidential=place.confidential,
-            people=tuple(self.known[one] for one in there[: console_limits.ROOM_PEOPLE_MAX_COUNT]),
+            people=tuple(self.people[one] for one in there[: console_limits.ROOM_PEOPLE_MAX_COUNT]),
             complete=len(there) <= console_limits.ROOM_PEOPLE_MAX_COUNT,
         )
 
@@ -130,7 +131,7 @@ def opened(
     found = {row.id: row.confidential for row in connection.execute(_SOME, _all(space, ids))}
     earlier = _earlier(connection, space, ids)
     places = [
-        Place(id=id, kind=ChatKind.GROUP, confidential=found[id], rooms=frozenset(earlier[id]))
+        Place(id=id, kind=ChatKind.GROUP, confidential=found[id], chat_ids=frozenset(earlier[id]))
         for id in ids
         if id in found
     ]

@@ -37,7 +37,9 @@ _SEQ = 0
 _NOT_BEGUN = "{}"
 _LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 _AHEAD = timedelta(seconds=limits.LEASE_HELD_MAX_SECONDS)  # that the clocks of two servers may be
-_J, _R, _S = jobs.c, job_runs.c, spaces.c
+_J = jobs.c
+_R = job_runs.c
+_S = spaces.c
 _NEVER_RAN = not_(exists().where(_R.space_id == _J.space_id, _R.task == _J.kind))
 
 
@@ -59,8 +61,8 @@ class Standing:
     """A task of a space as it stands."""
 
     due_at: datetime
-    held: bool  # somebody is at it, unless they died
-    begun: bool
+    is_leased: bool  # somebody is at it, unless they died
+    has_begun: bool
     problem: str | None
     attempts: int
     counts: Mapping[str, int]
@@ -83,7 +85,7 @@ def plan(
     here = dialect.of(connection)
     # Held still, so that a space that is being erased does not leave a task behind.
     standing = select(_S.space_id).where(_S.space_id.in_(sorted(names))).order_by(_S.space_id)
-    found = connection.execute(here.hold_still(standing)).scalars().all()
+    found = connection.execute(here.lock_space_shared(standing)).scalars().all()
     rows = [
         {
             "space_id": space,
@@ -292,8 +294,8 @@ def _standing(row: Row[*tuple[Any, ...]], now: datetime) -> Standing:
     begun = json.loads(row.payload)
     return Standing(
         due_at=from_micros(row.due_at),
-        held=row.leased_until is not None and _holds(row.leased_until, now),
-        begun=bool(begun),
+        is_leased=row.leased_until is not None and _holds(row.leased_until, now),
+        has_begun=bool(begun),
         problem=row.problem,
         attempts=row.attempts,
         counts=begun.get("counts", {}),

@@ -89,7 +89,7 @@ def turns(
         .limit(limits.SUMMARY_TURNS_MAX_COUNT)
     )
     rows = [tuple(row) for row in connection.execute(found)]
-    heard = audiences.people(connection, space, {row[_HEARD] for row in rows})
+    heard = audiences.get_people(connection, space, {row[_HEARD] for row in rows})
     return [to_memory(row, heard[row[_HEARD]]) for row in reversed(rows)]
 
 

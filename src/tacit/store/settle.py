@@ -54,7 +54,7 @@ def settle_people(
     for identity in sorted(touched):
         if identity in seen:
             continue
-        person = identities.now(identity)
+        person = identities.current_identities(identity)
         seen |= person
         rows = connection.execute(KEYED.where(_M.space_id == space, _M.owner.in_(person))).all()
         slots: dict[tuple[str, str], list[Any]] = {}
@@ -98,7 +98,7 @@ def _judge_withheld(connection: Connection, space: str, people: Collection[str])
     for id in connection.execute(touched).scalars().all():
         named = select(p.person).where(p.space_id == space, p.memory_id == id, p.role == WITHHELD)
         withheld_from = connection.execute(named).scalars().all()
-        known = around(connection, space, withheld_from).known
+        known = around(connection, space, withheld_from).is_recognizable
         connection.execute(
             update(memories)
             .where(_M.space_id == space, _M.id == id)

@@ -21,7 +21,8 @@ from tacit.store import rendered
 from tacit.store.tables import sign_ins, sittings
 from tacit.store.writes import Writing
 
-_L, _S = sign_ins.c, sittings.c
+_L = sign_ins.c
+_S = sittings.c
 _OFFER = select(_L.space_id, _L.digest, _L.person, _L.operator, _L.expires_at).where(
     _L.id == bindparam("id")
 )
@@ -166,7 +167,7 @@ def _of(table: Table, who: Who) -> tuple[Any, ...]:
 def _take_turns(w: Writing, who: Who) -> None:
     """What one of them has is counted, so they come one after the other."""
     named = who.person if who.person is not None else f"operator {who.operator}"
-    w.dialect.take_turns(w.connection, f"{w.space} sign in {named}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} sign in {named}")
 
 
 def _keep_newest(w: Writing, table: Table, who: Who, by: Any, count: int) -> None:

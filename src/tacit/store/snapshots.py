@@ -18,7 +18,8 @@ from tacit.store import writes
 from tacit.store.tables import blocks, change_log
 from tacit.store.writes import Writing
 
-_B, _C = blocks.c, change_log.c
+_B = blocks.c
+_C = change_log.c
 _TAKEN = select(_B.taken_at, _B.used_at).where(
     _B.space_id == bindparam("space"),
     _B.thread == bindparam("thread"),
@@ -51,7 +52,7 @@ def audience_of(request: Request) -> str:
         request.kind.value,
         str(request.complete),
         *sorted(request.audience),
-        *sorted(request.mine),
+        *sorted(request.own_identities),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 

@@ -22,9 +22,9 @@ _SPACE = select(spaces.c.identity_rev, spaces.c.secret, _ERASED).where(
 
 
 class Entered(NamedTuple):
-    rev: int
+    identity_revision: int
     secret: str
-    erased: bool  # something was, and its id is never given again
+    has_tombstones: bool  # something was, and its id is never given again
 
 
 def ensure(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
@@ -63,7 +63,7 @@ def enter(connection: Connection, dialect: Dialect, space: str, at: datetime) ->
 
 @lru_cache(maxsize=8)
 def _held_still(dialect: Dialect) -> Select[Any]:
-    return dialect.hold_still(_SPACE)
+    return dialect.lock_space_shared(_SPACE)
 
 
 def names(connection: Connection) -> list[str]:

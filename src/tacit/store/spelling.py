@@ -17,8 +17,8 @@ _TOKEN_CHARS = 8  # two owners with the same token cost a little: their rows are
 
 
 class Spelt(NamedTuple):
-    said: list[str]
-    own: list[str]
+    words: list[str]
+    owner_words: list[str]
 
 
 def spelt(memory: Memory) -> Spelt:
@@ -40,7 +40,7 @@ def spell(space: str, owner: str | None, content: str, key: str | None = None) -
 
 def lexemes(words: Spelt) -> list[str]:
     """Both in one column: those behind their owner's token begin as no word does."""
-    return sorted({*words.said, *(f"_{word}" for word in words.own)})
+    return sorted({*words.words, *(f"_{word}" for word in words.owner_words)})
 
 
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)

@@ -136,11 +136,11 @@ def _any_of(words: Sequence[str]) -> str:
 class SQLite(Alike):
     name = "sqlite"
     one_writer = True
-    has_pokes = False
+    has_notify = False
     plans_go_stale = False
-    writes_as_one = False
-    words_follow = True
-    left_by_scrub = ""
+    combines_statements = False
+    defers_fts_index = True
+    remains_after_scrub = ""
     vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
@@ -162,30 +162,30 @@ class SQLite(Alike):
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
 
-    def inserting_missing(self, table: Table) -> Insert:
+    def insert_missing_statement(self, table: Table) -> Insert:
         return insert(table).on_conflict_do_nothing()
 
     def lock_space(self, connection: Connection, space: str) -> None:
         """BEGIN IMMEDIATE already orders all writers."""
 
-    def hold_still(self, statement: Select[Any]) -> Select[Any]:
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
-    def take_turns(self, connection: Connection, what: str) -> None:
+    def acquire_lock(self, connection: Connection, what: str) -> None:
         """BEGIN IMMEDIATE already orders all writers."""
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
-    def poke(
+    def notify(
         self, connection: Connection, space: str, thread: str, due_at: datetime | None
     ) -> None:
         """Who works in this process is woken there; others look every now and then."""
 
-    def take_pokes(self, connection: Connection) -> bool:  # noqa: ARG002
+    def install_notify(self, connection: Connection) -> bool:  # noqa: ARG002
         return False
 
-    def adding(self, row: Mapping[str, Any], content: str) -> list[Step]:  # noqa: ARG002
+    def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Step]:  # noqa: ARG002
         return [(_ADD_MEMORY, row), (_ADD_ROW, {"space": row["space_id"], "id": row["id"]})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
@@ -206,11 +206,11 @@ class SQLite(Alike):
         connection.execute(_DROP_SPACE_WORDS, {"space": space})
         connection.execute(_DROP_SPACE_ROWS, {"space": space})
 
-    def has_words(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
         matching = _MATCHING.replace(":p_words", f":p_words_{door}")
         return literal_column("memories.id").in_(text(matching))
 
-    def words_params(
+    def word_match_params(
         self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         wanted = f"content : ({_any_of(words)})"
@@ -221,35 +221,35 @@ class SQLite(Alike):
             params[f"p_words_{door}"] = wanted + through
         return params
 
-    def begun_ids(self) -> TextClause:
+    def prefix_match_ids(self) -> TextClause:
         return _BEGUN_IDS
 
-    def says_begun(self, count: int) -> TextClause:
+    def prefix_match_condition(self, count: int) -> TextClause:
         tests = (f"instr(' ' || c.c0, ' ' || :b_begun_{n}) > 0" for n in range(count))
         return text(f"{_SAID}{' AND '.join(tests)})")
 
-    def begun_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+    def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
         wanted = " AND ".join(f'"{owner or ""}{word}"*' for word in begun)
         column = "content" if owner is None else "own"
         words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
         return {"b_begun": f"{column} : ({wanted})", **words}
 
-    def sent_vector(self, vector: bytes) -> bytes:
+    def encode_vector(self, vector: bytes) -> bytes:
         return vector
 
-    def received_vector(self, sent: bytes) -> bytes:
+    def decode_vector(self, sent: bytes) -> bytes:
         return sent
 
     def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
         return []
 
-    def nearness(self, dimension: int) -> TextClause | None:  # noqa: ARG002
+    def vector_distance(self, dimension: int) -> TextClause | None:  # noqa: ARG002
         return None
 
-    def prepare_nearness(self, connection: Connection) -> None:
+    def prepare_vector_search(self, connection: Connection) -> None:
         pass
 
-    def nearness_params(self, vector: bytes) -> dict[str, bytes]:  # noqa: ARG002
+    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:  # noqa: ARG002
         return {}
 
     def scrub(self, connection: Connection) -> bool:
@@ -264,12 +264,12 @@ class SQLite(Alike):
         return self._empty_log(connection)
 
     def rewrite(self, connection: Connection) -> str | None:
-        return self.left_by_scrub if self.scrub(connection) else None
+        return self.remains_after_scrub if self.scrub(connection) else None
 
-    def follow_log(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
+    def track_wal(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
         return remains
 
-    def logs_values(self, connection: Connection) -> bool:  # noqa: ARG002
+    def logs_parameters(self, connection: Connection) -> bool:  # noqa: ARG002
         return False
 
     def _empty_log(self, connection: Connection) -> bool:
@@ -301,7 +301,7 @@ class SQLite(Alike):
         ).scalar_one()
         return found + ([f"full text: {missing} memories are not indexed"] if missing else [])
 
-    def analyse(self, connection: Connection) -> None:
+    def analyze(self, connection: Connection) -> None:
         connection.exec_driver_sql("ANALYZE")
 
     def compact(self, connection: Connection) -> None:

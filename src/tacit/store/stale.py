@@ -27,7 +27,9 @@ from tacit.store.tables import (
     updates,
 )
 
-_C, _T, _B = change_log.c, thread_revisions.c, blocks.c
+_C = change_log.c
+_T = thread_revisions.c
+_B = blocks.c
 
 
 def drop(connection: Connection, space: str, now: datetime, most: int) -> int:

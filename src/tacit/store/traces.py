@@ -23,19 +23,19 @@ class Traces:
         self._looked_at: _Stamp = ()
         self._now: _Stamp = ()
 
-    def none_since(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing was written since the last look that `looked` told of. A database that is
         no file never says so."""
         self._now = tuple(map(_stamp, self._paths))
         return bool(self._now) and self._now == self._looked_at
 
-    def looked(self) -> None:
+    def mark_seen(self) -> None:
         """Everything that was there when `none_since` was asked has been seen."""
         still = time.time_ns() - _TICK_NS
         settled = all(modified < still for modified, _ in self._now)
         self._looked_at = self._now if settled else ()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """The next look is no look in vain."""
         self._looked_at = ()
 

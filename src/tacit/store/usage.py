@@ -13,7 +13,8 @@ from tacit.store import rendered
 from tacit.store.engine import Database
 from tacit.store.tables import language_usage, learning_days
 
-_U, _D = language_usage.c, learning_days.c
+_U = language_usage.c
+_D = learning_days.c
 _SPEND = text(
     "INSERT INTO language_usage (space_id, day, requests, tokens_in, tokens_out, cost_micros) "
     "VALUES (:space, :day, 1, :tokens_in, :tokens_out, :cost) "

@@ -38,7 +38,7 @@ class Behind(Exception):
 
 
 def require(connection: Connection, dialect: Dialect) -> None:
-    if dialect.words_follow and connection.execute(_LEFT, {"most": 1}).first() is not None:
+    if dialect.defers_fts_index and connection.execute(_LEFT, {"most": 1}).first() is not None:
         raise Behind
 
 

@@ -46,8 +46,8 @@ _HEARD = COLUMNS.index(_M.heard)
 class Alike:
     """What a new memory of the writer's own is like, from what was at hand."""
 
-    likeness: Mapping[str, float]  # by id; the nearest, each of which stood then
-    whole_at: int  # the revision of the writer's partition at which that was so
+    similarity: Mapping[str, float]  # by id; the nearest, each of which stood then
+    revision: int  # the revision of the writer's partition at which that was so
 
 
 class Behind(Exception):
@@ -62,7 +62,7 @@ class Vectors:
     alike: Alike | None = None
     by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, length 1
 
-    def of(self, text: str) -> bytes | None:
+    def of_text(self, text: str) -> bytes | None:
         return self.by_text.get(text)
 
     def of_memory(self, memory: Memory) -> bytes | None:
@@ -81,18 +81,20 @@ class Writing:
     audiences: Audiences
     request: Request
     secret: str  # keys the hashes of erased ids
-    erased: bool  # there are such hashes
+    has_tombstones: bool  # there are such hashes
     actor: str
     thread: str
     at: datetime
-    again: bool = False  # an earlier run of this write failed, maybe because its ids were taken
+    is_retry: bool = False  # an earlier run of this write failed, maybe because its ids were taken
     why: str = ""  # told with everything that this write adds to a history
     vectors: Vectors = NO_VECTORS  # of the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
     edges: list[Edge] = field(default_factory=list)  # with which they were added
-    issued: set[str] = field(default_factory=set)  # ids that this write has used
-    happened: list[Happened] = field(default_factory=list)  # to be recorded once it is committed
-    noted: dict[str, set[str]] = field(default_factory=dict)  # notes it changed → superseded there
+    issued_ids: set[str] = field(default_factory=set)  # ids that this write has used
+    events: list[Happened] = field(default_factory=list)  # to be recorded once it is committed
+    changed_notes: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # notes it changed → superseded there
 
     @property
     def space(self) -> str:
@@ -104,9 +106,9 @@ def fresh_id(w: Writing) -> str:
     has it, the insert fails and the write runs again: one second has 238,328 ids, so a repeated
     draw comes from all of them."""
     for attempt in range(limits.ID_ATTEMPTS_MAX_COUNT):
-        id = new_id() if attempt or w.again else memory_id(w.at)
-        if id not in w.issued and not (w.erased and _buried(w, id)):
-            w.issued.add(id)
+        id = new_id() if attempt or w.is_retry else memory_id(w.at)
+        if id not in w.issued_ids and not (w.has_tombstones and _buried(w, id)):
+            w.issued_ids.add(id)
             return id
     raise StoreBusy("no free id was found; try again")
 
@@ -121,7 +123,7 @@ def held(w: Writing, id: str) -> Memory | None:
     row = w.connection.execute(w.dialect.lock_memory(_ROW), {"space": w.space, "id": id}).first()
     if row is None:
         return None
-    heard = w.audiences.people(w.connection, w.space, [row[_HEARD]])
+    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD]])
     return to_memory(row, heard[row[_HEARD]])
 
 
@@ -134,7 +136,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
     rendered.run(
         w.connection,
         [
-            *w.dialect.adding(row, memory.content),
+            *w.dialect.insert_memory_statements(row, memory.content),
             steps.version(memory, heard, w.actor, w.at),
             *steps.people(memory),
             *_vector(w, memory),
@@ -144,7 +146,7 @@ def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = Tr
         ],
     )
     w.added.append(row)
-    happening.did(w, memory, event, w.vectors.alike.likeness if w.vectors.alike else None)
+    happening.did(w, memory, event, w.vectors.alike.similarity if w.vectors.alike else None)
 
 
 def add_turn(w: Writing, turn: Memory) -> None:
@@ -159,7 +161,7 @@ def add_turn(w: Writing, turn: Memory) -> None:
     rendered.run(
         w.connection,
         [
-            *w.dialect.adding(row, turn.content),
+            *w.dialect.insert_memory_statements(row, turn.content),
             *steps.people(turn),
             *_vector(w, turn),
         ],
@@ -285,11 +287,11 @@ def _related(w: Writing, memory: Memory, stamp: int) -> list[Step]:
     alike = w.vectors.alike
     if alike is None:
         return []
-    if alike.whole_at != stamp - 1:
+    if alike.revision != stamp - 1:
         raise Behind
     w.edges[:] = [
         Edge(min(memory.id, other), max(memory.id, other), round(strength, 4), found=True)
-        for other, strength in alike.likeness.items()
+        for other, strength in alike.similarity.items()
     ]
     return [steps.edges(w.space, w.edges, w.at)] if w.edges else []
 

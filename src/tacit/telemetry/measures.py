@@ -47,7 +47,7 @@ class Measure:
     unit: str = "1"
     labels: Mapping[str, frozenset[str]]
 
-    def checked(self, words: Mapping[str, str]) -> dict[str, str]:
+    def check_labels(self, words: Mapping[str, str]) -> dict[str, str]:
         """Every label in its order, with a declared word or `other`."""
         return {
             label: words[label] if words[label] in known else OTHER

@@ -42,10 +42,10 @@ class OpenTelemetryMeter:
         ]
 
     def count(self, what: Measure, amount: float = 1, **words: str) -> None:
-        self._counters[what].add(amount, what.checked(words))
+        self._counters[what].add(amount, what.check_labels(words))
 
     def observe(self, what: Measure, value: float, **words: str) -> None:
-        self._histograms[what].record(value, what.checked(words))
+        self._histograms[what].record(value, what.check_labels(words))
 
     def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
         return self._watches.add(what, whose, read)

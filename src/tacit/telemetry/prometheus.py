@@ -40,11 +40,11 @@ class PrometheusMeter:
 
     def count(self, what: Measure, amount: float = 1, **words: str) -> None:
         counter = self._counters[what]
-        (counter.labels(**what.checked(words)) if what.labels else counter).inc(amount)
+        (counter.labels(**what.check_labels(words)) if what.labels else counter).inc(amount)
 
     def observe(self, what: Measure, value: float, **words: str) -> None:
         histogram = self._histograms[what]
-        (histogram.labels(**what.checked(words)) if what.labels else histogram).observe(value)
+        (histogram.labels(**what.check_labels(words)) if what.labels else histogram).observe(value)
 
     def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
         return self._watches.add(what, whose, read)

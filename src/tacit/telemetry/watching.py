@@ -39,6 +39,6 @@ class Watches:
             except TacitError:
                 continue
             for words, value in values:
-                key = tuple(what.checked(words).values())
+                key = tuple(what.check_labels(words).values())
                 found[key] = found.get(key, 0.0) + value
         return found

@@ -36,21 +36,21 @@ _UNTOLD = "cannot be used, and why would repeat a secret: look at it where it co
 class Item:
     """One that may be kept."""
 
-    place: int  # among those that were handed in
-    asked: Draft
+    position: int  # among those that were handed in
+    draft: Draft
     named: tuple[str, str]  # what it is known by: its id there, or its words
 
     @property
     def content(self) -> str:
-        return self.asked.content or ""
+        return self.draft.content or ""
 
     @property
     def kind(self) -> Kind:
-        return self.asked.kind or Kind.KNOWLEDGE
+        return self.draft.kind or Kind.KNOWLEDGE
 
     @property
     def category(self) -> str:
-        return self.asked.category or CATEGORY_OF_KIND[self.kind]
+        return self.draft.category or CATEGORY_OF_KIND[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +68,8 @@ class Sorted:
     """The same, by what is to become of it."""
 
     new: list[tuple[Item, str]] = field(default_factory=list)  # with its token
-    here: list[tuple[Item, str, str]] = field(default_factory=list)  # token, and the memory's id
-    again: list[tuple[Item, str | None]] = field(default_factory=list)  # the run that brought it
+    known: list[tuple[Item, str, str]] = field(default_factory=list)  # token, and the memory's id
+    repeated: list[tuple[Item, str | None]] = field(default_factory=list)  # the run that brought it
     refused: list[RefusedItem] = field(default_factory=list)
 
 
@@ -128,7 +128,7 @@ def _checked(place: int, value: object, categories: Collection[str], at: datetim
         sensitivity=find_floor(said, Sensitivity.PERSONAL),
         trust=Trust.IMPORTED,
     )
-    return Item(place=place, asked=asked, named=named)
+    return Item(position=place, draft=asked, named=named)
 
 
 def _refuse_instructions(asked: Draft) -> None:
@@ -161,11 +161,11 @@ def sort(
 ) -> Sorted:
     """What was imported before stays as it is by now, forgotten or not; so does what its owner has
     in the same words, or under the same key. `make` gives the id of what is new, or refuses it."""
-    tokens = {one.place: imports.token(secret, batch.source, *one.named) for one in batch.items}
-    where = (connection, request.space, request.mine)
+    tokens = {one.position: imports.token(secret, batch.source, *one.named) for one in batch.items}
+    where = (connection, request.space, request.own_identities)
     known = imports.known(*where, set(tokens.values()))
-    unknown = [one for one in batch.items if tokens[one.place] not in known]
-    words = {one.content for one in unknown if one.asked.key is None}
+    unknown = [one for one in batch.items if tokens[one.position] not in known]
+    words = {one.content for one in unknown if one.draft.key is None}
     said = imports.said(connection, request, words)
     keyed = {
         (category, key): id
@@ -175,20 +175,20 @@ def sort(
     done = Sorted(refused=list(batch.refused))
     brought: set[str] = set()  # tokens that are new in this very batch
     for item in batch.items:
-        token, key = tokens[item.place], item.asked.key
+        token, key = tokens[item.position], item.draft.key
         here = said.get(item.content) if key is None else keyed.get((item.category, key))
         if token in known:
-            done.again.append((item, known[token]))
+            done.repeated.append((item, known[token]))
         elif token in brought:
-            done.again.append((item, None))
+            done.repeated.append((item, None))
         elif here is not None:
             brought.add(token)
-            done.here.append((item, token, here))
+            done.known.append((item, token, here))
         else:
             try:
                 id = make(item)
             except InvalidInput as error:
-                done.refused.append(refusal(item.place, error))
+                done.refused.append(refusal(item.position, error))
                 continue
             brought.add(token)
             said[item.content] = id
@@ -201,8 +201,8 @@ def sort(
 def _keys(items: Iterable[Item]) -> list[tuple[str, set[str]]]:
     wanted: dict[str, set[str]] = {}
     for item in items:
-        if item.asked.key is not None:
-            wanted.setdefault(item.category, set()).add(item.asked.key)
+        if item.draft.key is not None:
+            wanted.setdefault(item.category, set()).add(item.draft.key)
     return sorted(wanted.items())
 
 
@@ -218,7 +218,7 @@ def lapsed(connection: Connection, request: Request, batch: Batch) -> list[str]:
 def check_people(connection: Connection, request: Request, item: Item, seen: set[object]) -> None:
     """Whoever it is about can be told. Asked before anything is written: somebody new becomes a
     person only with the memory that names them."""
-    for who in item.asked.about or ():
+    for who in item.draft.about or ():
         if not isinstance(who, str) or who not in seen:
             people.meant(connection, request, who, "about")
             seen.add(who)
@@ -228,8 +228,8 @@ def counted(run: ImportRun, batch: Batch, found: Sorted, after: int | None) -> d
     """By how much a run moves on. What it made itself is no surprise when it comes again; where it
     is said how much came before, nothing counts that was dealt with."""
     fresh = 0 if after is None else run.done - after
-    again = [item for item, by in found.again if by != run.run and item.place >= fresh]
-    here = [item for item, *_ in found.here if item.place >= fresh]
+    again = [item for item, by in found.repeated if by != run.run and item.position >= fresh]
+    here = [item for item, *_ in found.known if item.position >= fresh]
     until = run.done if after is None or after > run.done else max(run.done, after + batch.count)
     return {
         "created": len(found.new),

@@ -39,7 +39,7 @@ _NOT_TAKEN_IN = (
 class Line:
     """One line, checked."""
 
-    asked: Draft
+    draft: Draft
     wordings: tuple[str, ...]  # oldest first; the last is the content
     state: State
 
@@ -116,7 +116,7 @@ def parse(raw: object, categories: Collection[str]) -> Line | None:
         created_at=_moment("created_at", plain.get("created_at")),
     )
     return Line(
-        asked=asked,
+        draft=asked,
         wordings=(*_earlier(plain.get("versions"), asked.content), asked.content or ""),
         state=text.choice("state", plain.get("state") or State.ACTIVE.value, State),
     )
@@ -137,10 +137,10 @@ def add(w: Writing, line: Line) -> bool:
         raise InvalidInput("import", "works in a private chat only")
     if line.state is not State.ACTIVE:
         return False
-    if keyed.has_already(w, line.asked):
+    if keyed.has_already(w, line.draft):
         return False
     first, *later = line.wordings
-    done = remember(w, replace(line.asked, content=first), {})
+    done = remember(w, replace(line.draft, content=first), {})
     for wording in later:
         memory = writes.held(w, done.id)
         assert memory is not None

@@ -36,7 +36,7 @@ class ViewActivity(Access):
         """What happened to your own memories, newest first. In a private chat only; elsewhere,
         nothing."""
         wanted, most = stretch(since, cursor), page_of(limit)
-        narrowed = replace(wanted, categories=self._categories())
+        narrowed = replace(wanted, categories=self._category_filter())
         found = self._read(lambda c, r: activity.of_owner(c, r, narrowed, most + 1))
         page = page_with(found, most)
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
@@ -52,7 +52,7 @@ class ViewActivity(Access):
             if not request.private:
                 return ()
             first = first_day(request.at, count)
-            found = activity.days_of_owner(connection, request, first, self._categories())
+            found = activity.days_of_owner(connection, request, first, self._category_filter())
             return each_day(first, count, found)
 
         return self._read(work)

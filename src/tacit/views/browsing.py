@@ -33,15 +33,15 @@ class ViewBrowsing(Access):
     ) -> Page[Memory]:
         """Your own memories, newest first, as far as the search goes: the active ones, unless it
         names another state."""
-        return self._read(self._browsed(search, limit, cursor))
+        return self._read(self._browse_page(search, limit, cursor))
 
     def browse_count(self, search: Search = EVERYTHING) -> int:
         """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
-        wanted = sought(search, self._category)
+        wanted = sought(search, self._parse_category)
 
         def work(connection: Connection, request: Request) -> int:
-            chosen = self._chosen(connection, request, wanted)
-            dialect, asked = self._store.database.dialect, request.managing()
+            chosen = self._resolve_search(connection, request, wanted)
+            dialect, asked = self._storage.database.dialect, request.for_management()
             return 0 if chosen is None else browsing.own_count(connection, dialect, asked, chosen)
 
         return self._read(work)
@@ -55,39 +55,41 @@ class ViewBrowsing(Access):
         after = decode(cursor)
 
         def work(connection: Connection, request: Request) -> Page[Look]:
-            if not request.private or self._categories() is not None:
+            if not request.private or self._category_filter() is not None:
                 return Page()
             found = looks.of_person(connection, request, after, most + 1)
             return looks.page(found, most)
 
         return self._read(work)
 
-    def _browsed(
+    def _browse_page(
         self, search: Search, limit: int, cursor: str | None
     ) -> Callable[[Connection, Request], Page[Memory]]:
         """A page of theirs, for a read to find."""
-        wanted = sought(search, self._category)
+        wanted = sought(search, self._parse_category)
         most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode(cursor)
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
-            chosen = self._chosen(connection, request, wanted)
+            chosen = self._resolve_search(connection, request, wanted)
             if chosen is None:
                 return Page()
             found = browsing.own_page(
                 connection,
-                self._store.audiences,
-                self._store.database.dialect,
-                request.managing(),
+                self._storage.audiences,
+                self._storage.database.dialect,
+                request.for_management(),
                 replace(chosen, after=after),
                 most + 1,
             )
-            shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
+            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
             following = encode(shown[-1]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
         return work
 
-    def _chosen(self, connection: Connection, request: Request, wanted: Sought) -> Filter | None:
-        chosen = wanted.by_person(connection, request) if request.private else None
-        return None if chosen is None else replace(chosen, categories=self._categories())
+    def _resolve_search(
+        self, connection: Connection, request: Request, wanted: Sought
+    ) -> Filter | None:
+        chosen = wanted.resolve_for_requester(connection, request) if request.private else None
+        return None if chosen is None else replace(chosen, categories=self._category_filter())

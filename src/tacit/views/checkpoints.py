@@ -30,7 +30,7 @@ class ViewCheckpoints(Access):
 
         def work(w: Writing) -> Checkpoint:
             _require_private(w.request)
-            return checkpoints.save(w, where, whole, self._allowed(self._agent), version)
+            return checkpoints.save(w, where, whole, self._allowed_categories(self._agent), version)
 
         return self._write(work)
 
@@ -41,8 +41,8 @@ class ViewCheckpoints(Access):
         def work(connection: Connection, request: Request) -> Checkpoint | None:
             if not request.private:
                 return None
-            kept = checkpoints.find(connection, self._space, request.mine, where)
-            seen = kept is not None and kept.is_open_to(self._allowed(self._agent))
+            kept = checkpoints.find(connection, self._space, request.own_identities, where)
+            seen = kept is not None and kept.is_open_to(self._allowed_categories(self._agent))
             return kept.checkpoint if kept is not None and seen else None
 
         return self._read(work)
@@ -53,7 +53,7 @@ class ViewCheckpoints(Access):
 
         def work(w: Writing) -> None:
             _require_private(w.request)
-            mine, allowed = w.request.mine, self._allowed(self._agent)
+            mine, allowed = w.request.own_identities, self._allowed_categories(self._agent)
             kept = checkpoints.find(w.connection, w.space, mine, where)
             if kept is not None and kept.is_open_to(allowed):
                 checkpoints.drop(w.connection, w.space, mine, where)

@@ -46,23 +46,25 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         whole = text.flag("everything", everything)
         also = text.flag("turns", turns)
         if form is Format.MARKDOWN:
-            return self._as_markdown(also)
-        parts = self._everything(also) if whole or also else self._memories(history=False)
+            return self._export_markdown(also)
+        parts = (
+            self._iter_everything(also) if whole or also else self._iter_own_memories(history=False)
+        )
         return (json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts)
 
-    def _as_markdown(self, turns: bool) -> Iterator[str]:
+    def _export_markdown(self, turns: bool) -> Iterator[str]:
         if self._read(lambda _, request: request.private):
-            yield from markdown.lines(self._everything(turns))
+            yield from markdown.lines(self._iter_everything(turns))
 
-    def _everything(self, turns: bool) -> Iterator[Plain]:
+    def _iter_everything(self, turns: bool) -> Iterator[Plain]:
         """Each part in a read of its own, through the rules that hold for any other answer."""
         if not self._read(lambda _, request: request.private):
             return
-        if self._allowed(self._agent) is None:
-            yield from self._read(self._oneself)
-        for part in self._memories(history=True):
+        if self._allowed_categories(self._agent) is None:
+            yield from self._read(self._list_person_and_chats)
+        for part in self._iter_own_memories(history=True):
             yield {"type": "memory", **part}
-        yield from self._about_me()
+        yield from self._iter_about_requester()
         for proposal in self.proposals():
             yield {
                 "type": "proposal",
@@ -71,22 +73,22 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 "reason": proposal.reason,
                 "expires_at": proposal.expires_at.isoformat(),
             }
-        if self._allowed(self._agent) is None:
-            mine = self._mine()
+        if self._allowed_categories(self._agent) is None:
+            mine = self._own_identities()
             for person in self.people():
                 if not person.identities & mine:
                     yield {"type": "known", "id": person.id, "names": _names(person)}
-            yield from self._checkpoints()
-            yield from self._steps()
-            yield from self._runs()
+            yield from self._iter_checkpoints()
+            yield from self._iter_graph_steps()
+            yield from self._iter_import_runs()
         if turns:
-            yield from self._turns()
+            yield from self._iter_episodes()
 
-    def _oneself(self, connection: Connection, request: Request) -> list[Plain]:
-        known = [one for one in self.people() if one.identities & request.mine]
+    def _list_person_and_chats(self, connection: Connection, request: Request) -> list[Plain]:
+        known = [one for one in self.people() if one.identities & request.own_identities]
         names = [name for one in known for name in _names(one)]
-        me: Plain = {"type": "person", "identities": sorted(request.mine), "names": names}
-        chats = membership.of(connection, self._space, request.mine)
+        me: Plain = {"type": "person", "identities": sorted(request.own_identities), "names": names}
+        chats = membership.of(connection, self._space, request.own_identities)
         return [
             me,
             *(
@@ -100,17 +102,17 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             ),
         ]
 
-    def _memories(self, *, history: bool) -> Iterator[Plain]:
+    def _iter_own_memories(self, *, history: bool) -> Iterator[Plain]:
         def page(cursor: str | None) -> Page[Memory]:
-            return self._page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
+            return self._list_page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
 
         for memory in _all(page):
-            yield self._part(memory, history=history)
+            yield self._memory_to_plain(memory, history=history)
 
-    def _part(self, memory: Memory, *, history: bool) -> Plain:
+    def _memory_to_plain(self, memory: Memory, *, history: bool) -> Plain:
         def work(connection: Connection, request: Request) -> Plain:
-            own = request.managing()
-            wordings = reads.versions(connection, self._store.audiences, own, memory)
+            own = request.for_management()
+            wordings = reads.versions(connection, self._storage.audiences, own, memory)
             plain = lines.to_plain(memory, wordings)
             if history:
                 plain["learned_in"] = memory.learned_in
@@ -122,14 +124,14 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
 
         return self._read(work)
 
-    def _about_me(self) -> Iterator[Plain]:
+    def _iter_about_requester(self) -> Iterator[Plain]:
         def wanted(_: Connection, request: Request) -> Filter:
-            return Filter(about=tuple(sorted(request.mine)))
+            return Filter(about=tuple(sorted(request.own_identities)))
 
         def page(cursor: str | None) -> Page[Memory]:
-            return self._page(wanted, limits.PAGE_MAX_COUNT, cursor)
+            return self._list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
 
-        mine = self._mine()
+        mine = self._own_identities()
         for memory in _all(page):
             if memory.owner not in mine:
                 yield {
@@ -142,9 +144,9 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                     "data": memory.data,
                 }
 
-    def _checkpoints(self) -> Iterator[Plain]:
+    def _iter_checkpoints(self) -> Iterator[Plain]:
         last: Kept | None = None
-        while page := self._checkpoint_page(last):
+        while page := self._list_checkpoints(last):
             for told in (one.checkpoint for one in page):
                 yield {
                     "type": "checkpoint",
@@ -155,7 +157,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 }
             last = page[-1]
 
-    def _runs(self) -> Iterator[Plain]:
+    def _iter_import_runs(self) -> Iterator[Plain]:
         """What was taken over from other memories, as runs: what came of it is among the rest."""
         cursor = None
         while True:
@@ -166,7 +168,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             if cursor is None:
                 return
 
-    def _steps(self) -> Iterator[Plain]:
+    def _iter_graph_steps(self) -> Iterator[Plain]:
         cursor = None
         while True:
             page = Steps(self).page(limit=_STEPS_AT_ONCE_COUNT, cursor=cursor)
@@ -175,14 +177,14 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             if cursor is None:
                 return
 
-    def _checkpoint_page(self, after: Kept | None) -> list[Kept]:
-        return self._read(lambda c, r: checkpoints.page(c, self._space, r.mine, after))
+    def _list_checkpoints(self, after: Kept | None) -> list[Kept]:
+        return self._read(lambda c, r: checkpoints.page(c, self._space, r.own_identities, after))
 
-    def _mine(self) -> frozenset[str]:
-        return self._read(lambda _, request: request.mine)
+    def _own_identities(self) -> frozenset[str]:
+        return self._read(lambda _, request: request.own_identities)
 
-    def _turns(self) -> Iterator[Plain]:
-        for turn in _all(self._turn_page):
+    def _iter_episodes(self) -> Iterator[Plain]:
+        for turn in _all(self._list_episodes):
             yield {
                 "type": "turn",
                 "id": turn.id,
@@ -192,20 +194,20 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 "created_at": turn.created_at.isoformat(),
             }
 
-    def _turn_page(self, cursor: str | None) -> Page[Memory]:
+    def _list_episodes(self, cursor: str | None) -> Page[Memory]:
         after, most = decode(cursor), limits.PAGE_MAX_COUNT
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
-            wanted = Filter(owners=tuple(sorted(request.mine)), after=after)
+            wanted = Filter(owners=tuple(sorted(request.own_identities)), after=after)
             found = listing.page(
                 connection,
-                self._store.audiences,
-                self._store.database.dialect,
+                self._storage.audiences,
+                self._storage.database.dialect,
                 request.for_turns(),
-                replace(wanted, categories=self._categories()),
+                replace(wanted, categories=self._category_filter()),
                 most + 1,
             )
-            shown = [self._seen(connection, request, memory) for memory, _ in found[:most]]
+            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
             return Page(items=tuple(shown), cursor=encode(shown[-1]) if len(found) > most else None)
 
         return self._read(work)

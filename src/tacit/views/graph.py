@@ -31,12 +31,12 @@ class ViewGraph(Access):
         most = nodes_of(limit)
 
         def work(connection: Connection, request: Request) -> Graph:
-            audiences, allowed = self._store.audiences, self._categories()
+            audiences, allowed = self._storage.audiences, self._category_filter()
             found, count = graph.of_owner(connection, audiences, request, allowed, most)
             if not found:
                 return Graph()
             known = who_is(people.known_to(connection, request))
-            return drawn(connection, found, count, known, most, but=request.mine)
+            return drawn(connection, found, count, known, most, but=request.own_identities)
 
         return self._read(work)
 

@@ -38,10 +38,10 @@ class ViewHearing(ViewBrowsing):
         of somebody else nothing but the key that you name."""
         if chat is None and asked_by is not None:
             raise InvalidInput("chat", "say in which chat they would ask")
-        other = None if chat is None else self._asked_in(chat, asked_by)
+        other = None if chat is None else self._parse_other_request(chat, asked_by)
 
         def work(connection: Connection, request: Request) -> Explanation:
-            memory = self._own(connection, request, id)
+            memory = self._get_own(connection, request, id)
             if other is None:
                 return explained(settled(request, memory))
             asked = elsewhere(connection, request, other, theirs=asked_by is not None)
@@ -49,12 +49,12 @@ class ViewHearing(ViewBrowsing):
 
         told = self._read(work)
         if not told.allowed:
-            self._store.meter.count(REFUSAL_COUNT, rule=told.rule)
+            self._storage.meter.count(REFUSAL_COUNT, rule=told.rule)
         return told
 
     def rooms(self) -> List[Room]:
         """Your private chat, and the groups that you are in now, with who else is there."""
-        chat = self._asking.chat
+        chat = self._raw_request.chat
         return self._read(lambda c, r: hearers.own_rooms(c, r, chat) if r.private else [])
 
     def hearing(
@@ -68,7 +68,10 @@ class ViewHearing(ViewBrowsing):
     ) -> Page[Hearing]:
         """Your memories as you would `browse` them, and of each whether it would be said in a chat
         and by which rule: to you, or to somebody else, as `explain` tells it for one."""
-        other, browsed = self._asked_in(chat, asked_by), self._browsed(search, limit, cursor)
+        other, browsed = (
+            self._parse_other_request(chat, asked_by),
+            self._browse_page(search, limit, cursor),
+        )
 
         def work(connection: Connection, request: Request) -> Page[Hearing]:
             found = browsed(connection, request)
@@ -85,26 +88,26 @@ class ViewHearing(ViewBrowsing):
         of those you share one with, alone. With `visibility`, who would if you set that; nothing is
         changed. People are known by the key that they have there, and by no other."""
         wanted = None if visibility is None else text.choice("visibility", visibility, Visibility)
-        subject, chat = self._asking.subject, self._asking.chat
+        subject, chat = self._raw_request.subject, self._raw_request.chat
         assert subject is not None
 
         def work(connection: Connection, request: Request) -> Hearers:
-            memory = self._own(connection, request, id)
+            memory = self._get_own(connection, request, id)
             if wanted is not None:
                 memory = replace(memory, visibility=wanted)
             return hearers.of_person(connection, request, subject, chat, memory)
 
         return self._read(work)
 
-    def _asked_in(self, chat: Chat, asked_by: Requester | None) -> Asking:
+    def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> Asking:
         other = parse(asked_by, chat)
-        return other if asked_by else replace(other, subject=self._asking.subject)
+        return other if asked_by else replace(other, subject=self._raw_request.subject)
 
-    def _own(self, connection: Connection, request: Request, id: str) -> Memory:
+    def _get_own(self, connection: Connection, request: Request, id: str) -> Memory:
         """A memory of theirs, in any state, if they ask in private."""
         good = text.memory_id(id)
-        audiences = self._store.audiences
-        found = reads.by_id(connection, audiences, request.managing(), good) if good else None
+        audiences = self._storage.audiences
+        found = reads.by_id(connection, audiences, request.for_management(), good) if good else None
         if found is None or not self._may_use(found[0]):
             raise NotFound
         return found[0]

@@ -38,19 +38,19 @@ class ViewImports(Access):
     def preview_items(self, items: Items, *, source: str) -> ImportPreview:
         """What `import_items` would do with these, at most 200 of them; nothing is written. In a
         private chat only, and not for an agent that may use some categories only."""
-        batch = self._batch(items, source)
+        batch = self._parse_batch(items, source)
 
         def work(connection: Connection, request: Request) -> ImportPreview:
             _require_private(request)
-            found = self._sorted(connection, request, batch)
+            found = self._sort_batch(connection, request, batch)
             new = [item for item, _ in found.new]
-            sensitive = sum(one.asked.sensitivity is Sensitivity.SENSITIVE for one in new)
+            sensitive = sum(one.draft.sensitivity is Sensitivity.SENSITIVE for one in new)
             return ImportPreview(
                 new=len(new),
-                already=len(found.here) + len(found.again),
+                already=len(found.known) + len(found.repeated),
                 sensitive=sensitive,
                 refused=tuple(sorted(found.refused, key=lambda one: one.place)),
-                shown=tuple(map(self._foreseen, new)),
+                shown=tuple(map(self._preview_item, new)),
             )
 
         return self._read(work)
@@ -71,18 +71,18 @@ class ViewImports(Access):
         `total` is how many there are in the whole, `after` how many of these came before: by that
         an import knows how far it has got, and counts nothing twice."""
         named = _run(run)
-        batch = self._batch(items, source)
+        batch = self._parse_batch(items, source)
         whole = _count("total", total)
         before = _count("after", after)
 
         def work(w: Writing) -> ImportStep:
             _require_private(w.request)
-            return self._keep(w, named, batch, whole, before)
+            return self._insert_batch(w, named, batch, whole, before)
 
-        vectors = self._import_vectors(batch)
+        vectors = self._embed_new_items(batch)
         done = self._write(work, vectors)
         if done.created and not vectors.model:
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return done
 
     def imports(
@@ -93,9 +93,9 @@ class ViewImports(Access):
         after = decode(cursor)
 
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
-            if not request.private or self._allowed(self._agent) is not None:
+            if not request.private or self._allowed_categories(self._agent) is not None:
                 return Page()
-            found = imports.page(connection, self._space, request.mine, after, most + 1)
+            found = imports.page(connection, self._space, request.own_identities, after, most + 1)
             shown = found[:most]
             more = len(found) > most
             last = place(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
@@ -109,7 +109,7 @@ class ViewImports(Access):
         was reverted may be imported again."""
         named = _run(run)
         self._require_all_categories()
-        days = self._policy.restorable_days
+        days = self._options.restorable_days
 
         def work(w: Writing) -> tuple[RevertedImport, bool]:
             _require_private(w.request)
@@ -120,50 +120,50 @@ class ViewImports(Access):
             done, more = self._write(work)
         return done
 
-    def _batch(self, items: object, source: object) -> Batch:
+    def _parse_batch(self, items: object, source: object) -> Batch:
         self._require_all_categories()
         word = text.said_identifier("source", source, limits.LABEL_MAX_CHARS)
-        return transfer.parse(word, items, self._policy.categories, self._store.clock())
+        return transfer.parse(word, items, self._options.categories, self._storage.clock())
 
     def _require_all_categories(self) -> None:
-        if self._allowed(self._agent) is not None:
+        if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
 
-    def _sorted(self, connection: Connection, request: Request, batch: Batch) -> Sorted:
+    def _sort_batch(self, connection: Connection, request: Request, batch: Batch) -> Sorted:
         """As it would be, if it were done now."""
         secret = imports.secret(connection, self._space) or ""
         seen: set[object] = set()
 
         def make(item: Item) -> str:
             transfer.check_people(connection, request, item, seen)
-            return f"new {item.place}"
+            return f"new {item.position}"
 
         return transfer.sort(connection, request, secret, batch, make)
 
-    def _import_vectors(self, batch: Batch) -> Vectors:
+    def _embed_new_items(self, batch: Batch) -> Vectors:
         """Of what is new, found before the transaction: what is here already costs nothing."""
-        embedder = self._recollection.embedder
+        embedder = self._retriever.embedder
         if embedder is None or not embedder.inline:
             return NO_VECTORS
 
         def new(connection: Connection, request: Request) -> list[str]:
             if not request.private:
                 return []
-            found = self._sorted(connection, request, batch)
+            found = self._sort_batch(connection, request, batch)
             return list(
-                dict.fromkeys(meaning_of(item.asked.key, item.content) for item, _ in found.new)
+                dict.fromkeys(meaning_of(item.draft.key, item.content) for item, _ in found.new)
             )
 
         contents = self._read(new)
-        return self._recollection.vectors(contents) if contents else NO_VECTORS
+        return self._retriever.embed_inline(contents) if contents else NO_VECTORS
 
-    def _keep(
+    def _insert_batch(
         self, w: Writing, run: str, batch: Batch, total: int | None, after: int | None
     ) -> ImportStep:
         imports.take_turns(w)
         kept = imports.begin(w, run, batch.source, total)
         imports.avoid_taken_ids(w)
-        until = w.at + timedelta(days=self._policy.restorable_days)
+        until = w.at + timedelta(days=self._options.restorable_days)
         past = transfer.lapsed(w.connection, w.request, batch)
         ageing.retire(w, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
@@ -171,28 +171,30 @@ class ViewImports(Access):
 
         def make(item: Item) -> str:
             transfer.check_people(w.connection, w.request, item, seen)
-            made[item.place] = compose(w, item.asked, None, self._policy.ttls)
-            return made[item.place].id
+            made[item.position] = compose(w, item.draft, None, self._options.ttl_days)
+            return made[item.position].id
 
         found = transfer.sort(w.connection, w.request, w.secret, batch, make)
         many.add(w, list(made.values()))
         for memory in made.values():
             if memory.key is not None:
-                mine = sorted(w.request.mine)
+                mine = sorted(w.request.own_identities)
                 settle_key(w.connection, w.space, mine, memory.category, memory.key)
-        new = [(token, run, made[item.place].id) for item, token in found.new]
-        imports.note(w, [*new, *((token, None, id) for _, token, id in found.here)])
+        new = [(token, run, made[item.position].id) for item, token in found.new]
+        imports.note(w, [*new, *((token, None, id) for _, token, id in found.known)])
         now = imports.count(w, kept, transfer.counted(kept.run, batch, found, after), total)
         return ImportStep(
             created=len(found.new),
-            already=len(found.here) + len(found.again),
+            already=len(found.known) + len(found.repeated),
             refused=tuple(sorted(found.refused, key=lambda one: one.place)),
             run=now,
         )
 
-    def _foreseen(self, item: Item) -> Foreseen:
-        asked = item.asked
-        expires = asked.expires_at or expiry(item.kind, self._store.clock(), self._policy.ttls)
+    def _preview_item(self, item: Item) -> Foreseen:
+        asked = item.draft
+        expires = asked.expires_at or expiry(
+            item.kind, self._storage.clock(), self._options.ttl_days
+        )
         return Foreseen(
             content=item.content,
             kind=item.kind,

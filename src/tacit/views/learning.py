@@ -45,17 +45,17 @@ class ViewLearning(Access):
         background; what is accepted is not lost. Messages that hold a secret are not even queued:
         the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
         are kept, it records them as well."""
-        if self._mind.path is None:
+        if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screened(messages)
         kept = read_batch(said)
         asked = said[-1] if _asks(said) else None
         if not (_tells(kept) or asked):
             return Accepted(refused=refused)
-        count = self._write(lambda w: self._queue(w, kept, asked))
-        self._mind.accepted()
-        if self._policy.turns_days is not None:
-            self._mind.mind_the_gap()
+        count = self._write(lambda w: self._queue_turns(w, kept, asked))
+        self._runtime.wake_learners()
+        if self._options.turns_days is not None:
+            self._runtime.wake_indexer()
         return Accepted(turns=count, refused=refused)
 
     def unlearn(self, message: str) -> Reverted:
@@ -64,14 +64,14 @@ class ViewLearning(Access):
         learned, was asked about or was recorded is gone. What others said since stays. Done again,
         it finds nothing more to do; of a message that is not yours, neither."""
         named = text.identifier("message", message, limits.LABEL_MAX_CHARS)
-        done = self._write(lambda w: reverting.unlearn(w, named, self._categories()))
-        self._mind.mind_the_gap()
+        done = self._write(lambda w: reverting.unlearn(w, named, self._category_filter()))
+        self._runtime.wake_indexer()
         return done
 
     def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
         """A message's way through the stages, now and here. Unless it is to be kept, everything is
         done and then undone: nothing of it stays, not even who was asking."""
-        if self._mind.path is None:
+        if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         given = text if isinstance(text, Message) else Message(Role.USER, text)
         try:
@@ -79,17 +79,17 @@ class ViewLearning(Access):
         except SecretRefused as secret:
             return (Step(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
         if flag("keep", keep):
-            turn = self._write(lambda w: self._turn(w.request, w.at, said, []))
-            return traced(self._mind.path, self._space, self._thread, turn)
-        turn = self._read(lambda _, request: self._turn(request, request.at, said, []))
-        return rehearsed(self._mind.path, self._space, self._thread, turn)
+            turn = self._write(lambda w: self._build_turn(w.request, w.at, said, []))
+            return traced(self._runtime.pipeline, self._space, self._thread, turn)
+        turn = self._read(lambda _, request: self._build_turn(request, request.at, said, []))
+        return rehearsed(self._runtime.pipeline, self._space, self._thread, turn)
 
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
     ) -> Suggestion | None:
         """The memory of yours that is better changed than joined by another one on the same
         subject; None where there is none. A tool asks this before it adds something."""
-        asked = self._draft(content=content, category=category, about=about)
+        asked = self._parse_draft(content=content, category=category, about=about)
         words = asked.content
         if words is None:
             raise InvalidInput("content", "is missing; say what you would add")
@@ -101,14 +101,14 @@ class ViewLearning(Access):
             who = tuple(sorted(i for one in named if one for i in one)) or None
             wanted = Filter(
                 category=asked.category,
-                categories=self._categories(),
+                categories=self._category_filter(),
                 about=who,
-                owners=tuple(sorted(request.mine)),
+                owners=tuple(sorted(request.own_identities)),
             )
             page = listing.page(
                 connection,
-                self._store.audiences,
-                self._store.database.dialect,
+                self._storage.audiences,
+                self._storage.database.dialect,
                 request,
                 wanted,
                 limits.SUGGESTED_FROM_MAX_COUNT,
@@ -124,11 +124,13 @@ class ViewLearning(Access):
         """What waits for your yes. In a group, only what was said there and is not sensitive."""
 
         def work(connection: Connection, request: Request) -> list[Proposal]:
-            asked = proposals.waiting(connection, self._space, request.mine, self._store.clock())
+            asked = proposals.waiting(
+                connection, self._space, request.own_identities, self._storage.clock()
+            )
             return [
                 _proposal(one, memory)
                 for one in asked
-                if (memory := self._pending(connection, one)) is not None
+                if (memory := self._get_pending_memory(connection, one)) is not None
                 and _answerable(request, memory)
                 and self._may_use(memory)
             ]
@@ -139,23 +141,23 @@ class ViewLearning(Access):
         """Ask whether the value of one of your keys may be said where others listen. It waits among
         your proposals: you say yes, in private, and nobody else. For models and tools, which may
         not settle that themselves."""
-        name, slot = self._category(category), self._key(key)
+        name, slot = self._parse_category(category), self._parse_key(key)
         self._write(lambda w: lending.propose(w, name, slot))
-        self._mind.mind_the_gap()
+        self._runtime.wake_indexer()
 
     def approve(self, id: str) -> None:
         """Yes: keep it."""
-        self._answer(id, yes=True)
+        self._answer_proposal(id, yes=True)
 
     def decline(self, id: str) -> None:
         """No: its words are gone, and you are not asked again for a while."""
-        self._answer(id, yes=False)
+        self._answer_proposal(id, yes=False)
 
-    def _queue(self, w: Writing, kept: list[HeldMessage], asked: Said | None) -> int:
-        learning = self._mind.learning
+    def _queue_turns(self, w: Writing, kept: list[HeldMessage], asked: Said | None) -> int:
+        learning = self._runtime.learning
         assert learning is not None
         assert w.request.subject is not None
-        days = self._policy.turns_days
+        days = self._options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _tells(kept):
             recorded = recording.record(w, kept, None, days)
@@ -165,41 +167,41 @@ class ViewLearning(Access):
             one = held.said
             own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
             if own:
-                turn = self._turn(w.request, w.at, one, before)
-                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).packed())
+                turn = self._build_turn(w.request, w.at, one, before)
+                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).pack())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         count = len(turns)
         if asked:
             # No word of it is kept: what comes next may answer it, and corrects nothing untold.
-            question = replace(self._turn(w.request, w.at, asked, []), text=_ASKED)
-            turns.append(question.packed())
+            question = replace(self._build_turn(w.request, w.at, asked, []), text=_ASKED)
+            turns.append(question.pack())
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         jobs.add(w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due)
         return count
 
-    def _pending(self, connection: Connection, waiting: Waiting) -> Memory | None:
-        return proposals.memory(connection, self._store.audiences, self._space, waiting.memory_id)
+    def _get_pending_memory(self, connection: Connection, waiting: Waiting) -> Memory | None:
+        return proposals.memory(connection, self._storage.audiences, self._space, waiting.memory_id)
 
-    def _turn(self, request: Request, at: datetime, said: Said, before: list[str]) -> Turn:
+    def _build_turn(self, request: Request, at: datetime, said: Said, before: list[str]) -> Turn:
         return Turn(
             text=said.content,
             role=said.role,
             said_at=said.at or at,
             message=said.id,
             agent=self._agent,
-            only=self._categories(),
-            asking=self._asking,
+            only=self._category_filter(),
+            asking=self._raw_request,
             present=request.present,
             confidential=request.confidential,
             before=tuple(before[-limits.LEARN_CONTEXT_MAX_COUNT :]),
         )
 
-    def _answer(self, id: str, *, yes: bool) -> None:
+    def _answer_proposal(self, id: str, *, yes: bool) -> None:
         good = text.memory_id(id)
 
         def work(w: Writing) -> None:
-            asked = proposals.waiting(w.connection, w.space, w.request.mine, w.at)
+            asked = proposals.waiting(w.connection, w.space, w.request.own_identities, w.at)
             one = next((one for one in asked if one.memory_id == good), None)
             memory = writes.held(w, one.memory_id) if one is not None else None
             if one is None or memory is None or not _answerable(w.request, memory):
@@ -218,7 +220,7 @@ class ViewLearning(Access):
                 keeping.decline(w, one, memory)
 
         self._write(work)
-        self._mind.mind_the_gap()
+        self._runtime.wake_indexer()
 
 
 def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:

@@ -33,7 +33,7 @@ class ViewLinking(Access):
         code = codes.new_code()
 
         def work(w: Writing) -> LinkOffer:
-            me = self._linking(w)
+            me = self._require_linkable_identity(w)
             _account(w, me)
             expires_at = link_offers.add(w, me, codes.plain(code))
             return LinkOffer(code=code, expires_at=expires_at)
@@ -47,7 +47,7 @@ class ViewLinking(Access):
         wanted = codes.plain(code)
 
         def work(w: Writing) -> LinkWaiting | None:
-            me = self._linking(w)
+            me = self._require_linkable_identity(w)
             if not _is_free(w, me):  # before any code is looked for: this tells nothing of one
                 raise Conflict(_HAS_ACCOUNT)
             link_offers.require_tries_left(w, me)
@@ -66,7 +66,7 @@ class ViewLinking(Access):
         """Who answered to your code, and waits for your yes; None, too, where others listen."""
 
         def work(connection: Connection, request: Request) -> LinkWaiting | None:
-            me = self._asking.subject
+            me = self._raw_request.subject
             if me is None or not request.private:
                 return None
             found = link_offers.asked(connection, self._space, me, request.at)
@@ -80,7 +80,7 @@ class ViewLinking(Access):
         """Yes, that is me too. From the next read on, both identities are one person."""
 
         def work(w: Writing) -> Link:
-            me = self._linking(w)
+            me = self._require_linkable_identity(w)
             waiting = link_offers.asked(w.connection, w.space, me, w.at)
             if waiting is None:
                 raise NotFound("link")
@@ -101,7 +101,7 @@ class ViewLinking(Access):
         chat only."""
 
         def work(w: Writing) -> None:
-            link_offers.drop(w.connection, w.space, (self._alone(w),))
+            link_offers.drop(w.connection, w.space, (self._require_private_identity(w),))
 
         self._write(work)
 
@@ -110,7 +110,7 @@ class ViewLinking(Access):
         In your own private chat only."""
 
         def work(w: Writing) -> Link:
-            me = self._alone(w)
+            me = self._require_private_identity(w)
             link = links.end(w.connection, w.space, me, LinkKind.LINK, w.at)
             link_offers.drop(w.connection, w.space, (me,))
             return replace(link, ended_at=w.at)
@@ -121,27 +121,27 @@ class ViewLinking(Access):
         """The keys that are you by now, this one among them; none where others listen."""
 
         def work(connection: Connection, request: Request) -> List[str]:
-            me = self._asking.subject
+            me = self._raw_request.subject
             if me is None or not request.private:
                 return []
-            mine = around(connection, self._space, (me,)).now(me)
+            mine = around(connection, self._space, (me,)).current_identities(me)
             return sorted(_outside(one) for one in mine if keys.is_subject(one))
 
         return self._read(work)
 
-    def _alone(self, w: Writing) -> str:
+    def _require_private_identity(self, w: Writing) -> str:
         """The identity that asks, if nobody else listens."""
-        me = self._asking.subject
+        me = self._raw_request.subject
         if me is None or not w.request.private:
             raise InvalidInput("link", "works in a private chat only")
         link_offers.take_turns(w, me)
         return me
 
-    def _linking(self, w: Writing) -> str:
+    def _require_linkable_identity(self, w: Writing) -> str:
         """The same, if it may share everything that is theirs."""
-        if self._allowed(self._agent) is not None:
+        if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
-        return self._alone(w)
+        return self._require_private_identity(w)
 
 
 def _is_free(w: Writing, identity: str) -> bool:

@@ -22,7 +22,9 @@ class MeasuredView(View):
         return cast("Self", MeasuredOnceView(**vars(self), _given=once_key(key)))
 
     def _plain(self) -> View:
-        return View(self._mind, self._asking, self._space, self._thread, self._policy, self._agent)
+        return View(
+            self._runtime, self._raw_request, self._space, self._thread, self._options, self._agent
+        )
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class MeasuredOnceView(MeasuredView):
 def _measured(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def ask(self: MeasuredView, *args: Any, **named: Any) -> Any:
-        with timed(self._store.meter, name):
+        with timed(self._storage.meter, name):
             return getattr(self._plain(), name)(*args, **named)
 
     return ask
@@ -50,7 +52,7 @@ def _measured_lines(name: str, method: Callable[..., Any]) -> Callable[..., Any]
 
     @wraps(method)
     def ask(self: MeasuredView, *args: Any, **named: Any) -> Iterator[Any]:
-        meter = self._store.meter
+        meter = self._storage.meter
         try:
             lines = getattr(self._plain(), name)(*args, **named)
         except TacitError:

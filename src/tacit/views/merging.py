@@ -46,7 +46,7 @@ def _named(person: object, field: str) -> str:
 
 def _as_now(w: Writing, person: str) -> Person:
     # What is kept at hand of the requester's goes by the names that were true before.
-    partitions.bump(w.connection, w.space, map(partitions.person, w.request.mine))
+    partitions.bump(w.connection, w.space, map(partitions.person, w.request.own_identities))
     return whoever(w.connection, w.request, person) or people.whole({person}, set())
 
 

@@ -31,48 +31,50 @@ if TYPE_CHECKING:  # only where there are files of notes is that imported
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    store: Store
+    storage: Store
     embedder: Embedder | None
     learning: Learning | None = None  # None: nothing is learned from conversations
-    learners: int = 0  # threads of this process that do so
+    learner_threads: int = 0  # threads of this process that do so
     upkeep: Upkeep = field(default_factory=Upkeep)
     mirroring: Mirroring | None = None  # None: there are no files of notes
     model: LanguageModel | None = None  # also where nothing is learned
     allowance: Allowance = field(default_factory=Allowance)  # of each space in a day, for all of it
-    recollection: Recollection = field(init=False)
+    retriever: Recollection = field(init=False)
     blocks: Blocks = field(init=False)
     indexing: Indexing | None = field(init=False)
-    path: Path | None = field(init=False)
+    pipeline: Path | None = field(init=False)
     tasks: dict[str, Work] = field(init=False)
     _workers: list[Workers] = field(init=False, default_factory=list)
-    _keepers: Keepers = field(init=False)
-    _starting: Lock = field(init=False, default_factory=Lock)
+    _scheduler: Keepers = field(init=False)
+    _start_lock: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
-        recollection = Recollection(self.store, self.embedder)
-        indexing = Indexing(self.store, self.embedder) if self.embedder is not None else None
-        object.__setattr__(self, "recollection", recollection)
-        object.__setattr__(self, "blocks", Blocks(recollection, self.store.audiences))
+        recollection = Recollection(self.storage, self.embedder)
+        indexing = Indexing(self.storage, self.embedder) if self.embedder is not None else None
+        object.__setattr__(self, "retriever", recollection)
+        object.__setattr__(self, "blocks", Blocks(recollection, self.storage.audiences))
         object.__setattr__(self, "indexing", indexing)
-        path = Path(self.store, recollection, self.learning) if self.learning is not None else None
-        object.__setattr__(self, "path", path)
-        parts = (self.store, recollection, self.embedder, self.learning, self.upkeep)
+        path = (
+            Path(self.storage, recollection, self.learning) if self.learning is not None else None
+        )
+        object.__setattr__(self, "pipeline", path)
+        parts = (self.storage, recollection, self.embedder, self.learning, self.upkeep)
         object.__setattr__(self, "tasks", tasks(*parts))
-        object.__setattr__(self, "_keepers", Keepers(self.rounds))
+        object.__setattr__(self, "_scheduler", Keepers(self.periodic_runner))
         if self.mirroring is not None:
-            self.mirroring.mirror.written = self.mind_the_gap
-            self.store.after_erasing.append(self.mirroring.mirror.erased)
+            self.mirroring.mirror.written = self.wake_indexer
+            self.storage.after_erasure.append(self.mirroring.mirror.remove_erased)
         if indexing is not None:
             indexing.wake()
-        if path is not None and self._left_over():
-            self.accepted()
+        if path is not None and self._has_queued_turns():
+            self.wake_learners()
 
     @property
-    def has_gap(self) -> bool:
+    def has_missing_vectors(self) -> bool:
         """Vectors are missing because a model did not answer, and nobody is at it."""
         return self.indexing is not None and self.indexing.failed
 
-    def mind_the_gap(self) -> None:
+    def wake_indexer(self) -> None:
         """Something was written without a vector: let it be made in the background."""
         if self.indexing is not None:
             self.indexing.wake()
@@ -85,42 +87,42 @@ class Mind:
     def reembed(self, progress: Callable[[int], None]) -> int:
         if self.indexing is None:
             raise InvalidInput("embedding", "no model is set; choose one with embedding.provider")
-        return self.indexing.finish(progress)
+        return self.indexing.embed_missing(progress)
 
-    def accepted(self) -> None:
+    def wake_learners(self) -> None:
         """There is something to learn. Whoever never learns anything has no threads for it."""
-        if self.path is None or not self.learners:
+        if self.pipeline is None or not self.learner_threads:
             return
-        with self._starting:
+        with self._start_lock:
             if not self._workers:
-                self._workers.append(Workers(self.path, self.learners))
+                self._workers.append(Workers(self.pipeline, self.learner_threads))
         self._workers[0].wake()
 
-    def _left_over(self) -> bool:
-        with self.store.database.read() as connection:
+    def _has_queued_turns(self) -> bool:
+        with self.storage.database.read() as connection:
             return jobs.any_waiting(connection)
 
-    def rounds(self) -> Rounds:
+    def periodic_runner(self) -> Rounds:
         """A hand for the tasks that come round."""
-        return Rounds(self.store, self.tasks, self.upkeep.every)
+        return Rounds(self.storage, self.tasks, self.upkeep.intervals)
 
-    def keep_working(self) -> None:
+    def start_background_work(self) -> None:
         """On what others hand over, and on what comes round, until this is closed."""
-        self.accepted()
-        self._keepers.keep(max(1, self.learners))
+        self.wake_learners()
+        self._scheduler.start(max(1, self.learner_threads))
 
-    def tidy_up(self, space: str) -> None:
+    def run_overdue_tasks(self, space: str) -> None:
         """A memory was opened: what is overdue is caught up on in the background, where this
         process has threads for such things at all."""
-        known = [one for one in AT_OPENING if one in self.tasks and one in self.upkeep.every]
-        if not self.upkeep.on_open or not self.learners or not known:
+        known = [one for one in AT_OPENING if one in self.tasks and one in self.upkeep.intervals]
+        if not self.upkeep.runs_on_open or not self.learner_threads or not known:
             return
-        with self.store.database.read() as connection:
-            overdue = schedule.overdue(connection, space, known, self.store.clock())
+        with self.storage.database.read() as connection:
+            overdue = schedule.overdue(connection, space, known, self.storage.clock())
         if overdue:
-            self._keepers.tidy(space)
+            self._scheduler.run_overdue(space)
 
-    def mirror_notes(self) -> None:
+    def start_note_sync(self) -> None:
         """A memory was opened: what was edited meanwhile is read, and changes are heard of."""
         if self.mirroring is not None:
             self.mirroring.start()
@@ -131,12 +133,12 @@ class Mind:
                 self.model.close()  # whoever waits for an answer need not
             for workers in self._workers:
                 workers.close()
-            self._keepers.close()
+            self._scheduler.close()
             if self.mirroring is not None:
                 self.mirroring.close()  # after all who write
             if self.indexing is not None:
                 self.indexing.close()
         finally:
-            self.store.close()
+            self.storage.close()
             if self.embedder is not None:
                 self.embedder.close()

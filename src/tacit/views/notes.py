@@ -35,8 +35,8 @@ class ViewNotes(Access):
             here = sessions.session_of(request, self._thread, named)
             if here is None:
                 return Woken(session=named or self._thread)
-            where = (connection, self._store.audiences, request, here)
-            return sessions.start(*where, self._policy.note_days, self._may_use)
+            where = (connection, self._storage.audiences, request, here)
+            return sessions.start(*where, self._options.note_days, self._may_use)
 
         return self._read(work)
 
@@ -54,28 +54,28 @@ class ViewNotes(Access):
         named = _named(session)
         said, _ = screened(messages)
         wanted = None if draft is None else given.checked(draft)
-        path, seen, private = self._read(lambda c, r: self._seen_before(c, r, named))
+        path, seen, private = self._read(lambda c, r: self._read_session(c, r, named))
         if wanted is None and not said:
             return SessionEnded(path=path)
-        plan = sessions.plan(seen, self._heard(said, wanted), wanted, private=private)
-        if not plan.noted and plan.promoted is None:
+        plan = sessions.plan(seen, self._build_session_input(said, wanted), wanted, private=private)
+        if not plan.has_note and plan.promoted is None:
             return SessionEnded(path=path)
         for category in plan.categories:
-            self._category(category)
-        vectors = self._recollection.vectors(plan.texts)
-        ended = self._write(lambda w: self._end(w, named, seen, plan), vectors)
-        self._mind.mind_the_gap()
+            self._parse_category(category)
+        vectors = self._retriever.embed_inline(plan.texts)
+        ended = self._write(lambda w: self._write_session_end(w, named, seen, plan), vectors)
+        self._runtime.wake_indexer()
         return ended
 
-    def _seen_before(
+    def _read_session(
         self, connection: Connection, request: Request, named: str | None
     ) -> tuple[str, Look, bool]:
-        here = self._session(request, named)
-        where = (connection, self._store.audiences, request, here)
-        seen = sessions.look(*where, self._policy.note_days, self._may_use)
+        here = self._require_session(request, named)
+        where = (connection, self._storage.audiences, request, here)
+        seen = sessions.look(*where, self._options.note_days, self._may_use)
         return here.path, seen, request.private
 
-    def _session(self, request: Request, named: str | None) -> Session:
+    def _require_session(self, request: Request, named: str | None) -> Session:
         here = sessions.session_of(request, self._thread, named)
         if here is None:
             raise InvalidInput(
@@ -83,42 +83,46 @@ class ViewNotes(Access):
             )
         return here
 
-    def _end(self, w: Writing, named: str | None, seen: Look, plan: Plan) -> SessionEnded:
+    def _write_session_end(
+        self, w: Writing, named: str | None, seen: Look, plan: Plan
+    ) -> SessionEnded:
         ending = Ending(
-            w=w,
-            session=self._session(w.request, named),
-            ttls=self._policy.ttls,
+            tx=w,
+            session=self._require_session(w.request, named),
+            ttls=self._options.ttl_days,
             usable=self._may_use,
             agent=self._agent,
-            contact=self._contact() if w.request.private else None,
+            contact=self._build_contact() if w.request.private else None,
         )
-        return ending.keep(seen, plan)
+        return ending.save(seen, plan)
 
-    def _heard(self, said: Sequence[Said], draft: SessionDraft | None) -> Heard:
-        learning = self._mind.learning
+    def _build_session_input(self, said: Sequence[Said], draft: SessionDraft | None) -> Heard:
+        learning = self._runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.words_of(draft)
-        tongue = chosen(learning.tongue if learning is not None else AUTO, spoken)
+        tongue = chosen(learning.locale if learning is not None else AUTO, spoken)
         model = learning.model if learning is not None else None
         budget = None
         if learning is not None and model is not None:
-            budget = budget_of(self._store, self._space, learning.allowance)
+            budget = budget_of(self._storage, self._space, learning.allowance)
         return Heard(
             messages=tuple(said),
-            speaker=self._called("name") or tongue.texts["nobody"],
-            at=self._store.clock(),
+            speaker=self._requester_name("name") or tongue.texts["nobody"],
+            at=self._storage.clock(),
             tongue=tongue,
             model=model,
             budget=budget,
         )
 
-    def _contact(self) -> Contact:
-        subject = self._asking.subject or ""
-        return Contact(id=subject.removeprefix(f"{EXTERNAL}:"), nickname=self._called("name"))
+    def _build_contact(self) -> Contact:
+        subject = self._raw_request.subject or ""
+        return Contact(
+            id=subject.removeprefix(f"{EXTERNAL}:"), nickname=self._requester_name("name")
+        )
 
-    def _called(self, what: str) -> str | None:
+    def _requester_name(self, what: str) -> str | None:
         """What the requester goes by, as the channel says."""
-        own = self._asking.subject
-        names = (name for who, kind, name in self._asking.names if who == own and kind == what)
+        own = self._raw_request.subject
+        names = (name for who, kind, name in self._raw_request.names if who == own and kind == what)
         return next(names, None)
 
 

@@ -54,19 +54,19 @@ class Word:
     """A word of a view that changes something: what is noted of what it came to, in the same
     transaction, and what a repeat is told."""
 
-    note: Callable[[Any, Asked], Noting]
-    tell: Callable[[View, Done, Asked], Any]
+    record: Callable[[Any, Asked], Noting]
+    replay: Callable[[View, Done, Asked], Any]
 
 
 def _still(view: View, connection: Connection, request: Request, id: str) -> bool:
     """Whether the requester may know that this is there: it is theirs, or they may hear it here."""
-    memory = proposals.memory(connection, view._store.audiences, view._space, id)
+    memory = proposals.memory(connection, view._storage.audiences, view._space, id)
     if memory is None or not view._may_use(memory):
         return False
-    if memory.owner in request.mine:
+    if memory.owner in request.own_identities:
         return True
     try:
-        view._found(connection, request, id)
+        view._get_visible(connection, request, id)
     except NotFound:
         return False
     return True
@@ -92,12 +92,12 @@ def _tell_remembered(view: View, done: Done, _: Asked) -> Remembered:
     ids = _there(view, done)
     if 0 not in ids:
         raise NotFound
-    state = done.told["state"]
+    state = done.result["state"]
     return Remembered(
         id=ids[0],
         state=None if state is None else State(state),
-        version=done.told["version"],
-        created=done.told["created"],
+        version=done.result["version"],
+        created=done.result["created"],
         supersedes=ids.get(1),
     )
 
@@ -118,11 +118,11 @@ def _note_count(made: int, _: Asked) -> Noting:
 
 
 def _tell_accepted(_: View, done: Done, asked: Asked) -> Accepted:
-    return Accepted(turns=done.told["count"], refused=screened(asked["messages"])[1])
+    return Accepted(turns=done.result["count"], refused=screened(asked["messages"])[1])
 
 
 def _tell_count(_: View, done: Done, __: Asked) -> int:
-    count: int = done.told["count"]
+    count: int = done.result["count"]
     return count
 
 
@@ -132,7 +132,7 @@ def _note_changed(_: None, asked: Asked) -> Noting:
 
 
 def _tell_changed(view: View, done: Done, _: Asked) -> None:
-    if len(_there(view, done)) < done.told["ids"]:
+    if len(_there(view, done)) < done.result["ids"]:
         raise NotFound
 
 
@@ -141,7 +141,7 @@ def _note_reverted(made: Reverted, _: Asked) -> Noting:
 
 
 def _tell_reverted(_: View, done: Done, __: Asked) -> Reverted:
-    return Reverted(**done.told)
+    return Reverted(**done.result)
 
 
 def _note_nothing(_: Any, __: Asked) -> Noting:
@@ -161,18 +161,18 @@ def _tell_erased(view: View, done: Done, _: Asked) -> Erased:
     """What was left to do of it, because somebody was in the way, is done now."""
 
     def work(connection: Connection, _: Request) -> Noted:
-        erasure = erasures.one(connection, view._space, done.told["erasure"])
+        erasure = erasures.one(connection, view._space, done.result["erasure"])
         secret = erasures.secrets(connection).get(view._space)
         if erasure is None or secret is None:
             raise NotFound
         return Noted(
             erasure=erasure,
             key=tombstones.certificate_key(secret),
-            count=done.told["count"],
-            counts=erasure.counts if done.told["whole"] else {"memories": 1},
+            count=done.result["count"],
+            counts=erasure.counts if done.result["whole"] else {"memories": 1},
         )
 
-    return erasing.finish(view._store, view._read(work), again=True)
+    return erasing.finish(view._storage, view._read(work), again=True)
 
 
 def _tell_person(view: View, _: Done, asked: Asked) -> Person:
@@ -206,13 +206,13 @@ def _tell_ended(view: View, done: Done, asked: Asked) -> SessionEnded:
 
     def work(connection: Connection, request: Request) -> Note | None:
         here = sessions.session_of(request, view._thread, named)
-        if here is None or here.path != done.told["path"]:
+        if here is None or here.path != done.result["path"]:
             return None
-        where = (connection, view._store.audiences, request, here)
+        where = (connection, view._storage.audiences, request, here)
         return sessions.note(*where, view._may_use)
 
     promoted = _there(view, done).get(0)
-    return SessionEnded(**done.told, promoted=promoted, note=view._read(work))
+    return SessionEnded(**done.result, promoted=promoted, note=view._read(work))
 
 
 def _note_checkpoint(made: Checkpoint, _: Asked) -> Noting:
@@ -222,13 +222,13 @@ def _note_checkpoint(made: Checkpoint, _: Asked) -> Noting:
 def _tell_checkpoint(view: View, done: Done, asked: Asked) -> Checkpoint:
     """What was asked is the data; somebody may have gone on from there, but it is not gone."""
     kept = view.checkpoint(asked["thread"])
-    if kept is None or kept.version < done.told["version"]:
+    if kept is None or kept.version < done.result["version"]:
         raise NotFound("checkpoint")
     return Checkpoint(
         thread=kept.thread,
         data=json.loads(packed(asked["data"])),
-        version=done.told["version"],
-        updated_at=from_micros(done.told["updated_at"]),
+        version=done.result["version"],
+        updated_at=from_micros(done.result["updated_at"]),
     )
 
 
@@ -238,10 +238,10 @@ def _note_accepted(made: LinkWaiting | None, _: Asked) -> Noting:
 
 def _tell_accepted_link(view: View, done: Done, _: Asked) -> LinkWaiting:
     """As long as it waits. A code that was wrong is not looked for again."""
-    me = view._asking.subject
+    me = view._raw_request.subject
 
     def work(connection: Connection, request: Request) -> link_offers.Asked | None:
-        there = me is not None and request.private and done.told["accepted"]
+        there = me is not None and request.private and done.result["accepted"]
         where = (connection, view._space, me or "", request.at)
         return link_offers.accepted(*where) if there else None
 
@@ -257,49 +257,49 @@ def _note_link(made: Link, _: Asked) -> Noting:
 
 def _tell_link(view: View, done: Done, _: Asked) -> Link:
     """As it is by now."""
-    me = view._asking.subject or ""
+    me = view._raw_request.subject or ""
     found = view._read(lambda connection, _: around(connection, view._space, (me,)))
-    link = next((one for one in found.links if one.id == done.told["link"]), None)
+    link = next((one for one in found.links if one.id == done.result["link"]), None)
     if link is None:
         raise NotFound("link")
     return link
 
 
-_LINKED = Word(note=_note_link, tell=_tell_link)
-_REMEMBERED = Word(note=_note_remembered, tell=_tell_remembered)
-_CHANGED = Word(note=_note_changed, tell=_tell_changed)
-_COUNTED = Word(note=_note_count, tell=_tell_count)
-_ERASED = Word(note=_note_erased, tell=_tell_erased)
-_NOTHING = Word(note=_note_nothing, tell=_tell_nothing)
+_LINKED = Word(record=_note_link, replay=_tell_link)
+_REMEMBERED = Word(record=_note_remembered, replay=_tell_remembered)
+_CHANGED = Word(record=_note_changed, replay=_tell_changed)
+_COUNTED = Word(record=_note_count, replay=_tell_count)
+_ERASED = Word(record=_note_erased, replay=_tell_erased)
+_NOTHING = Word(record=_note_nothing, replay=_tell_nothing)
 WORDS: Mapping[str, Word] = {
-    "accept_link": Word(note=_note_accepted, tell=_tell_accepted_link),
+    "accept_link": Word(record=_note_accepted, replay=_tell_accepted_link),
     "approve": _NOTHING,
     "confirm_link": _LINKED,
     "decline": _NOTHING,
     "delete_file": _NOTHING,
-    "end_session": Word(note=_note_ended, tell=_tell_ended),
+    "end_session": Word(record=_note_ended, replay=_tell_ended),
     "erase": _ERASED,
-    "forget": Word(note=_note_changed, tell=_tell_nothing),
+    "forget": Word(record=_note_changed, replay=_tell_nothing),
     "forget_category": _COUNTED,
     "forget_checkpoint": _NOTHING,
     "forget_key": _COUNTED,
-    "learn": Word(note=_note_count, tell=_tell_accepted),
-    "merge_people": Word(note=_note_nothing, tell=_tell_merged),
-    "name": Word(note=_note_nothing, tell=_tell_person),
+    "learn": Word(record=_note_count, replay=_tell_accepted),
+    "merge_people": Word(record=_note_nothing, replay=_tell_merged),
+    "name": Word(record=_note_nothing, replay=_tell_person),
     "pin": _CHANGED,
     "propose_public": _NOTHING,
     "put": _REMEMBERED,
-    "record": Word(note=_note_recorded, tell=_tell_recorded),
+    "record": Word(record=_note_recorded, replay=_tell_recorded),
     "refuse_link": _NOTHING,
     "relate": _CHANGED,
     "remember": _REMEMBERED,
     "rename_file": _NOTHING,
     "restore": _CHANGED,
-    "save_checkpoint": Word(note=_note_checkpoint, tell=_tell_checkpoint),
+    "save_checkpoint": Word(record=_note_checkpoint, replay=_tell_checkpoint),
     "set_visibility": _CHANGED,
-    "unlearn": Word(note=_note_reverted, tell=_tell_reverted),
+    "unlearn": Word(record=_note_reverted, replay=_tell_reverted),
     "unlink_me": _LINKED,
-    "unmerge_people": Word(note=_note_nothing, tell=_tell_merged),
+    "unmerge_people": Word(record=_note_nothing, replay=_tell_merged),
     "update": _REMEMBERED,
     "wipe": _ERASED,
     "withhold_from": _CHANGED,

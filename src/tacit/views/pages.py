@@ -41,14 +41,14 @@ class ViewPages(Access):
         where = virtual.spot(folder) if folder != "" else None
 
         def work(connection: Connection, request: Request) -> dict[str, int]:
-            tree = self._tree(connection, request)
+            tree = self._open_tree(connection, request)
             if where is not None and where.kind is not None:
-                found = tree.at(where)
+                found = tree.find_files(where)
             else:
-                found = tree.listed("" if where is None else where.path)
+                found = tree.list_files("" if where is None else where.path)
             if where is not None and not found:
                 raise NotFound("file")
-            return {one.spot.path: len(one.text.encode()) for one in found}
+            return {one.path.path: len(one.text.encode()) for one in found}
 
         return self._read(work)
 
@@ -57,10 +57,10 @@ class ViewPages(Access):
         where = virtual.file_spot(path)
 
         def work(connection: Connection, request: Request) -> str:
-            found = self._tree(connection, request).opened(where)
+            found = self._open_tree(connection, request).open_file(where)
             if found is None:
                 raise NotFound("file")
-            self._used(*(memory for _, memory in found.shown))
+            self._record_use(*(memory for _, memory in found.shown))
             return found.text
 
         return self._read(work)
@@ -75,60 +75,60 @@ class ViewPages(Access):
         said = _written("text", text)
         only_new = texts.flag("new", new)
         before = None if instead_of is None else _text("instead_of", instead_of)
-        fresh = self._fresh_lines(where, said)
-        vectors = self._recollection.vectors(fresh) if fresh else NO_VECTORS
-        self._write_file(
+        fresh = self._new_lines(where, said)
+        vectors = self._retriever.embed_inline(fresh) if fresh else NO_VECTORS
+        self._write_tree(
             lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
         )
         if fresh:  # a line may be the value of a key, which is embedded with it
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
 
     def delete_file(self, path: str) -> None:
         """Forget everything in a file, or in all files of a folder."""
         where = virtual.spot(path)
-        self._write_file(lambda pen: pen.delete(where))
+        self._write_tree(lambda pen: pen.delete(where))
 
     def rename_file(self, old: str, new: str) -> None:
         """Give a page, or a folder of pages, another name that is free."""
         was, wanted = virtual.spot(old), virtual.spot(new)
-        self._write_file(lambda pen: pen.rename(was, wanted))
+        self._write_tree(lambda pen: pen.rename(was, wanted))
 
-    def _tree(self, connection: Connection, request: Request) -> Tree:
-        allowed = self._allowed(self._agent)
+    def _open_tree(self, connection: Connection, request: Request) -> Tree:
+        allowed = self._allowed_categories(self._agent)
         has_pages = allowed is None or filed(Section.PAGE).category in allowed
 
         def usable(memory: Memory) -> bool:
             return self._may_use(memory) and is_for(request, memory)
 
-        return Tree(connection, self._store.audiences, request, usable, has_pages)
+        return Tree(connection, self._storage.audiences, request, usable, has_pages)
 
-    def _write_file(self, act: Callable[[Pen], None], vectors: Vectors = NO_VECTORS) -> None:
-        how = Keeping(ttls=self._policy.ttls, restorable_days=self._policy.restorable_days)
+    def _write_tree(self, act: Callable[[Pen], None], vectors: Vectors = NO_VECTORS) -> None:
+        how = Keeping(ttls=self._options.ttl_days, restorable_days=self._options.restorable_days)
 
         def work(w: Writing) -> None:
             # A writer acts with all their identities; what they were shown is what they may read.
-            union = self._policy.union
-            resolve = self._store.requests.resolve
-            asked = resolve(w.connection, self._space, self._asking, w.at, union=union)
-            tree = self._tree(w.connection, replace(asked, at=w.at))
+            union = self._options.union
+            resolve = self._storage.requests.resolve
+            asked = resolve(w.connection, self._space, self._raw_request, w.at, union=union)
+            tree = self._open_tree(w.connection, replace(asked, at=w.at))
             act(
                 Pen(
-                    w=w,
+                    tx=w,
                     tree=tree,
-                    how=how,
+                    retention=how,
                     thread=self._thread,
                     agent=self._agent,
-                    may_file=self._category,
+                    may_file=self._parse_category,
                 )
             )
 
         self._write(work, vectors)
 
-    def _fresh_lines(self, where: Spot, said: str) -> List[str]:
+    def _new_lines(self, where: Spot, said: str) -> List[str]:
         """What is not read there yet: what it means is found before anything is written."""
         assert where.kind is not None
         wanted = {item.content for item in parse(said.encode(), where.kind).items}
-        found = self._read(lambda c, r: self._tree(c, r).opened(where))
+        found = self._read(lambda c, r: self._open_tree(c, r).open_file(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
         return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
 

@@ -26,29 +26,29 @@ List = builtins.list
 class ViewReads(Access):
     def get(self, category: str, key: str) -> Memory | None:
         """The value of one of your keys, or None where there is none or it may not be said here."""
-        name, slot = self._category(category), self._key(key)
+        name, slot = self._parse_category(category), self._parse_key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
-            found = reads.by_key(connection, self._store.audiences, request, name, slot)
-            return self._seen(connection, request, found[0]) if found else None
+            found = reads.by_key(connection, self._storage.audiences, request, name, slot)
+            return self._redact(connection, request, found[0]) if found else None
 
-        memory = self._glanced("key", {"category": name, "key": slot})
+        memory = self._get_fast("key", {"category": name, "key": slot})
         if memory is MISS:
             memory = self._read(work)
-        self._used(memory)
+        self._record_use(memory)
         return memory
 
     def show(self, id: str) -> Memory:
         """One memory by its id. The owner, in private, sees it in any state."""
 
         def work(connection: Connection, request: Request) -> Memory:
-            memory, _ = self._found(connection, request, id)
-            return self._seen(connection, request, memory)
+            memory, _ = self._get_visible(connection, request, id)
+            return self._redact(connection, request, memory)
 
-        memory = self._glanced("id", {"id": id}) if text.memory_id(id) else MISS
+        memory = self._get_fast("id", {"id": id}) if text.memory_id(id) else MISS
         if memory is MISS or memory is None:
             memory = self._read(work)
-        self._used(memory)
+        self._record_use(memory)
         return memory
 
     def list(
@@ -64,8 +64,8 @@ class ViewReads(Access):
     ) -> Page[Memory]:
         """What may be said here, newest first, without what others told the assistant to do. With
         `state`, your own in that state, in private."""
-        wanted = self._narrowed(category, prefix, kind, state, pinned)
-        return self._page(wanted, limit, cursor, manage=state is not None, orders=False)
+        wanted = self._build_filter(category, prefix, kind, state, pinned)
+        return self._list_page(wanted, limit, cursor, manage=state is not None, orders=False)
 
     def count(
         self,
@@ -77,16 +77,16 @@ class ViewReads(Access):
         pinned: bool | None = None,
     ) -> int:
         """How many there are to `list`, on all its pages."""
-        narrowed = self._narrowed(category, prefix, kind, state, pinned)
-        wanted = replace(narrowed, categories=self._categories())
+        narrowed = self._build_filter(category, prefix, kind, state, pinned)
+        wanted = replace(narrowed, categories=self._category_filter())
 
         def work(connection: Connection, request: Request) -> int:
-            asked = request if state is None else request.managing()
+            asked = request if state is None else request.for_management()
             return listing.count(connection, asked, wanted)
 
         return self._read(work)
 
-    def _narrowed(
+    def _build_filter(
         self,
         category: str | None,
         prefix: str | None,
@@ -95,7 +95,7 @@ class ViewReads(Access):
         pinned: bool | None,
     ) -> Filter:
         return Filter(
-            category=None if category is None else self._category(category),
+            category=None if category is None else self._parse_category(category),
             kind=None if kind is None else text.choice("kind", kind, Kind).value,
             state=None if state is None else text.choice("state", state, State).value,
             prefix=None if prefix is None else text.prefix(prefix),
@@ -113,19 +113,19 @@ class ViewReads(Access):
                 return None
             # Under a key that they did not meet here, only what they said themselves about it.
             own = people.is_hidden(connection, request, who)
-            mine = tuple(sorted(request.mine)) if own else None
+            mine = tuple(sorted(request.own_identities)) if own else None
             return Filter(about=tuple(sorted(who)), owners=mine)
 
-        return self._page(wanted, limit, cursor)
+        return self._list_page(wanted, limit, cursor)
 
     def history(self, id: str) -> List[HistoryEntry]:
         """What happened to a memory, oldest first, in the wordings you may hear."""
 
         def work(connection: Connection, request: Request) -> List[HistoryEntry]:
-            memory, _ = self._found(connection, request, id)
+            memory, _ = self._get_visible(connection, request, id)
             managing = request.private and owns(request, memory)
-            asked = request.managing() if managing else request
-            wordings = reads.versions(connection, self._store.audiences, asked, memory)
+            asked = request.for_management() if managing else request
+            wordings = reads.versions(connection, self._storage.audiences, asked, memory)
             if not managing:
                 return _as_heard(wordings)
             texts = {v.number: v.content for v in wordings}
@@ -139,11 +139,11 @@ class ViewReads(Access):
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
         start = text.whole("since", since, 0, limits.COUNTED_MAX)
-        return self._read(lambda c, r: self._delta(c, r, start))
+        return self._read(lambda c, r: self._read_delta(c, r, start))
 
     def stats(self) -> Stats:
         """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
-        return self._read(lambda c, r: counts.of_owner(c, r, self._categories()))
+        return self._read(lambda c, r: counts.of_owner(c, r, self._category_filter()))
 
     def people(self) -> List[Person]:
         """The people you have named, and those who are here. In a group by the names that they

@@ -51,12 +51,12 @@ class ViewRecall(Access):
         to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
         importance_max, updated_after, updated_before, threshold, as_of; and with `include` to
         memories, turns of conversations, or both."""
-        question = self._question(query, top_k, dict(narrowing), self._agent)
+        question = self._parse_question(query, top_k, dict(narrowing), self._agent)
         most = _budget(budget_tokens)
-        found = self._recalled(question)
+        found = self._run_recall(question)
         if most is not None:
-            found = self._within_budget(found, most)
-        self._used(*(one.memory for one in found))
+            found = self._fit_to_budget(found, most)
+        self._record_use(*(one.memory for one in found))
         return found
 
     def query(
@@ -82,22 +82,22 @@ class ViewRecall(Access):
         for name, value in (("categories", categories), ("threshold", threshold)):
             if value is not None and narrowing.setdefault(name, value) != value:
                 raise InvalidInput(name, "is named twice, and differently")
-        question = self._question(query, top_k, narrowing, acting)
+        question = self._parse_question(query, top_k, narrowing, acting)
         most = _budget(budget_tokens)
-        found = self._recalled(question)
+        found = self._run_recall(question)
         told = _bullets(found, full=form == "full")
         if most is not None:
-            told = told[: self._fitting([one.text for one in told], most)]
+            told = told[: self._count_fitting([one.text for one in told], most)]
         ids = {one.id for one in told}
-        self._used(*(one.memory for one in found if one.memory.id in ids))
+        self._record_use(*(one.memory for one in found if one.memory.id in ids))
         return told
 
     def block(self, style: Style | str | None = None) -> Block:
         """What is known, for the cached beginning of a prompt. Its bytes stay the same until
         something of it changes; what is new meanwhile is told by `fresh`."""
-        how = self._policy.style if style is None else text.choice("style", style, Style)
-        taken = self._taken()
-        return self._read(lambda c, r: self._block(c, r, how, taken))
+        how = self._options.style if style is None else text.choice("style", style, Style)
+        taken = self._block_revision()
+        return self._read(lambda c, r: self._build_block(c, r, how, taken))
 
     def fresh(
         self,
@@ -111,8 +111,8 @@ class ViewRecall(Access):
         prompt that is new each turn. `since` is a revision; without it, that of the block."""
         most = _budget(budget_tokens) or 0
         start = None if since is None else text.whole("since", since, 0, limits.COUNTED_MAX)
-        found = self._in_context(query, top_k)
-        delta, start, changed = self._read(lambda c, r: self._news(c, r, start))
+        found = self._recall_for_prompt(query, top_k)
+        delta, start, changed = self._read(lambda c, r: self._read_changes(c, r, start))
         lines = freshly.bullets(
             [line_of(one.memory) for one in found],
             [line_of(other) for one in found for other in one.related],
@@ -123,24 +123,24 @@ class ViewRecall(Access):
             lines,
             lines=changed,
             budget_tokens=most,
-            count=self._policy.count,
+            count=self._options.count_tokens,
         )
         told = set(written.split("\n"))
         shown = [one for one in found if f"- {freshly.bullets([line_of(one.memory)])[0]}" in told]
-        self._used(*(one.memory for one in shown))
+        self._record_use(*(one.memory for one in shown))
         return Fresh(
             text=written,
             revision=delta.revision,
             recalled=tuple(shown),
-            tokens=self._policy.count(written),
+            tokens=self._options.count_tokens(written),
         )
 
-    def _question(
+    def _parse_question(
         self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
     ) -> Question:
         """What an agent may not use is refused, not left out: it would mistake that for nothing."""
-        question = questions.parse(query, top_k, narrowing, self._policy.categories)
-        allowed = self._allowed(agent)
+        question = questions.parse(query, top_k, narrowing, self._options.categories)
+        allowed = self._allowed_categories(agent)
         if allowed is None:
             return question
         if question.categories is not None and not question.categories <= allowed:
@@ -148,51 +148,51 @@ class ViewRecall(Access):
             raise InvalidInput("categories", f"this agent may not use {refused}")
         return replace(question, only=allowed)
 
-    def _recalled(self, question: Question) -> List[Recalled]:
-        at = self._store.clock()
+    def _run_recall(self, question: Question) -> List[Recalled]:
+        at = self._storage.clock()
         try:
-            found = self._recollection.recall(self._read, question, self._as_recalled())
+            found = self._retriever.recall(self._read, question, self._recalled_factory())
         except StoreError:
-            self._store.told(self._space, at, [_FAILED_SEARCH])
+            self._storage.emit_events(self._space, at, [_FAILED_SEARCH])
             raise
         best = max([one.similarity for one in found], default=None)
-        self._store.told(self._space, at, [_SEARCH._replace(likeness=best)])
+        self._storage.emit_events(self._space, at, [_SEARCH._replace(likeness=best)])
         return found
 
-    def _as_recalled(self) -> Callable[[Connection, Request, Answer], Recalled]:
+    def _recalled_factory(self) -> Callable[[Connection, Request, Answer], Recalled]:
         """For the answers of one recall, which all go to the same request."""
         names: List[Called] = []
 
         def tell(connection: Connection, request: Request, one: Answer) -> Recalled:
             if not names:
-                names.append(self._names_here(connection, request))
+                names.append(self._person_labels(connection, request))
             (called,) = names
             return Recalled(
-                memory=self._seen(connection, request, one.memory, called),
+                memory=self._redact(connection, request, one.memory, called),
                 score=one.score,
                 why=one.why,
                 rule=one.rule,
                 similarity=one.similarity,
                 signals=one.signals,
                 related=tuple(
-                    self._seen(connection, request, other, called) for other in one.related
+                    self._redact(connection, request, other, called) for other in one.related
                 ),
             )
 
         return tell
 
-    def _in_context(self, query: str, top_k: int) -> List[Recalled]:
+    def _recall_for_prompt(self, query: str, top_k: int) -> List[Recalled]:
         """The best of all, and of each category that comes by recall alone as many as it may."""
-        found = self._recalled(self._question(query, top_k, {}, self._agent))
-        allowed = self._allowed(self._agent)
-        for category, most in self._policy.recalled_only.items():
+        found = self._run_recall(self._parse_question(query, top_k, {}, self._agent))
+        allowed = self._allowed_categories(self._agent)
+        for category, most in self._options.recall_only_limits.items():
             if allowed is None or category in allowed:
-                asked = self._question(query, most, {"categories": [category]}, self._agent)
-                found += self._recalled(asked)
+                asked = self._parse_question(query, most, {"categories": [category]}, self._agent)
+                found += self._run_recall(asked)
         best = {one.memory.id: one for one in reversed(found)}
         return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
 
-    def _news(
+    def _read_changes(
         self, connection: Connection, request: Request, since: int | None
     ) -> tuple[Delta, int, dict[str, Line]]:
         """What changed, since when, and what of it can be said."""
@@ -200,48 +200,50 @@ class ViewRecall(Access):
             since = snapshots.taken_at(connection, request, self._thread)
         if since is None:
             return Delta(revision=0), 0, {}
-        delta = self._delta(connection, request, since, newest=True)
+        delta = self._read_delta(connection, request, since, newest=True)
         ids = [change.memory_id for change in freshly.chosen(delta.changes)]
-        found = candidates.some(connection, self._store.audiences, request, ids)
-        called = self._names_here(connection, request)
+        found = candidates.some(connection, self._storage.audiences, request, ids)
+        called = self._person_labels(connection, request)
         lines = {id: line_of(redact(request, one, called)) for id, (one, _) in found.items()}
         return delta, since, lines
 
-    def _taken(self) -> int:
+    def _block_revision(self) -> int:
         """When this conversation's block was put together: now, where it is a new one."""
-        gap = self._policy.conversation_gap
+        gap = self._options.conversation_gap
         taken, audience = self._read(lambda c, r: snapshots.current(c, r, self._thread, gap))
         if taken is not None:
             return taken
         return self._write(lambda w: snapshots.take(w, audience, gap))
 
-    def _block(self, connection: Connection, request: Request, style: Style, taken: int) -> Block:
-        allowed, policy = self._allowed(self._agent), self._policy
+    def _build_block(
+        self, connection: Connection, request: Request, style: Style, taken: int
+    ) -> Block:
+        allowed, policy = self._allowed_categories(self._agent), self._options
         of_notes = style is Style.SUMMARY
-        return self._mind.blocks.block(
+        return self._runtime.blocks.block(
             connection,
             request,
             Wanted(
                 thread=self._thread,
                 agent=self._agent,
-                taken=taken,
+                taken_at=taken,
                 style=style,
                 items_max=policy.note_items_max if of_notes else policy.items_max,
                 chars_max=policy.chars_max,
                 categories=allowed,
-                left_out=frozenset(policy.recalled_only),
+                excluded_categories=frozenset(policy.recall_only_limits),
                 notes_since=first_day(request.at, policy.note_days),
             ),
-            policy.count,
+            policy.count_tokens,
         )
 
-    def _within_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:
+    def _fit_to_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:
         """As many as fit, and of what is related to them as much as fits then."""
         kept: List[Recalled] = []
         lines: List[str] = []
         for one in found:
             line = freshly.bullets([line_of(one.memory)])
-            if self._fitting([*lines, *line], budget) <= len(lines):
+            if self._count_fitting([*lines, *line], budget) <= len(lines):
                 break
             lines += line
             kept.append(replace(one, related=()))
@@ -249,14 +251,14 @@ class ViewRecall(Access):
             related = []
             for other in one.related:
                 line = freshly.bullets([line_of(other)])
-                if self._fitting([*lines, *line], budget) > len(lines):
+                if self._count_fitting([*lines, *line], budget) > len(lines):
                     lines += line
                     related.append(other)
             kept[number] = replace(kept[number], related=tuple(related))
         return kept
 
-    def _fitting(self, lines: List[str], budget: int) -> int:
-        return within(lines, budget, self._policy.count)
+    def _count_fitting(self, lines: List[str], budget: int) -> int:
+        return within(lines, budget, self._options.count_tokens)
 
 
 def _budget(tokens: object) -> int | None:

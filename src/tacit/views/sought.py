@@ -31,37 +31,37 @@ class Sought:
     about: str | None
     chat: str | None
     owner: str | None
-    wordless: bool  # nothing of what was typed is a word, and so no memory has it
+    has_no_words: bool  # nothing of what was typed is a word, and so no memory has it
 
-    def by_person(self, connection: Connection, request: Request) -> Filter | None:
+    def resolve_for_requester(self, connection: Connection, request: Request) -> Filter | None:
         """None where they know nobody of that name, and so nothing is about them; or where nothing
         has what was typed."""
-        if self.wordless:
+        if self.has_no_words:
             return None
         about = None
         if self.about is not None:
             about = people.meant(connection, request, self.about, "about")
             if not about:
                 return None
-        found = self._there(connection, request.space)
+        found = self._with_chat(connection, request.space)
         return found if about is None else replace(found, about=tuple(sorted(about)))
 
-    def by_operator(
+    def resolve_for_operator(
         self, connection: Connection, space: str
     ) -> tuple[Filter, frozenset[str] | None]:
         """Besides, the identities of the one whose memories are meant; None: everybody's."""
-        found = self._there(connection, space)
-        if self.wordless:
+        found = self._with_chat(connection, space)
+        if self.has_no_words:
             return found, frozenset()
         if self.about is not None:
             about = _all_of(connection, space, self.about)
             found = replace(found, about=tuple(sorted(about)))
         return found, None if self.owner is None else _all_of(connection, space, self.owner)
 
-    def _there(self, connection: Connection, space: str) -> Filter:
+    def _with_chat(self, connection: Connection, space: str) -> Filter:
         if self.chat is None:
             return self.filter
-        rooms = places.place(connection, space, self.chat).rooms
+        rooms = places.place(connection, space, self.chat).chat_ids
         return replace(self.filter, chats=tuple(sorted(rooms)))
 
 
@@ -81,12 +81,12 @@ def sought(search: object, category: Callable[[object], str], *, operator: bool 
             pinned=None if search.pinned is None else text.flag("pinned", search.pinned),
             since=_moment("since", search.since),
             until=_moment("until", search.until),
-            begun=typed,
+            prefixes=typed,
         ),
         about=_named("about", search.about) if operator else search.about,
         chat=None if search.chat is None else keys.chat_id(search.chat),
         owner=_named("owner", search.owner),
-        wordless=not typed and bool(search.words and search.words.strip()),
+        has_no_words=not typed and bool(search.words and search.words.strip()),
     )
 
 
@@ -128,4 +128,4 @@ def _named(field: str, value: object) -> str | None:
 
 
 def _all_of(connection: Connection, space: str, identity: str) -> frozenset[str]:
-    return around(connection, space, [identity]).now(identity)
+    return around(connection, space, [identity]).current_identities(identity)

@@ -49,12 +49,18 @@ class Steps:
         changed = tuple(values)
         metadata = steps.check_step(step)
         steps.check_parts(changed)
-        to = self._to(step.thread, step.ns, step.parent)
-        at = self._add(to, lambda same: graph_steps.step_rows(same, step, metadata, changed))
+        to = self._build_target(step.thread, step.ns, step.parent)
+        at = self._insert_rows(
+            to, lambda same: graph_steps.step_rows(same, step, metadata, changed)
+        )
         view = self._view
-        if at is not None and self._allowed is None and view._asking.subject is not None:
-            key = (view._space, view._asking.subject, step.thread, step.ns)
-            view._store.recent.saved(key, step, metadata, changed, at)
+        if (
+            at is not None
+            and self._allowed_categories is None
+            and view._raw_request.subject is not None
+        ):
+            key = (view._space, view._raw_request.subject, step.thread, step.ns)
+            view._storage.recent_steps.add_saved(key, step, metadata, changed, at)
 
     def write(
         self,
@@ -68,13 +74,13 @@ class Steps:
         """What a task wrote after a step. Under a number that it wrote before, that stays; or is
         replaced."""
         written = tuple(writes)
-        to = self._to(steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
+        to = self._build_target(steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
         steps.check_parts(written)
         if written:
-            self._add(to, lambda same: graph_steps.write_rows(same, id, written, replace))
-            if replace and self._view._asking.subject is not None:
-                key = (self._view._space, self._view._asking.subject, thread, ns)
-                self._view._store.recent.forget(key)
+            self._insert_rows(to, lambda same: graph_steps.write_rows(same, id, written, replace))
+            if replace and self._view._raw_request.subject is not None:
+                key = (self._view._space, self._view._raw_request.subject, thread, ns)
+                self._view._storage.recent_steps.remove(key)
 
     def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
         """A step; without an id, the newest."""
@@ -85,12 +91,18 @@ class Steps:
         )
         with self._timed():
             view = self._view
-            kept = view._store.requests.kept(view._space, view._asking, union=view._policy.union)
-            if kept is not None and self._allowed is None:
-                found = graph_reads.glance(view._store.database, view._store.recent, kept, *where)
+            kept = view._storage.requests.get_cached(
+                view._space, view._raw_request, union=view._options.union
+            )
+            if kept is not None and self._allowed_categories is None:
+                found = graph_reads.glance(
+                    view._storage.database, view._storage.recent_steps, kept, *where
+                )
                 if found is not MISS:
                     return found
-            return view._read(lambda c, r: self._found(c, self._gate(c, r, where[0]), *where))
+            return view._read(
+                lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
+            )
 
     def page(
         self,
@@ -119,7 +131,7 @@ class Steps:
         asked = None if metadata is None else json.loads(steps.packed_metadata(metadata))
         after = _decoded(cursor)
         with self._timed():
-            return self._view._read(lambda c, r: self._paged(c, r, wanted, asked, after, most))
+            return self._view._read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
 
     def forget_thread(self, thread: str) -> None:
         self.prune([thread], "delete")
@@ -128,13 +140,13 @@ class Steps:
         """The steps of these runs, in every thread."""
         named = steps.names("runs", runs, lambda one: steps.name("runs", one))
         if named:
-            self._write(lambda w: graph_pruning.forget_runs(w, named, self._allowed))
+            self._write(lambda w: graph_pruning.forget_runs(w, named, self._allowed_categories))
 
     def copy_thread(self, source: str, target: str) -> None:
         """All of a thread once more, under another name."""
         there, here = steps.thread_name(source), steps.thread_name(target)
         if there != here:
-            self._write(lambda w: graph_pruning.copy(w, there, here, self._allowed))
+            self._write(lambda w: graph_pruning.copy(w, there, here, self._allowed_categories))
 
     def prune(
         self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
@@ -145,44 +157,46 @@ class Steps:
         named = steps.names("threads", threads, steps.thread_name)
         if strategy == "delete":
             if named:
-                self._write(lambda w: graph_pruning.forget(w, named, self._allowed))
+                self._write(lambda w: graph_pruning.forget(w, named, self._allowed_categories))
             return
         for one in named:  # each in a transaction of its own
-            self._write(partial(graph_pruning.prune, thread=one, allowed=self._allowed))
+            self._write(partial(graph_pruning.prune, thread=one, allowed=self._allowed_categories))
 
     @property
-    def _allowed(self) -> frozenset[str] | None:
-        return self._view._allowed(self._view._agent)
+    def _allowed_categories(self) -> frozenset[str] | None:
+        return self._view._allowed_categories(self._view._agent)
 
-    def _to(self, thread: str, ns: str, before: str | None) -> To:
-        allowed = self._allowed
+    def _build_target(self, thread: str, ns: str, before: str | None) -> To:
+        allowed = self._allowed_categories
         named = None if allowed is None else json.dumps(sorted(allowed))
-        return To(thread=thread, ns=ns, before=before, categories=named)
+        return To(thread=thread, ns=ns, parent=before, categories=named)
 
-    def _add(self, to: To, rows: graph_steps.Rows) -> int | None:
+    def _insert_rows(self, to: To, rows: graph_steps.Rows) -> int | None:
         """When, if that was done in the short way."""
         view = self._view
         plain = type(view)._write is Access._write  # not one that counts what it is asked to do
         with self._timed():
-            where = (view._store, view._space, view._asking)
+            where = (view._storage, view._space, view._raw_request)
             at = graph_steps.add_at_hand(*where, to, rows) if plain else None
             if at is None:
                 view._write(lambda w: graph_steps.add(w, to, rows))
             return at
 
     def _timed(self) -> Any:
-        meter = self._view._store.meter
+        meter = self._view._storage.meter
         return timed(meter, _WORD) if meter.on else nullcontext()
 
     def _write(self, work: Callable[[Writing], None]) -> None:
         with self._timed():
             self._view._write(work)
 
-    def _gate(self, connection: Connection, request: Request, thread: str | None) -> Gate | None:
-        audiences = self._view._store.audiences
-        return graph_reads.gate(connection, audiences, request, self._allowed, thread)
+    def _read_gate(
+        self, connection: Connection, request: Request, thread: str | None
+    ) -> Gate | None:
+        audiences = self._view._storage.audiences
+        return graph_reads.gate(connection, audiences, request, self._allowed_categories, thread)
 
-    def _found(
+    def _find_step(
         self, connection: Connection, open_: Gate | None, thread: str, ns: str, id: str | None
     ) -> FoundStep | None:
         if open_ is None:
@@ -191,10 +205,10 @@ class Steps:
         def run(statement: TextClause, params: Mapping[str, Any]) -> graph_reads.Rows:
             return rendered.rows(connection, statement, params, binary=True)
 
-        dialect = self._view._store.database.dialect.name
+        dialect = self._view._storage.database.dialect.name
         return graph_reads.found(graph_reads.find(run, dialect, open_, thread, ns, id), thread)
 
-    def _paged(
+    def _list_steps(
         self,
         connection: Connection,
         request: Request,
@@ -203,7 +217,7 @@ class Steps:
         after: tuple[str, str, str] | None,
         most: int,
     ) -> Page[FoundStep]:
-        open_ = self._gate(connection, request, wanted.get("thread"))
+        open_ = self._read_gate(connection, request, wanted.get("thread"))
         if open_ is None:
             return Page()
         chosen: list[tuple[str, str, str]] = []
@@ -216,7 +230,9 @@ class Steps:
                     chosen.append(after)
             if len(rows) < at_once:
                 break
-        found = [self._found(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]]
+        found = [
+            self._find_step(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]
+        ]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
 

@@ -16,24 +16,24 @@ class ViewTelling(ViewReads):
     def history_export(self) -> Iterator[str]:
         """What happened to each memory that you may hear of here, as JSON lines, oldest first for
         each. In a private chat that is also what is yours in any other state."""
-        private, mine = self._read(lambda _, request: (request.private, request.mine))
+        private, mine = self._read(lambda _, request: (request.private, request.own_identities))
         if private:
-            for memory in self._every(manage=True):
-                yield from self._told(memory)
-        for memory in self._every(manage=False):
+            for memory in self._iter_listed(manage=True):
+                yield from self._iter_history_lines(memory)
+        for memory in self._iter_listed(manage=False):
             if not (private and memory.owner in mine):
-                yield from self._told(memory)
+                yield from self._iter_history_lines(memory)
 
-    def _every(self, *, manage: bool) -> Iterator[Memory]:
+    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
         cursor = None
         while True:
-            page = self._page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
+            page = self._list_page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
             yield from page
             cursor = page.cursor
             if cursor is None:
                 return
 
-    def _told(self, memory: Memory) -> Iterator[str]:
+    def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
         try:
             entries = self.history(memory.id)
         except NotFound:

@@ -34,7 +34,7 @@ def traced(path: Path, space: str, thread: str, turn: Turn) -> tuple[Step, ...]:
 def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[Step, ...]:
     """As `traced`, and then undone. What a model was asked is paid for all the same."""
     trace = Trace()
-    acting = _Rehearsal(path.store, path.recollection, path.learning)
+    acting = _Rehearsal(path.store, path.retriever, path.learning)
     kept = acting.learn(space, thread, turn, trace, done=_from_the_start(trace))
     # An id that was undone names nothing.
     named = [replace(step, says=_unnamed(step.says, kept)) for step in _steps(trace, kept)]
@@ -98,7 +98,7 @@ class _Rehearsal(Path):
         def attempt(connection: Connection) -> None:
             # Caches of its own: none may learn of what never was.
             store = Store(_Within(self.store.database, connection), self.store.clock)
-            within = Path(store, self.recollection, self.learning)
+            within = Path(store, self.retriever, self.learning)
             raise _Undone(within._write(space, thread, turn, work, done, vectors))
 
         try:

@@ -117,8 +117,10 @@ class OnceView(View):
         del work, vectors, changing  # a word that is not among WORDS
         raise InvalidInput("once", "does not cover this; leave the key out")
 
-    def _taken(self) -> int:
-        return self._plain()._taken()  # that a block was put together is nothing anybody asked for
+    def _block_revision(self) -> int:
+        return (
+            self._plain()._block_revision()
+        )  # that a block was put together is nothing anybody asked for
 
     def _plain(self) -> View:
         return View(**self._fields())
@@ -127,7 +129,7 @@ class OnceView(View):
         return {name: value for name, value in vars(self).items() if name != "_given"}
 
     def _asked(self, name: str, method: Callable[..., Any], asked: Asked) -> Any:
-        where = {"chat": self._asking.chat, "thread": self._thread, "agent": self._agent}
+        where = {"chat": self._raw_request.chat, "thread": self._thread, "agent": self._agent}
         whole = fingerprint(self._given, {"word": name, "where": where, "asked": asked})
         wanted = Wanted(token=token_of(self._given), fingerprint=whole)
         # Looked for first, so that a repeat costs neither vectors nor a model.
@@ -138,7 +140,7 @@ class OnceView(View):
                 return method(doing, **asked)
             except Repeated as repeated:
                 done = repeated.done
-        return WORDS[name].tell(self._plain(), done, asked)
+        return WORDS[name].replay(self._plain(), done, asked)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Doing(View):
     ) -> T:
         assert self._asked_for is not None
         assert self._wanted is not None
-        asked, wanted, noted = self._asked_for, self._wanted, WORDS[self._name].note
+        asked, wanted, noted = self._asked_for, self._wanted, WORDS[self._name].record
 
         def at_most_once(w: Writing) -> T:
             once.take_turns(w, wanted)
@@ -166,7 +168,7 @@ class Doing(View):
             if done is not None:
                 raise Repeated(done)
             made = work(w)
-            once.add(w, self._asking.subject, wanted, *noted(made, asked))
+            once.add(w, self._raw_request.subject, wanted, *noted(made, asked))
             return made
 
         return super()._write(at_most_once, vectors, changing=changing)

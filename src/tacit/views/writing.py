@@ -38,20 +38,22 @@ class ViewWrites(Access):
         run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
         for_room for a fact of the room's own, and by_model for what a model writes: a name,
         pronouns, a home or a language then wait among the proposals, and the state is pending."""
-        asked = self._draft(content=content, **fields)
+        asked = self._parse_draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
-        self._category(_filed_in(asked))
+        self._parse_category(_filed_in(asked))
         return self._write_text(
             meaning_of(asked.key, asked.content),
-            lambda w: learning.remember(w, asked, self._policy.ttls),
+            lambda w: learning.remember(w, asked, self._options.ttl_days),
             new=asked.key is None and not asked.for_room,
         )
 
     def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
         such as its visibility, stays as it was."""
-        return self.remember(value, category=self._category(category), key=self._key(key), **fields)
+        return self.remember(
+            value, category=self._parse_category(category), key=self._parse_key(key), **fields
+        )
 
     def update(
         self,
@@ -62,34 +64,34 @@ class ViewWrites(Access):
         **fields: Unpack[Fields],
     ) -> Remembered:
         """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
-        asked = self._draft(content=content, **fields)
+        asked = self._parse_draft(content=content, **fields)
         if if_version is not None:
             text.whole("if_version", if_version, 1, 2**31)
         if asked.category is not None:
-            self._category(asked.category)
+            self._parse_category(asked.category)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
             raise InvalidInput(
                 "update", "changes neither key nor room; for visibility there is set_visibility"
             )
 
         def work(w: Writing) -> Remembered:
-            memory = self._held(w, id, Act.UPDATE)
+            memory = self._get_for_update(w, id, Act.UPDATE)
             if if_version is not None:
                 seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(Act.UPDATE, w.request, memory)
             assert standing is not None
-            return learning.update(w, memory, standing, asked, self._policy.ttls)
+            return learning.update(w, memory, standing, asked, self._options.ttl_days)
 
-        return self._write_text(self._meant(id, asked.content), work)
+        return self._write_text(self._text_to_embed(id, asked.content), work)
 
-    def _meant(self, id: str, content: str | None) -> str | None:
+    def _text_to_embed(self, id: str, content: str | None) -> str | None:
         """The text to embed for new words of a memory, which are read with its key."""
-        if content is None or self._recollection.embedder is None:
+        if content is None or self._retriever.embedder is None:
             return content
         try:
-            memory, _ = self._read(lambda c, r: self._found(c, r, id))
+            memory, _ = self._read(lambda c, r: self._get_visible(c, r, id))
         except NotFound:  # the write says so
             return content
         return meaning_of(memory.key, content)
@@ -97,12 +99,12 @@ class ViewWrites(Access):
     def pin(self, id: str, on: bool = True) -> None:
         """A pinned memory stays in mind: it does not fade."""
         wanted = text.flag("pin", on)
-        self._change(id, Act.PIN, lambda m: replace(m, pinned=wanted), "pinned")
+        self._change_memory(id, Act.PIN, lambda m: replace(m, pinned=wanted), "pinned")
 
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
         """How far a memory may travel. Only its owner, in private, raises it."""
         wanted = text.choice("visibility", visibility, Visibility)
-        self._change(
+        self._change_memory(
             id,
             Act.SET_VISIBILITY,
             lambda m: replace(m, visibility=wanted),
@@ -112,10 +114,10 @@ class ViewWrites(Access):
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Name people whom this must never reach: a surprise, a confidence."""
-        named = self._draft(withheld_from=who).withheld_from or ()
+        named = self._parse_draft(withheld_from=who).withheld_from or ()
 
         def work(w: Writing) -> None:
-            memory = self._held(w, id, Act.WITHHOLD)
+            memory = self._get_for_update(w, id, Act.WITHHOLD)
             learning.withhold(w, memory, named)
 
         self._write(work)
@@ -126,16 +128,16 @@ class ViewWrites(Access):
         record"), and the answer to it, is not kept and has no id."""
         said = message.parse(messages)
         named = text.optional_identifier("session", session, limits.LABEL_MAX_CHARS)
-        days = self._policy.turns_days
+        days = self._options.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
         kept = read_batch(said)
         if not kept:
             return Recorded()
-        vectors = self._recollection.vectors([one.said.content for one in kept])
+        vectors = self._retriever.embed_inline([one.said.content for one in kept])
         ids = self._write(lambda w: recording.record(w, kept, named, days), vectors)
         if not vectors.model:
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return Recorded(ids=tuple(ids))
 
     def relate(
@@ -148,7 +150,10 @@ class ViewWrites(Access):
             raise InvalidInput("other", "is the same memory; name another one")
 
         def work(w: Writing) -> None:
-            memory, to = self._held(w, id, Act.PIN), self._held(w, other, Act.PIN)
+            memory, to = (
+                self._get_for_update(w, id, Act.PIN),
+                self._get_for_update(w, other, Act.PIN),
+            )
             relations.state(w, memory.id, to.id, kind, weight)
             writes.note(w, memory, Event.LINK, None, {"relation": kind})
 
@@ -156,24 +161,26 @@ class ViewWrites(Access):
 
     def forget(self, id: str) -> None:
         """Out of mind, restorable for 30 days."""
-        days = self._policy.restorable_days
-        self._write(lambda w: forgetting.forget(w, self._held(w, id, Act.FORGET), days))
+        days = self._options.restorable_days
+        self._write(lambda w: forgetting.forget(w, self._get_for_update(w, id, Act.FORGET), days))
 
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
-        return self._forget_all(Filter(category=self._category(category), key=self._key(key)))
+        return self._forget_matching(
+            Filter(category=self._parse_category(category), key=self._parse_key(key))
+        )
 
     def forget_category(self, category: str) -> int:
         """Forget everything of yours that is filed here. Says how much that was."""
-        return self._forget_all(Filter(category=self._category(category)))
+        return self._forget_matching(Filter(category=self._parse_category(category)))
 
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
 
         def work(w: Writing) -> None:
-            memory = self._held(w, id, Act.RESTORE)
+            memory = self._get_for_update(w, id, Act.RESTORE)
             try:
-                forgetting.restore(w, memory, self._policy.ttls)
+                forgetting.restore(w, memory, self._options.ttl_days)
             except Conflict:
                 if w.request.private and owns(w.request, memory):
                     raise
@@ -185,21 +192,23 @@ class ViewWrites(Access):
         """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
         that is yours."""
         also = text.flag("turns", turns)
-        done = self._write(lambda w: erasing.erase(w, self._held(w, id, Act.ERASE), turns=also))
-        return erasing.finish(self._store, done)
+        done = self._write(
+            lambda w: erasing.erase(w, self._get_for_update(w, id, Act.ERASE), turns=also)
+        )
+        return erasing.finish(self._storage, done)
 
     def wipe(self) -> Erased:
         """Erase everything of yours. In a private chat only, and not for an agent that may use some
         categories only."""
-        if self._allowed(self._agent) is not None:
+        if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
         def work(w: Writing) -> Noted:
             if not w.request.private:
                 raise InvalidInput("wipe", "works in a private chat only")
-            return erasing.wipe(w, w.request.mine)
+            return erasing.wipe(w, w.request.own_identities)
 
-        return erasing.finish(self._store, self._write(work))
+        return erasing.finish(self._storage, self._write(work))
 
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
@@ -211,7 +220,7 @@ class ViewWrites(Access):
         def work(w: Writing) -> Person:
             (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
             people.add_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
-            partitions.bump(w.connection, w.space, map(partitions.person, w.request.mine))
+            partitions.bump(w.connection, w.space, map(partitions.person, w.request.own_identities))
             named = called.person(w.connection, w.request, [who], wanted, what)
             assert named is not None
             return named
@@ -222,15 +231,15 @@ class ViewWrites(Access):
         """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
 
         def take(line: transfer.Line) -> bool:
-            self._category(_filed_in(line.asked))
+            self._parse_category(_filed_in(line.draft))
             return self._write(lambda w: transfer.add(w, line))
 
-        done = transfer.take_in(lines, self._policy.categories, take)
+        done = transfer.take_in(lines, self._options.categories, take)
         if done.created:
-            self._mind.mind_the_gap()
+            self._runtime.wake_indexer()
         return done
 
-    def _change(
+    def _change_memory(
         self,
         id: str,
         act: Act,
@@ -239,7 +248,7 @@ class ViewWrites(Access):
         to: Visibility | None = None,
     ) -> None:
         def work(w: Writing) -> None:
-            memory = self._held(w, id, act, to)
+            memory = self._get_for_update(w, id, act, to)
             changed = how(memory)
             if changed != memory:
                 changed = replace(changed, updated_at=w.at)
@@ -247,12 +256,12 @@ class ViewWrites(Access):
 
         self._write(work)
 
-    def _forget_all(self, wanted: Filter) -> int:
+    def _forget_matching(self, wanted: Filter) -> int:
         """Your own, as far as this chat may hear them: in private, all of them."""
 
         def work(w: Writing) -> int:
-            own = replace(wanted, owners=tuple(sorted(w.request.mine)), state="active")
-            asked = w.request.managing() if w.request.private else w.request
+            own = replace(wanted, owners=tuple(sorted(w.request.own_identities)), state="active")
+            asked = w.request.for_management() if w.request.private else w.request
             count = 0
             while found := listing.page(
                 w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
@@ -260,7 +269,7 @@ class ViewWrites(Access):
                 for memory, _ in found:
                     held = writes.held(w, memory.id)
                     if held is not None:
-                        forgetting.forget(w, held, self._policy.restorable_days)
+                        forgetting.forget(w, held, self._options.restorable_days)
                 count += len(found)
             return count
 

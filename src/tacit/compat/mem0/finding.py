@@ -41,7 +41,7 @@ class Wanted:
     count: int
     show_expired: bool
 
-    def takes(self, memory: Record) -> bool:
+    def matches(self, memory: Record) -> bool:
         if not self.scope.holds(memory):
             return False
         return self.test is None or self.test(shapes.payload(self.scope, memory))
@@ -72,7 +72,7 @@ def listed(memory: Memory, asked: Wanted) -> list[Item]:
     if asked.count == 0:
         return found
     for one in own(view) if asked.show_expired else _heard(view):
-        if asked.takes(one):
+        if asked.matches(one):
             found.append(shapes.item(asked.scope, one))
             if len(found) == asked.count:
                 break
@@ -93,7 +93,7 @@ def searched(
     found: list[Found] = [
         (one.memory, one.score, one.signals)
         for one in _recalled(view, words, asked, least)
-        if asked.takes(one.memory)
+        if asked.matches(one.memory)
     ]
     if asked.show_expired:
         found += _expired(view, words, asked, least)
@@ -115,7 +115,7 @@ def _others(
     known = {one.id for one, *_ in found}
     weakest = min([least, *(score for _, score, _ in found)])
     rest = own(view) if asked.show_expired else _heard(view)
-    others = (one for one in rest if one.id not in known and asked.takes(one))
+    others = (one for one in rest if one.id not in known and asked.matches(one))
     return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
 
 
@@ -160,5 +160,5 @@ def _expired(view: View | DisabledView, query: str, asked: Wanted, least: float)
     sought = set(terms(query))
     for one in own(view, State.EXPIRED):
         share = len(sought & set(terms(one.content))) / len(sought) if sought else 0.0
-        if share > 0 and share >= least and asked.takes(one):
+        if share > 0 and share >= least and asked.matches(one):
             yield one, share, Signals(words=share)

@@ -126,7 +126,7 @@ class Memory:
         return {"results": finding.listed(self._memory, asked)}
 
     def get(self, memory_id: str) -> Item | None:
-        found = self._standing(memory_id)
+        found = self._find(memory_id)
         return None if found is None else shapes.alone(found[0], found[1])
 
     def update(
@@ -154,7 +154,7 @@ class Memory:
 
     def delete(self, memory_id: str) -> dict[str, str]:
         """Out of mind; its history stays, until it is purged."""
-        scope, record = self._named(memory_id)
+        scope, record = self._get(memory_id)
         try:
             adding.view_of(self._memory, scope, acting=False).forget(record.id)
         except NotFound:
@@ -207,7 +207,7 @@ class Memory:
 
     def _update(self, memory_id: object, words: str | None, more: Given) -> None:
         """Where it is still as it was read: what is said now is added to the metadata it had."""
-        scope, record = self._named(memory_id)
+        scope, record = self._get(memory_id)
         whole = metadata_with(record, more) if more.data else None
         draft.parse({"content": words, "data": whole}, ())  # before anything comes back
         view = adding.view_of(self._memory, scope, acting=False)
@@ -221,7 +221,7 @@ class Memory:
         except NotFound:
             raise _absent() from None
 
-    def _standing(self, memory_id: object) -> tuple[Scope, Record] | None:
+    def _find(self, memory_id: object) -> tuple[Scope, Record] | None:
         """A memory that is there for mem0: kept, or expired. What was replaced, waits for a yes or
         was set aside is not."""
         named = meant(memory_id)
@@ -234,8 +234,8 @@ class Memory:
             return None
         return (scope, record) if record.state in finding.STANDING else None
 
-    def _named(self, memory_id: object) -> tuple[Scope, Record]:
-        found = self._standing(memory_id)
+    def _get(self, memory_id: object) -> tuple[Scope, Record]:
+        found = self._find(memory_id)
         if found is None:
             raise _absent()
         return found

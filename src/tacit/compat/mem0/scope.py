@@ -43,7 +43,7 @@ class Scope:
     run: str | None = None
 
     @property
-    def _whose(self) -> tuple[str, str]:
+    def _owner_id(self) -> tuple[str, str]:
         """The user; where there is none the agent, else the run."""
         for name, value in zip(NAMES, (self.user, self.agent, self.run), strict=True):
             if value is not None:
@@ -53,7 +53,7 @@ class Scope:
     @property
     def key(self) -> str:
         """The person's external key, and their private chat's."""
-        name, value = self._whose
+        name, value = self._owner_id
         return f"{_CHANNELS[name]}:{_quoted(value)}"
 
     @property
@@ -94,16 +94,16 @@ class Scope:
 
     def id_of(self, memory: str) -> str:
         """mem0's id of a memory of theirs."""
-        name, value = self._whose
+        name, value = self._owner_id
         written = urlsafe_b64encode(value.encode()).decode().rstrip("=")
         return f"{memory}{_LETTERS[name]}{written}"
 
     def _of_agent(self, memory: Memory) -> str | None:
-        name, value = self._whose
+        name, value = self._owner_id
         return value if name == "agent_id" else memory.agent or _imported(memory, "agent_id")
 
     def _of_run(self, memory: Memory) -> str | None:
-        name, value = self._whose
+        name, value = self._owner_id
         return value if name == "run_id" else memory.run or _imported(memory, "run_id")
 
 

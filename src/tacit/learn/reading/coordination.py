@@ -36,7 +36,7 @@ def read_all(
         return first, [first.statement]
     found = [first.statement]
     rest = first.rest
-    while part := _part(rest, setting.tongue):
+    while part := _part(rest, setting.locale):
         following = _following(shared, part, replace(piece, text=""), quote, setting, last)
         if following is None or following.statement is None:
             found = shared.kept(found, part, setting)
@@ -61,7 +61,7 @@ class _Shared:
         return self._told(first, self.predicate, setting)
 
     def _told(self, first: Statement, predicate: str, setting: Setting) -> Statement:
-        tongue = setting.tongue
+        tongue = setting.locale
         who = possessive(self.who.words, tongue) if self.who.owns else self.who.words
         marked, whens = mark(predicate, setting.said_at, tongue, past=False)
         said = marked if self.who.owns else third(marked, tongue)
@@ -71,7 +71,7 @@ class _Shared:
 
     def kept(self, found: list[Statement], part: str, setting: Setting) -> list[Statement]:
         """With what no rule reads of it: a value that may change stays apart from the rest."""
-        tongue = setting.tongue
+        tongue = setting.locale
         words = [word.lower() for word in _WORD.findall(part)]
         vague = tongue.words["open_never"] | tongue.words["open_talk"]
         passes = tongue.has("passing_state", part) or tongue.has("veto", part)
@@ -88,7 +88,7 @@ class _Shared:
 
 
 def _shared(first: Reading, setting: Setting, last: Subject | None) -> _Shared | None:
-    tongue = setting.tongue
+    tongue = setting.locale
     parsed = subject(first.said, setting.speaker, tongue, last) if first.rest else None
     if parsed is None or parsed[0].plural or parsed[0].through:
         return None
@@ -150,10 +150,10 @@ def _following(
     shared: _Shared, part: str, piece: Piece, quote: str, setting: Setting, last: Subject | None
 ) -> Reading | None:
     """The next predicate, with a verb of its own or with that of the first."""
-    own = _own_verb(part, setting.tongue)
+    own = _own_verb(part, setting.locale)
     if shared.who.owns and own:
         return None
-    shares = shared.verb and not own and not _clausal(part, setting.tongue)
+    shares = shared.verb and not own and not _clausal(part, setting.locale)
     ways = [f"{shared.lead}{shared.verb} {part}"] if shares else []
     for way in ways if shared.who.owns else [*ways, f"{shared.lead}{part}"]:
         reading = read(replace(piece, text=way), quote, setting, last)
@@ -167,7 +167,7 @@ def _before_joined(
 ) -> Reading | None:
     """The first predicate of "I'm asthmatic but otherwise healthy": what follows "but" may narrow
     it, so that it does not stand alone."""
-    tongue = setting.tongue
+    tongue = setting.locale
     text = written_out(piece.text, tongue)
     cut = tongue.patterns["narrowed"].search(text)
     if cut is None:

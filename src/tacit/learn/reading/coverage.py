@@ -46,7 +46,7 @@ def complete(
     conjuncts = _conjuncts(text, pieces, setting)
     if not 1 < len(conjuncts) <= _CONJUNCT_MAX_COUNT:
         return found
-    tongue = setting.tongue
+    tongue = setting.locale
     if not found:
         whole = _unread(text, conjuncts, setting)
         return [whole] if whole else []
@@ -89,7 +89,7 @@ def complete(
 
 def supported(statement: Statement, text: str, setting: Setting) -> bool:
     """Whether the message says it, as it was typed or as its typing is written out."""
-    speaker, tongue = setting.speaker, setting.tongue
+    speaker, tongue = setting.speaker, setting.locale
     return any(
         verify(statement, said, speaker, tongue) is None
         for said in (text, f"{text}\n{written_out(text, tongue)}")
@@ -97,7 +97,7 @@ def supported(statement: Statement, text: str, setting: Setting) -> bool:
 
 
 def _conjuncts(text: str, pieces: Sequence[Piece], setting: Setting) -> list[_Conjunct]:
-    tongue = setting.tongue
+    tongue = setting.locale
     found: list[_Conjunct] = []
     for begin, end in _cut(text, pieces, tongue):
         raw = text[begin:end].strip()
@@ -144,14 +144,14 @@ def _cut(text: str, pieces: Sequence[Piece], tongue: Tongue) -> list[tuple[int, 
 
 def _third_person(text: str, setting: Setting) -> str:
     """A conjunct alone, as content says it."""
-    parsed = subject(text, setting.speaker, setting.tongue, None)
+    parsed = subject(text, setting.speaker, setting.locale, None)
     if parsed and parsed[0].speaks and not parsed[0].owns:
-        return third(parsed[1], setting.tongue)
-    return third(text, setting.tongue) if opens_with_verb(text, setting.tongue) else text
+        return third(parsed[1], setting.locale)
+    return third(text, setting.locale) if opens_with_verb(text, setting.locale) else text
 
 
 def _words(text: str, setting: Setting) -> frozenset[str]:
-    tongue = setting.tongue
+    tongue = setting.locale
     marked, _ = mark(text, setting.said_at, tongue, past=False)
     light = tongue.words["small"] | tongue.words["adverbs"] | tongue.words["pronouns"]
     light |= tongue.words["light"] | {*_WORD.findall(setting.speaker.lower())}
@@ -179,13 +179,13 @@ def _half(words: frozenset[str], inside: frozenset[str]) -> bool:
 
 def _speaks(one: _Conjunct, setting: Setting) -> bool:
     """Whether a conjunct is the speaker's own: a fact about another person does not cover it."""
-    parsed = subject(one.text, setting.speaker, setting.tongue, None)
+    parsed = subject(one.text, setting.speaker, setting.locale, None)
     return parsed is not None and parsed[0].speaks
 
 
 def _missing(one: _Conjunct, facts: list[frozenset[str]], setting: Setting) -> bool:
     """Whether a conjunct says something that lasts and that is in no fact."""
-    if setting.tongue.has("likewise", one.text):
+    if setting.locale.has("likewise", one.text):
         return True
     lost = _outside(one.words, frozenset().union(*facts))
     return bool(lost) and len(lost) * 2 >= len(one.words) and not _passes(one.text, setting)
@@ -194,7 +194,7 @@ def _missing(one: _Conjunct, facts: list[frozenset[str]], setting: Setting) -> b
 def _belongs(at: int, conjuncts: Sequence[_Conjunct], setting: Setting) -> bool:
     """Whether what no fact has is part of what the sentence says of health or diet: it goes on
     with the subject of the conjunct before it, or is of health or diet, or of the speaker."""
-    tongue, text = setting.tongue, conjuncts[at].text
+    tongue, text = setting.locale, conjuncts[at].text
     if tongue.has("likewise", text) or _touches(text, tongue):
         return True
     parsed = subject(text, setting.speaker, tongue, None)
@@ -223,7 +223,7 @@ def bodily(one: Statement, tongue: Tongue) -> bool:
 
 def _passes(text: str, setting: Setting) -> bool:
     """Whether words are about the moment or the talk, or are not meant as a plain statement."""
-    tongue = setting.tongue
+    tongue = setting.locale
     plain = tongue.patterns["firm"].sub(" ", text)
     if BLANK in text or any(
         tongue.has(name, plain) for name in ("veto", "errand", "unsure", "momentary")
@@ -247,7 +247,7 @@ def _passes(text: str, setting: Setting) -> bool:
 
 def _unread(text: str, conjuncts: list[_Conjunct], setting: Setting) -> Statement | None:
     """A sentence of health or diet of which nothing was read, where it is the speaker's to say."""
-    tongue = setting.tongue
+    tongue = setting.locale
     said = " ".join(one.text for one in conjuncts)
     plainly = tongue.has("bodily_plainly", said) or _of_health(said, tongue)
     if setting.laughing or not plainly:
@@ -280,7 +280,7 @@ def _whole(
     text: str, span: Sequence[_Conjunct], halves: Sequence[Statement], setting: Setting
 ) -> Statement | None:
     """The conjuncts as one statement; None where that would not be a plain sentence."""
-    tongue = setting.tongue
+    tongue = setting.locale
     content, whose, at = _told(text, span, setting)
     if len(content.split()) > _WORDS_MAX_COUNT:
         return None
@@ -316,7 +316,7 @@ def _told(
 ) -> tuple[str, list[tuple[Subject, str]], datetime | None]:
     """The words of a clause in the third person, whom its conjuncts have as their subject, and
     the day that they name."""
-    tongue, speaker = setting.tongue, setting.speaker
+    tongue, speaker = setting.locale, setting.speaker
     told, whose = "", list[tuple[Subject, str]]()
     at: datetime | None = None
     speaking = False  # who goes on where a verb has no subject of its own
@@ -351,7 +351,7 @@ def _told(
 
 def _inverted(said: str, setting: Setting) -> str:
     """ "So am I" -> "so is Olga": the speaker after the verb."""
-    tongue = setting.tongue
+    tongue = setting.locale
     return tongue.patterns["inverted"].sub(
         lambda match: f"{third(match['verb'], tongue)} {setting.speaker}", said
     )
@@ -362,7 +362,7 @@ def _others(
 ) -> list[Mention]:
     """The people other than the speaker of whom a conjunct tells something. What a doctor told
     the speaker is about the speaker."""
-    tongue = setting.tongue
+    tongue = setting.locale
     told = [
         person
         for one, rest in whose

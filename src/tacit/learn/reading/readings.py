@@ -33,7 +33,7 @@ class Reading:
 
 
 def read(piece: Piece, quote: str, setting: Setting, last: Subject | None) -> Reading:
-    tongue = setting.tongue
+    tongue = setting.locale
     text, explicit = _stripped(piece.text, tongue)
     setting = replace(setting, explicit=explicit or setting.explicit)
     nothing = Reading(statement=None, subject=None, explicit=setting.explicit)
@@ -83,7 +83,7 @@ class _Heard:
         return Reading(statement=statement, subject=clause.subject, explicit=self.setting.explicit)
 
     def _clause(self, text: str) -> OpenClause:
-        tongue = self.setting.tongue
+        tongue = self.setting.locale
         # "She told me that she is moving in May": what was told may be to come.
         told = tongue.patterns["report_verb"].split(text)[-1]
         past = tongue.has("past", told) and not tongue.has("to_come", told)

@@ -31,7 +31,7 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
     setting = Setting(
         speaker=display(speaker) or tongue.texts["nobody"],
         said_at=said_at,
-        tongue=tongue,
+        locale=tongue,
         lower=not any(char.isupper() for char in seen),
     )
     held = reach(seen, tongue)
@@ -58,7 +58,7 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
 def _found(text: str, seen: str, setting: Setting) -> list[Statement]:
     found: list[Statement] = []
     last: Subject | None = None
-    for sentence in sentences(seen, setting.tongue):
+    for sentence in sentences(seen, setting.locale):
         made, last = _of_sentence(text, sentence, setting, last)
         found += made
     return found
@@ -67,7 +67,7 @@ def _found(text: str, seen: str, setting: Setting) -> list[Statement]:
 def _of_sentence(
     text: str, sentence: Piece, setting: Setting, last: Subject | None
 ) -> tuple[list[Statement], Subject | None]:
-    tongue = setting.tongue
+    tongue = setting.locale
     pieces = _stated(sentence, tongue)
     setting = replace(
         setting, laughing=tongue.has("laugh", text[sentence.start : sentence.end + 6])
@@ -142,7 +142,7 @@ def _shared(subject: Subject | None, tongue: Tongue) -> str | None:
 
 def _subject(piece: Piece, setting: Setting) -> Subject | None:
     """Who a clause begins with, whether or not a rule reads it."""
-    parsed = subject(stripped(piece.text, setting.tongue), setting.speaker, setting.tongue, None)
+    parsed = subject(stripped(piece.text, setting.locale), setting.speaker, setting.locale, None)
     return parsed[0] if parsed and not parsed[0].speaks else None
 
 

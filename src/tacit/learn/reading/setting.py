@@ -14,7 +14,7 @@ class Setting:
 
     speaker: str
     said_at: datetime
-    tongue: Tongue
+    locale: Tongue
     lower: bool  # the message has no capitals
     laughing: bool = False
     explicit: bool = False

@@ -36,7 +36,7 @@ class Clause:
         self, text: str, quote: str, whens: list[When], setting: Setting, last: Subject | None
     ) -> None:
         self.quote, self.whens, self.setting = quote, whens, setting
-        self.tongue = setting.tongue
+        self.tongue = setting.locale
         self.text = reordered(text, self.tongue)
         self.last = last
         self.subject: Subject | None = None

@@ -15,7 +15,10 @@ from tacit.store.ids import audience_id
 from tacit.store.tables import audience_people, chat_members, memories, memory_versions
 from tacit.store.writes import Writing
 
-_M, _V, _A, _C = memories.c, memory_versions.c, audience_people.c, chat_members.c
+_M = memories.c
+_V = memory_versions.c
+_A = audience_people.c
+_C = chat_members.c
 _HEARERS = select(_M.id, _M.heard).where(_M.space_id == bindparam("space"), _M.heard.is_not(None))
 _HEARERS_THEN = (
     select(_V.memory_id, _V.heard)
@@ -39,9 +42,9 @@ def _missing(connection: Connection, patient: Patient) -> Iterator[Case]:
 def _mend(w: Writing, cases: Sequence[Case]) -> int:
     """First whatever can be proved: another memory may prove the set that this one refers to."""
     for case in cases:
-        _prove(w, *case.what)
+        _prove(w, *case.key)
     for case in cases:
-        audience, id = case.what
+        audience, id = case.key
         if not _is_whole(w, audience):
             _clear(w, audience, id)
     return len(cases)
@@ -103,12 +106,12 @@ def _there(w: Writing, chat: str, id: str) -> list[str]:
 
 MISSING = Check(
     name="audiences",
-    says="memories name a set of listeners that is missing, or is not the one that heard them",
-    mends="restores the set where the chat's members prove it; otherwise nobody counts as having "
+    description="memories name a set of listeners that is missing, or is not the one that heard them",
+    remedy="restores the set where the chat's members prove it; otherwise nobody counts as having "
     "heard them",
     find=_missing,
-    mend=_mend,
-    settles=True,
+    repair=_mend,
+    waits_for_writers=True,
 )
 
 
@@ -121,7 +124,7 @@ def _unused(connection: Connection, patient: Patient) -> Iterator[Case]:
 def _drop(w: Writing, cases: Sequence[Case]) -> int:
     """Nobody writes meanwhile: what refers to a set now is all that does."""
     used = ailments.referred(w.connection, w.space)
-    gone = [case.what[0] for case in cases if case.what[0] not in used]
+    gone = [case.key[0] for case in cases if case.key[0] not in used]
     of = (_A.space_id == w.space, _A.audience.in_(gone))
     w.connection.execute(delete(audience_people).where(*of))
     return len(cases)
@@ -129,10 +132,10 @@ def _drop(w: Writing, cases: Sequence[Case]) -> int:
 
 UNUSED = Check(
     name="unused-audiences",
-    says="sets of listeners are left from memories that are gone",
-    mends="removes them: who was together is told by nothing then",
+    description="sets of listeners are left from memories that are gone",
+    remedy="removes them: who was together is told by nothing then",
     find=_unused,
-    mend=_drop,
-    at_once=500,  # each time it looks through everything
-    settles=True,
+    repair=_drop,
+    batch_count=500,  # each time it looks through everything
+    waits_for_writers=True,
 )

@@ -29,7 +29,7 @@ class Patient:
 class Case(NamedTuple):
     """One thing that is wrong."""
 
-    what: tuple[str, ...]  # names it to whoever mends it
+    key: tuple[str, ...]  # names it to whoever mends it
     id: str | None = None  # the memory that it is about, if it is about one
     repairable: bool = True
 
@@ -50,10 +50,12 @@ class Check:
     which leaves everything better, so that it may be stopped at any moment."""
 
     name: str
-    says: str  # for people, behind a count: what is wrong
-    mends: str  # and what repair does about it, or who can
+    description: str  # for people, behind a count: what is wrong
+    remedy: str  # and what repair does about it, or who can
     find: Find
-    mend: Mend | None = None
-    at_once: int = limits.DOCTOR_MENDED_AT_ONCE_COUNT  # in one transaction
-    settles: bool = False  # changes who is who, or who heard: waits for the writes that rely on it
-    after: Callable[[Patient], object] | None = None  # once some were mended
+    repair: Mend | None = None
+    batch_count: int = limits.DOCTOR_MENDED_AT_ONCE_COUNT  # in one transaction
+    waits_for_writers: bool = (
+        False  # changes who is who, or who heard: waits for the writes that rely on it
+    )
+    after_repair: Callable[[Patient], object] | None = None  # once some were mended

@@ -22,7 +22,9 @@ from tacit.store.writes import Writing
 
 _COMPARED_MAX_COUNT = 40  # of one slot, the newest
 _WHY = "another value of the same"
-_M, _L, _V = memories.c, learned.c, memory_versions.c
+_M = memories.c
+_L = learned.c
+_V = memory_versions.c
 _FACTS = (
     select(
         _M.id, _M.content, _M.speaker, _M.pinned, _M.updated_at, _M.owner,
@@ -100,7 +102,7 @@ def _said(row: Any) -> Statement:
 
 def _mend(w: Writing, case: Case) -> bool:
     """As learning would have done, had it compared the two."""
-    old, new = (writes.held(w, id) for id in case.what)
+    old, new = (writes.held(w, id) for id in case.key)
     if old is None or new is None or old.state is not State.ACTIVE:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:
@@ -111,9 +113,9 @@ def _mend(w: Writing, case: Case) -> bool:
 
 CONTRADICTIONS = Check(
     name="contradictions",
-    says="memories say something that a newer one of the same owner contradicts",
-    mends="lets the older give way where the same person said both and did not pin it; otherwise "
+    description="memories say something that a newer one of the same owner contradicts",
+    remedy="lets the older give way where the same person said both and did not pin it; otherwise "
     "ask its owner which holds",
     find=_find,
-    mend=each(_mend),
+    repair=each(_mend),
 )

@@ -37,13 +37,13 @@ def _finding(patient: Patient, check: Check, *, repair: bool) -> Finding | None:
         cases = list(check.find(connection, patient))
     if not cases:
         return None
-    can = [case for case in cases if case.repairable] if check.mend is not None else []
+    can = [case for case in cases if case.repairable] if check.repair is not None else []
     repaired = _mend(patient, check, can) if repair else 0
     ids = dict.fromkeys(case.id for case in cases if case.id is not None)
     return Finding(
         check=check.name,
-        says=check.says,
-        mends=check.mends,
+        says=check.description,
+        mends=check.remedy,
         count=len(cases),
         repairable=len(can),
         repaired=repaired,
@@ -52,7 +52,7 @@ def _finding(patient: Patient, check: Check, *, repair: bool) -> Finding | None:
 
 
 def _mend(patient: Patient, check: Check, cases: list[Case]) -> int:
-    store, most, mend, count = patient.store, check.at_once, check.mend, 0
+    store, most, mend, count = patient.store, check.batch_count, check.repair, 0
     if mend is None:
         return 0
     for start in range(0, len(cases), most):
@@ -61,7 +61,9 @@ def _mend(patient: Patient, check: Check, cases: list[Case]) -> int:
         def work(w: Writing, some: list[Case] = some) -> int:
             return mend(w, some)
 
-        count += (store.change if check.settles else store.act)(patient.space, ACTOR, work)
-    if count and check.after is not None:
-        check.after(patient)
+        count += (store.change_identities if check.waits_for_writers else store.write_as)(
+            patient.space, ACTOR, work
+        )
+    if count and check.after_repair is not None:
+        check.after_repair(patient)
     return count

@@ -15,7 +15,8 @@ from tacit.store.settle import KEYED, settle_people, strength
 from tacit.store.tables import chats, memories, memory_people
 from tacit.store.writes import Writing
 
-_M, _P = memories.c, memory_people.c
+_M = memories.c
+_P = memory_people.c
 
 
 def _shadowed(connection: Connection, patient: Patient) -> Iterator[Case]:
@@ -24,7 +25,7 @@ def _shadowed(connection: Connection, patient: Patient) -> Iterator[Case]:
     values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
     owned = KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
     for row in connection.execute(owned):
-        person = identities.now(row.owner)
+        person = identities.current_identities(row.owner)
         if len(person) > 1 or row.shadowed:
             values.setdefault((person, row.category, row.key), []).append(row)
     for rows in values.values():
@@ -36,20 +37,22 @@ def _shadowed(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 def _settle(w: Writing, cases: Sequence[Case]) -> int:
     """Each person once, whatever was found of theirs."""
-    who = {one for case in cases for one in case.what}
+    who = {one for case in cases for one in case.key}
     spaces.touch(w.connection, w.space)
     found = around(w.connection, w.space, who)
-    settle_people(w.connection, w.space, found, {i for one in who for i in found.now(one)})
+    settle_people(
+        w.connection, w.space, found, {i for one in who for i in found.current_identities(one)}
+    )
     return len(cases)
 
 
 SHADOWED = Check(
     name="shadowed-keys",
-    says="values of a key count as current, or do not, against what the person's identities say",
-    mends="settles again which value counts",
+    description="values of a key count as current, or do not, against what the person's identities say",
+    remedy="settles again which value counts",
     find=_shadowed,
-    mend=_settle,
-    settles=True,
+    repair=_settle,
+    waits_for_writers=True,
 )
 
 _KEPT_FROM = (
@@ -67,17 +70,17 @@ def _unknown(connection: Connection, patient: Patient) -> Iterator[Case]:
         people.setdefault(row.memory_id, []).append(row.person)
         flag[row.memory_id] = bool(row.withheld_unknown)
     for id, who in people.items():
-        if flag[id] == all(identities.known(one) for one in who):
+        if flag[id] == all(identities.is_recognizable(one) for one in who):
             yield Case(tuple(who), id)
 
 
 UNKNOWN = Check(
     name="withheld-unknown",
-    says="memories are withheld from somebody, and it is noted wrongly whether we know them",
-    mends="settles it again from the links that hold",
+    description="memories are withheld from somebody, and it is noted wrongly whether we know them",
+    remedy="settles it again from the links that hold",
     find=_unknown,
-    mend=_settle,
-    settles=True,
+    repair=_settle,
+    waits_for_writers=True,
 )
 
 
@@ -88,7 +91,7 @@ def _confidential(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 def _keep_in(w: Writing, case: Case) -> bool:
     """Only ever stricter: that a chat is confidential no more is for `set_confidential` to say."""
-    (id,) = case.what
+    (id,) = case.key
     chat = (chats.c.space_id == _M.space_id) & (chats.c.id == _M.learned_in)
     strict = select(chats.c.id).where(chat, chats.c.confidential.is_(True)).exists()
     one = update(memories).where(_M.space_id == w.space, _M.id == id, strict)
@@ -99,10 +102,10 @@ def _keep_in(w: Writing, case: Case) -> bool:
 
 CONFIDENTIAL = Check(
     name="confidential",
-    says="memories and the chat they come from disagree on whether it is confidential",
-    mends="makes memories of a confidential chat confidential; the other way round, say anew "
+    description="memories and the chat they come from disagree on whether it is confidential",
+    remedy="makes memories of a confidential chat confidential; the other way round, say anew "
     "whether the chat is",
     find=_confidential,
-    mend=each(_keep_in),
-    settles=True,
+    repair=each(_keep_in),
+    waits_for_writers=True,
 )

@@ -16,7 +16,8 @@ from tacit.store.settle import settle_people
 from tacit.store.tables import identity_links, memories, metadata
 from tacit.store.writes import Writing
 
-_M, _I = memories.c, identity_links.c
+_M = memories.c
+_I = identity_links.c
 
 
 def _orphans(connection: Connection, patient: Patient) -> Iterator[Case]:
@@ -26,17 +27,17 @@ def _orphans(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _remove(w: Writing, case: Case) -> bool:
-    name, column, id = case.what
+    name, column, id = case.key
     ailments.remove_orphans(w.connection, w.space, metadata.tables[name], column, [id])
     return True
 
 
 ORPHANS = Check(
     name="orphans",
-    says="rows belong to memories that are gone",
-    mends="removes them",
+    description="rows belong to memories that are gone",
+    remedy="removes them",
     find=_orphans,
-    mend=each(_remove),
+    repair=each(_remove),
 )
 
 
@@ -81,7 +82,7 @@ def circles(leads: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def _let_go(w: Writing, case: Case) -> bool:
-    id, target = case.what
+    id, target = case.key
     memory = writes.held(w, id)
     if memory is not None and memory.superseded_by == target:
         alone = replace(memory, superseded_by=None)
@@ -91,10 +92,10 @@ def _let_go(w: Writing, case: Case) -> bool:
 
 SUCCESSORS = Check(
     name="successors",
-    says="memories gave way to something that is not there, or to one another in a circle",
-    mends="drops the pointer; nothing is brought back by it",
+    description="memories gave way to something that is not there, or to one another in a circle",
+    remedy="drops the pointer; nothing is brought back by it",
     find=_successors,
-    mend=each(_let_go),
+    repair=each(_let_go),
 )
 
 
@@ -118,23 +119,23 @@ def _identities(connection: Connection, patient: Patient) -> Iterable[Case]:
 
 def _end(w: Writing, case: Case) -> bool:
     """As ending a link does: what follows from who is who is settled with it."""
-    (id,) = case.what
+    (id,) = case.key
     one = update(identity_links).where(_I.space_id == w.space, _I.id == id, _I.ended_at.is_(None))
     ended = one.values(ended_at=to_micros(w.at)).returning(_I.source, _I.target)
     row = w.connection.execute(ended).first()
     if row is not None:
         spaces.touch(w.connection, w.space)
         found = around(w.connection, w.space, row)
-        touched = {i for one in row for i in found.ever(one)}
+        touched = {i for one in row for i in found.all_identities(one)}
         settle_people(w.connection, w.space, found, touched)
     return True
 
 
 IDENTITIES = Check(
     name="identity-links",
-    says="identities are linked in a circle, or to two others at once",
-    mends="ends the newest of the links; it stays in the record",
+    description="identities are linked in a circle, or to two others at once",
+    remedy="ends the newest of the links; it stays in the record",
     find=_identities,
-    mend=each(_end),
-    settles=True,
+    repair=each(_end),
+    waits_for_writers=True,
 )

@@ -16,7 +16,9 @@ from tacit.store import ailments, links
 from tacit.store.tables import memory_people, people, person_names
 from tacit.store.writes import Writing
 
-_N, _P, _WHO = person_names.c, memory_people.c, people.c
+_N = person_names.c
+_P = memory_people.c
+_WHO = people.c
 _BY_NAME = [NameKind.NAME.value, NameKind.USERNAME.value, NameKind.ALIAS.value]
 _NAMED = (_N.known_to != "", _N.kind.in_(_BY_NAME), _N.person.like(f"{PERSON}:%"))
 
@@ -54,13 +56,17 @@ def _twice(
 ) -> Iterator[Case]:
     """All but one of these people. They are one without doubt where at most one of them was ever
     spoken of."""
-    heads = {identities.head(one) for one in found}
+    heads = {identities.person_id(one) for one in found}
     if len(heads) < 2:
         return
-    told = [one for one in sorted(heads) if _is_told_of(connection, space, identities.now(one))]
+    told = [
+        one
+        for one in sorted(heads)
+        if _is_told_of(connection, space, identities.current_identities(one))
+    ]
     first = told[0] if told else _earliest(connection, space, sorted(heads))
     for one in sorted(heads - {first}):
-        alone = len(identities.now(one)) == 1 and one.startswith(f"{PERSON}:")
+        alone = len(identities.current_identities(one)) == 1 and one.startswith(f"{PERSON}:")
         yield Case((one, first), repairable=len(told) < 2 and alone)
 
 
@@ -77,7 +83,7 @@ def _earliest(connection: Connection, space: str, who: list[str]) -> str:
 
 def _merge(w: Writing, case: Case) -> bool:
     """Recorded as a merge, which `unmerge_people` undoes."""
-    source, target = case.what
+    source, target = case.key
     if _is_told_of(w.connection, w.space, [source]):
         return False
     try:
@@ -98,10 +104,10 @@ def _merge(w: Writing, case: Case) -> bool:
 
 DUPLICATES = Check(
     name="duplicate-people",
-    says="people are known twice, by the same name to the same person",
-    mends="merges those of whom nothing is told, which can be undone; where something is told of "
+    description="people are known twice, by the same name to the same person",
+    remedy="merges those of whom nothing is told, which can be undone; where something is told of "
     "each, say which are one with `tacit merge`",
     find=_find,
-    mend=each(_merge),
-    settles=True,
+    repair=each(_merge),
+    waits_for_writers=True,
 )

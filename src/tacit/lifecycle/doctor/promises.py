@@ -26,8 +26,12 @@ from tacit.store.tables import (
 )
 from tacit.store.writes import Writing
 
-_M, _V, _H, _P = memories.c, memory_versions.c, history.c, memory_people.c
-_T, _C = thread_revisions.c, change_log.c
+_M = memories.c
+_V = memory_versions.c
+_H = history.c
+_P = memory_people.c
+_T = thread_revisions.c
+_C = change_log.c
 
 
 def _broken(connection: Connection, patient: Patient, *promises: Any) -> Iterator[Case]:
@@ -42,7 +46,7 @@ def _versions(connection: Connection, patient: Patient) -> Iterator[Case]:
 def _mend_versions(w: Writing, case: Case) -> bool:
     """A wording that is lost counts as the one that came after it, and stays with the owner. What
     the memory says now is its newest version."""
-    memory = writes.held(w, case.what[0])
+    memory = writes.held(w, case.key[0])
     if memory is None:
         return True
     of = (_V.space_id == w.space, _V.memory_id == memory.id)
@@ -80,10 +84,10 @@ def _mend_versions(w: Writing, case: Case) -> bool:
 
 VERSIONS = Check(
     name="versions",
-    says="memories lack their current wording among their versions, or an earlier one",
-    mends="writes the current wording down as a version, and counts a lost one as the one after it",
+    description="memories lack their current wording among their versions, or an earlier one",
+    remedy="writes the current wording down as a version, and counts a lost one as the one after it",
     find=_versions,
-    mend=each(_mend_versions),
+    repair=each(_mend_versions),
 )
 
 
@@ -93,7 +97,7 @@ def _history(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 def _mend_history(w: Writing, case: Case) -> bool:
     """It began when the memory was made, by whoever worded it first."""
-    memory = writes.held(w, case.what[0])
+    memory = writes.held(w, case.key[0])
     if memory is None:
         return True
     of = (_H.space_id == w.space, _H.memory_id == memory.id)
@@ -112,10 +116,10 @@ def _mend_history(w: Writing, case: Case) -> bool:
 
 HISTORY = Check(
     name="history",
-    says="memories have a history without a beginning",
-    mends="writes down that they were added when they were made",
+    description="memories have a history without a beginning",
+    remedy="writes down that they were added when they were made",
     find=_history,
-    mend=each(_mend_history),
+    repair=each(_mend_history),
 )
 
 _NAMED = select(
@@ -161,13 +165,13 @@ def _is_withheld(named: set[tuple[str, str]]) -> bool:
 
 def _mend_people(w: Writing, case: Case) -> bool:
     """Withheld from everybody whom either side names: nobody hears more than before."""
-    memory = writes.held(w, case.what[0])
+    memory = writes.held(w, case.key[0])
     if memory is None:
         return True
     of = (_P.space_id == w.space, _P.memory_id == memory.id)
     kept = select(_P.person).where(*of, _P.role == WITHHELD)
     withheld = memory.withheld_from | set(w.connection.execute(kept).scalars())
-    known = around(w.connection, w.space, withheld).known
+    known = around(w.connection, w.space, withheld).is_recognizable
     unknown = not all(known(one) for one in withheld)
     whole = replace(memory, withheld_from=withheld, withheld_unknown=unknown)
     if memory.is_turn:
@@ -197,11 +201,11 @@ def _name(w: Writing, turn: Memory) -> None:
 
 PEOPLE = Check(
     name="people",
-    says="memories are not filed under the people they are about, or withheld from",
-    mends="files them again, withheld from everybody whom either side names; where a list of "
+    description="memories are not filed under the people they are about, or withheld from",
+    remedy="files them again, withheld from everybody whom either side names; where a list of "
     "people cannot be read, nobody is guessed and the memory stays as it is",
     find=_people,
-    mend=each(_mend_people),
+    repair=each(_mend_people),
 )
 
 
@@ -214,7 +218,7 @@ def _threads(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _catch_up(w: Writing, case: Case) -> bool:
-    (thread,) = case.what
+    (thread,) = case.key
     of = (_C.space_id == w.space, _C.thread == thread)
     newest = w.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
     rev = writes.next_revision(w, thread)
@@ -226,8 +230,8 @@ def _catch_up(w: Writing, case: Case) -> bool:
 
 THREADS = Check(
     name="thread-revisions",
-    says="conversations have a revision that is behind their changes",
-    mends="moves the revision on",
+    description="conversations have a revision that is behind their changes",
+    remedy="moves the revision on",
     find=_threads,
-    mend=each(_catch_up),
+    repair=each(_catch_up),
 )

@@ -18,7 +18,8 @@ from tacit.store.rows import unpacked
 from tacit.store.tables import memories, memory_versions
 from tacit.store.writes import Writing
 
-_M, _V = memories.c, memory_versions.c
+_M = memories.c
+_V = memory_versions.c
 _WORDED = select(_V.memory_id, _V.speaker, _V.actor).join(
     memories,
     (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version),
@@ -29,7 +30,7 @@ def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
     rows = ailments.rows(connection, ailments.UNSPOKEN, patient.space)
     identities = ailments.everybody(connection, patient.space) if rows else Identities()
     for row in rows:
-        if unpacked(row.subjects) - identities.now(row.owner):
+        if unpacked(row.subjects) - identities.current_identities(row.owner):
             continue  # of somebody else, too
         of = (_V.space_id == patient.space, _V.memory_id == row.id)
         worded = connection.execute(_WORDED.where(*of)).first()
@@ -41,7 +42,7 @@ def _said_by(owner: str, role: str | None, worded: Any, identities: Identities) 
     """Its current wording has a speaker, or was written by the owner as a person's own word."""
     if worded is None:
         return None
-    mine = identities.now(owner)
+    mine = identities.current_identities(owner)
     if worded.speaker is not None:
         return str(worded.speaker) if worded.speaker in mine else None
     own = role in (None, Role.USER.value) and worded.actor in mine
@@ -49,7 +50,7 @@ def _said_by(owner: str, role: str | None, worded: Any, identities: Identities) 
 
 
 def _mend(w: Writing, case: Case) -> bool:
-    memory = writes.held(w, case.what[0])
+    memory = writes.held(w, case.key[0])
     if memory is None or memory.speaker is not None or memory.owner is None:
         return True
     of = (_V.space_id == w.space, _V.memory_id == memory.id)
@@ -66,9 +67,9 @@ def _mend(w: Writing, case: Case) -> bool:
 
 SPEAKERS = Check(
     name="speakers",
-    says="memories of somebody about themselves do not say who said it",
-    mends="sets the speaker where its wording tells it; otherwise correct the memory in its "
+    description="memories of somebody about themselves do not say who said it",
+    remedy="sets the speaker where its wording tells it; otherwise correct the memory in its "
     "owner's private chat",
     find=_find,
-    mend=each(_mend),
+    repair=each(_mend),
 )

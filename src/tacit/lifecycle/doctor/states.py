@@ -19,7 +19,8 @@ from tacit.store.tables import jobs as jobs_table
 from tacit.store.tables import memories, memory_versions
 from tacit.store.writes import Writing
 
-_M, _V = memories.c, memory_versions.c
+_M = memories.c
+_V = memory_versions.c
 _STANDING = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
 _WORDED = (
     select(_M.id)
@@ -43,7 +44,7 @@ def _keys(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _give_way(w: Writing, case: Case) -> bool:
-    old, new = (writes.held(w, id) for id in case.what)
+    old, new = (writes.held(w, id) for id in case.key)
     if old is not None and new is not None and new.state is State.ACTIVE:
         remembering.give_way(w, old, new.id)
     return True
@@ -51,10 +52,10 @@ def _give_way(w: Writing, case: Case) -> bool:
 
 KEYS = Check(
     name="keys",
-    says="memories are older values of a key that has a newer one",
-    mends="lets them give way to the newest",
+    description="memories are older values of a key that has a newer one",
+    remedy="lets them give way to the newest",
     find=_keys,
-    mend=each(_give_way),
+    repair=each(_give_way),
 )
 
 
@@ -64,7 +65,7 @@ def _misdated(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _date(w: Writing, case: Case) -> bool:
-    memory = writes.held(w, case.what[0])
+    memory = writes.held(w, case.key[0])
     if memory is None:
         return True
     later = w.at + timedelta(days=limits.RESTORABLE_DAYS)
@@ -77,10 +78,10 @@ def _date(w: Writing, case: Case) -> bool:
 
 PURGE_DATES = Check(
     name="purge-dates",
-    says="memories are forgotten without a day on which they go, or stand and have one",
-    mends=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
+    description="memories are forgotten without a day on which they go, or stand and have one",
+    remedy=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
     find=_misdated,
-    mend=each(_date),
+    repair=each(_date),
 )
 
 
@@ -93,8 +94,8 @@ def _overdue(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 OVERDUE = Check(
     name="overdue-purges",
-    says=f"memories should have gone more than {limits.PURGE_OVERDUE_DAYS} days ago",
-    mends="is not for the doctor, because nothing purged comes back: run `tacit purge`, which also "
+    description=f"memories should have gone more than {limits.PURGE_OVERDUE_DAYS} days ago",
+    remedy="is not for the doctor, because nothing purged comes back: run `tacit purge`, which also "
     "looks at whether the clock leapt",
     find=_overdue,
 )
@@ -111,7 +112,7 @@ def _proposals(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 def _resolve(w: Writing, case: Case) -> bool:
     """As `forget` does: kept and restored, it would have got past whoever was to be asked."""
-    kind, id = case.what
+    kind, id = case.key
     memory = writes.held(w, id)
     if memory is None:
         return True
@@ -124,10 +125,10 @@ def _resolve(w: Writing, case: Case) -> bool:
 
 PROPOSALS = Check(
     name="proposals",
-    says="memories wait for a yes that nobody is asked for, or were answered and still ask",
-    mends="removes what nobody was asked for, and the question that was answered",
+    description="memories wait for a yes that nobody is asked for, or were answered and still ask",
+    remedy="removes what nobody was asked for, and the question that was answered",
     find=_proposals,
-    mend=each(_resolve),
+    repair=each(_resolve),
 )
 
 
@@ -145,9 +146,9 @@ def _retry(w: Writing, cases: Sequence[Case]) -> int:
 
 PARKED = Check(
     name="parked-jobs",
-    says="turns could not be learned after many tries, and were given up",
-    mends="lets them be tried again",
+    description="turns could not be learned after many tries, and were given up",
+    remedy="lets them be tried again",
     find=_parked,
-    mend=_retry,
-    after=lambda patient: patient.wake(),
+    repair=_retry,
+    after_repair=lambda patient: patient.wake(),
 )

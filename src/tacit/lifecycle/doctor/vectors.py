@@ -12,7 +12,9 @@ from tacit.store.tables import embedded, memories, vectors
 from tacit.store.writes import Writing
 
 _PAGE_COUNT = 500
-_M, _V, _E = memories.c, vectors.c, embedded.c
+_M = memories.c
+_V = vectors.c
+_E = embedded.c
 _PLACED = (
     select(_V.home, _V.memory_id, _M.owner, _M.learned_in)
     .join(memories, (_M.space_id == _V.space_id) & (_M.id == _V.memory_id))
@@ -26,7 +28,7 @@ def _stray(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _remove(w: Writing, case: Case) -> bool:
-    home, id = case.what
+    home, id = case.key
     of = (_V.space_id == w.space, _V.home == home, _V.memory_id == id)
     if w.connection.execute(_PLACED.where(*of)).first() is not None:
         w.connection.execute(delete(vectors).where(*of))
@@ -37,11 +39,11 @@ def _remove(w: Writing, case: Case) -> bool:
 
 STRAY = Check(
     name="stray-vectors",
-    says="vectors lie with somebody who does not have the memory",
-    mends="removes them; what then has no vector gets one",
+    description="vectors lie with somebody who does not have the memory",
+    remedy="removes them; what then has no vector gets one",
     find=_stray,
-    mend=each(_remove),
-    after=lambda patient: patient.embed() if patient.embed else None,
+    repair=each(_remove),
+    after_repair=lambda patient: patient.embed() if patient.embed else None,
 )
 
 
@@ -63,9 +65,9 @@ def _unmark(w: Writing, cases: Sequence[Case]) -> int:
 
 MISSING = Check(
     name="missing-vectors",
-    says="memories have no vector of the current model, so that only their words find them",
-    mends="makes the vectors now",
+    description="memories have no vector of the current model, so that only their words find them",
+    remedy="makes the vectors now",
     find=_unembedded,
-    mend=_unmark,
-    after=lambda patient: patient.embed() if patient.embed else None,
+    repair=_unmark,
+    after_repair=lambda patient: patient.embed() if patient.embed else None,
 )

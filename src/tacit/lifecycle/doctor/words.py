@@ -25,7 +25,7 @@ def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
 
 
 def _mend(w: Writing, case: Case) -> bool:
-    kind, which = case.what
+    kind, which = case.key
     if kind == _STRAY:
         indexed.drop(w.connection, int(which))
         return True
@@ -38,8 +38,8 @@ def _mend(w: Writing, case: Case) -> bool:
 
 WORDS = Check(
     name="words",
-    says="memories are not found by their words, or by words of something else",
-    mends="indexes their words again, and drops words of what is gone",
+    description="memories are not found by their words, or by words of something else",
+    remedy="indexes their words again, and drops words of what is gone",
     find=_find,
-    mend=each(_mend),
+    repair=each(_mend),
 )

@@ -74,13 +74,13 @@ class Folder:
         """A random id, kept in the folder. Where the folder was deleted and made anew it is
         another: nothing that was known of the old one holds."""
         with _disk():
-            return self._here().identity()
+            return self._current_root().identity()
 
     def lock(self) -> bool:
         """Whether this folder object is the one that mirrors now. Cheap where it already is: ask
         before each round, since a folder that was made anew has nobody yet."""
         with _disk():
-            return self._here().lock()
+            return self._current_root().lock()
 
     def unlock(self) -> None:
         with self._guard:
@@ -100,12 +100,12 @@ class Folder:
                 _must_be_spelt(root, at, names[-1])
                 for _ in range(_READ_ATTEMPTS_COUNT):
                     data, after = handles.whole(handle), os.fstat(handle)
-                    if Stamp.of(after) == Stamp.of(before):
+                    if Stamp.from_stat(after) == Stamp.from_stat(before):
                         break
                     before = after
             finally:
                 os.close(handle)
-            return Read(data=data, stamp=Stamp.of(after))
+            return Read(data=data, stamp=Stamp.from_stat(after))
 
     def write(self, path: str, data: bytes, *, expected: Expected = ANY) -> Stamp:
         """The file is there, whole and on the disk, before this returns.
@@ -161,14 +161,14 @@ class Folder:
                         raise NoteMoved from None
                     handles.settle(to)
                     handles.settle(at)
-                stamp = Stamp.of(os.fstat(found[0]))
+                stamp = Stamp.from_stat(os.fstat(found[0]))
             _prune(root, here[:-1])
             return stamp
 
     def generation(self) -> int:
         """Goes up when the folder was deleted, moved or replaced, and another is there now."""
         with _disk():
-            self._here()
+            self._current_root()
             return self._generation
 
     def is_folder(self, path: str) -> bool:
@@ -197,7 +197,7 @@ class Folder:
         with self._writing(wait_seconds) as root:
             return scanning.cleaned(root.handle)
 
-    def _here(self) -> Root:
+    def _current_root(self) -> Root:
         """The folder that the path leads to now: it may have been deleted and made anew. Whoever is
         at work in the old one keeps that open until it is done."""
         with self._guard:
@@ -212,12 +212,12 @@ class Folder:
     @contextmanager
     def _reading(self) -> Iterator[Root]:
         with _disk():
-            yield self._here()
+            yield self._current_root()
 
     @contextmanager
     def _writing(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> Iterator[Root]:
         with self._turn, _disk():
-            root = self._here()
+            root = self._current_root()
             with root.writing(wait_seconds):
                 yield root
 

@@ -33,7 +33,7 @@ def must_match(found: Open | None, expected: Expected) -> None:
     elif isinstance(expected, Read):
         same = _bytes(found[0]) == expected.data
     else:
-        same = Stamp.of(found[1]) == expected
+        same = Stamp.from_stat(found[1]) == expected
     if not same:
         raise NoteMoved
 
@@ -49,7 +49,7 @@ def put(at: int, name: str, data: bytes, old: Open | None, expected: Expected) -
         else:
             _replace(at, temporary, name, old, expected)
         handles.settle(at)
-        return Stamp.of(os.fstat(handle))
+        return Stamp.from_stat(os.fstat(handle))
     finally:
         os.close(handle)
         with suppress(FileNotFoundError):  # what was replaced, or what could not be put
@@ -96,7 +96,7 @@ def _is_still(at: int, name: str, old: Open, expected: Expected) -> bool:
     now = os.stat(name, dir_fd=at, follow_symlinks=False)
     if expected is ANY and stat.S_ISREG(now.st_mode):
         return True
-    if Stamp.of(now) != Stamp.of(old[1]):
+    if Stamp.from_stat(now) != Stamp.from_stat(old[1]):
         return False
     return not isinstance(expected, Read) or _bytes(old[0]) == expected.data
 

@@ -95,7 +95,7 @@ def _note(at: int, before: str, entry: os.DirEntry[str], scan: Scan) -> None:
             return
         if what.st_mode & handles.OTHERS:
             _mend(at, entry.name)
-        scan.files[path] = Stamp.of(what)
+        scan.files[path] = Stamp.from_stat(what)
     elif not stat.S_ISDIR(what.st_mode):
         scan.refused[path] = "link" if stat.S_ISLNK(what.st_mode) else "special"
 

@@ -18,7 +18,7 @@ class Stamp:
     inode: int
 
     @classmethod
-    def of(cls, what: os.stat_result) -> Self:
+    def from_stat(cls, what: os.stat_result) -> Self:
         return cls(mtime_ns=what.st_mtime_ns, size=what.st_size, inode=what.st_ino)
 
 

@@ -43,7 +43,7 @@ class Watcher:
         self._files: dict[str, Stamp] = {}  # when they were last looked through
 
     @property
-    def polling(self) -> bool:
+    def is_polling(self) -> bool:
         """Whether the system had no notifications to give, and the folder is looked through every
         few seconds instead. Said in the log, once."""
         return self._poll
@@ -64,10 +64,10 @@ class Watcher:
 
     def _run(self) -> None:
         try:
-            self._tell(set())
+            self._report_paths(set())
             while not self._stop.is_set():
                 try:
-                    self._round()
+                    self._run_once()
                 except (TacitError, OSError, RuntimeError) as error:
                     # The folder cannot be watched now, or the library lost its thread.
                     name = type(error).__name__
@@ -77,7 +77,7 @@ class Watcher:
         finally:
             self._close()
 
-    def _round(self) -> None:
+    def _run_once(self) -> None:
         if self._notify is None:
             self._stop.wait(limits.NOTE_POLL_MS / 1_000)
             told = set()
@@ -95,31 +95,31 @@ class Watcher:
         if self._folder.generation() != self._generation or not (self._notify or self._poll):
             self._start_over()
         elif self._notify is None:
-            self._look()
+            self._scan_changes()
         else:
-            self._take(set(filter(None, map(self._relative, told))))
+            self._handle_changes(set(filter(None, map(self._relative, told))))
 
-    def _take(self, paths: set[str]) -> None:
+    def _handle_changes(self, paths: set[str]) -> None:
         """What was told, as paths of notes; folders that are new are watched from now on."""
         folders = {path for path in paths if self._folder.is_folder(path)}
         if not paths.isdisjoint(self._folders - folders):
             self._start_over()  # one is gone, and what was in it need not have been told
             return
         if folders - self._folders:
-            paths |= self._look_into()
+            paths |= self._watch_new_folders()
         if paths - folders:
-            self._tell(paths - folders)
+            self._report_paths(paths - folders)
 
-    def _look(self) -> None:
+    def _scan_changes(self) -> None:
         """What changed since the folder was looked through the last time."""
         before, after = self._files, self._folder.files()
         self._files = after
         changed = {path for path, stamp in after.items() if before.get(path) != stamp}
         changed |= before.keys() - after.keys()
         if changed:
-            self._tell(changed)
+            self._report_paths(changed)
 
-    def _look_into(self) -> set[str]:
+    def _watch_new_folders(self) -> set[str]:
         """Watches the new folders too, and gives what lies in them by now. The old notifications
         are read to their end, so that nothing falls in between."""
         known, old = self._folders, self._notify
@@ -137,7 +137,7 @@ class Watcher:
             self._open()
         except TacitError:
             return  # and again in the next round
-        self._tell(set())
+        self._report_paths(set())
 
     def _open(self) -> None:
         for _ in range(_OPEN_ATTEMPTS_COUNT):
@@ -191,7 +191,7 @@ class Watcher:
             return None
         return relative
 
-    def _tell(self, paths: set[str]) -> None:
+    def _report_paths(self, paths: set[str]) -> None:
         try:
             self._changed(paths)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next change is told

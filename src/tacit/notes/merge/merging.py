@@ -24,7 +24,7 @@ def matched(
 ) -> list[Matched]:
     """Each new item, in order, with the old one of its section that it continues: by id, text,
     title, link target, and last by likeness; a task by its text alone. None is taken twice."""
-    return Matching(old, new).by_rules(alike)
+    return Matching(old, new).match_by_rules(alike)
 
 
 class Matching:
@@ -36,12 +36,12 @@ class Matching:
         self._found: dict[int, int] = {}  # place of the new one -> place of the old one
         self._taken: set[int] = set()
 
-    def by_rules(self, alike: Alike) -> list[Matched]:
-        self.surely()
+    def match_by_rules(self, alike: Alike) -> list[Matched]:
+        self.match_surely()
         self._by_likeness(alike)
         return self.pairs()
 
-    def surely(self) -> None:
+    def match_surely(self) -> None:
         self._by_keys(_id_key)
         self._by_keys(_text_keys)
         self._by_keys(_said_keys)
@@ -62,7 +62,7 @@ class Matching:
     def open_new(self) -> list[int]:
         return [n for n in range(len(self._new)) if n not in self._found]
 
-    def take(self, new: int, old: int) -> bool:
+    def match_pair(self, new: int, old: int) -> bool:
         """False where it cannot be: another section, or one of them is taken."""
         same = self._new[new].section is self._old[old].section
         if not same or new in self._found or old in self._taken:
@@ -83,7 +83,7 @@ class Matching:
             for key in keys(item):
                 left = places.get((item.section, key), deque())
                 while left and new not in self._found:
-                    self.take(new, left.popleft())  # which fails for one that is taken
+                    self.match_pair(new, left.popleft())  # which fails for one that is taken
 
     def _by_likeness(self, alike: Alike) -> None:
         free: dict[Section, list[int]] = {}
@@ -95,7 +95,7 @@ class Matching:
             left -= len(rivals)
             found = next((old for old in rivals if self._continues(new, old, alike)), None)
             if found is not None:
-                self.take(new, found)
+                self.match_pair(new, found)
                 free[self._new[new].section].remove(found)
 
     def _continues(self, new: int, old: int, alike: Alike) -> bool:

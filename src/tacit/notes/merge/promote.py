@@ -67,7 +67,7 @@ def promotion(
     choice = _Choice(speaker, said_at, tongue)
     requests = choice.requests(messages)
     if draft.promote is not None:
-        found = choice.named(draft.promote, requests, asked=not messages)
+        found = choice.read_named(draft.promote, requests, asked=not messages)
     else:
         found = choice.read(requests)
     held = [one.content for one in index]
@@ -97,7 +97,7 @@ class _Choice:
         found: list[_Request] = []
         before = ""
         for said in read_of(messages):
-            if said.role is not Role.USER or not self._own(said):
+            if said.role is not Role.USER or not self._own_text(said):
                 continue
             text = said.content.strip()[:LOOKED_AT_MAX_CHARS]
             if suspicious(text) or secrets.screen(text):
@@ -113,21 +113,23 @@ class _Choice:
         for request in requests:
             for one in rules.extract(request.text, self.speaker, self.said_at, self.tongue):
                 one = classify(one, self.tongue, self.said_at)
-                if (request.whole or one.explicit) and self._enters(one):
+                if (request.whole or one.explicit) and self._may_enter(one):
                     found.append(one)
         return found
 
-    def named(self, content: str, requests: Sequence[_Request], *, asked: bool) -> list[Statement]:
+    def read_named(
+        self, content: str, requests: Sequence[_Request], *, asked: bool
+    ) -> list[Statement]:
         """What somebody else says was asked for. `asked`: there is nothing to hold it against."""
         content = " ".join(content.split())
         read = rules.extract(content, self.speaker, self.said_at, self.tongue)
         if len(read) > 1:
             return []
         made = self._statement(content, read[0] if read else None)
-        if not asked and not any(self._says(request.text, made) for request in requests):
+        if not asked and not any(self._is_requested(request.text, made) for request in requests):
             return []
         whole = classify(made, self.tongue, self.said_at)
-        return [whole] if self._enters(whole) else []
+        return [whole] if self._may_enter(whole) else []
 
     def _statement(self, content: str, read: Statement | None) -> Statement:
         """A sentence of which nothing is known but what the rules read in it. To them, the speaker
@@ -165,7 +167,7 @@ class _Choice:
         goals = lexical(self.tongue.code).kept_goal
         return statement.slot == _GOAL or bool(goals & set(_words(statement.content)))
 
-    def _own(self, said: Said) -> bool:
+    def _own_text(self, said: Said) -> bool:
         return said.name is None or folded(said.name) == folded(self.speaker)
 
     def _asked(self, text: str, before: str) -> list[_Request]:
@@ -183,16 +185,16 @@ class _Choice:
             before = sentence
         return [one for one in dict.fromkeys(found) if one.text]
 
-    def _says(self, text: str, statement: Statement) -> bool:
+    def _is_requested(self, text: str, statement: Statement) -> bool:
         """A request bears it out, and nothing that the rules read in it has its own place."""
         quoted = replace(statement, quote=text)
         if support(quoted, text, self.speaker, self.tongue) is not None:
             return False
         read = rules.extract(text, self.speaker, self.said_at, self.tongue)
         same = [one for one in read if similar.alike(one.content, statement.content)]
-        return all(self._enters(classify(one, self.tongue, self.said_at)) for one in same)
+        return all(self._may_enter(classify(one, self.tongue, self.said_at)) for one in same)
 
-    def _enters(self, statement: Statement) -> bool:
+    def _may_enter(self, statement: Statement) -> bool:
         content, tongue = statement.content, self.tongue
         if form(content, self.speaker, tongue) or suspicious(content) or secrets.screen(content):
             return False
@@ -207,7 +209,7 @@ class _Choice:
             return "rules"
         if statement.slot == _GOAL:
             return None
-        if statement.kind is not Kind.KNOWLEDGE or self._leads(content):
+        if statement.kind is not Kind.KNOWLEDGE or self._leads_with_person(content):
             return str(statement.kind)
         personal = statement.about_speaker or not statement.quote
         if personal and (
@@ -216,7 +218,7 @@ class _Choice:
             return "profile"
         return "task" if tongue.has("kind_task", content) else None
 
-    def _leads(self, content: str) -> bool:
+    def _leads_with_person(self, content: str) -> bool:
         """What somebody is or does, and not what a thing of theirs is."""
         return f"{content.casefold()} ".startswith(f"{self.speaker.strip().casefold()} ")
 

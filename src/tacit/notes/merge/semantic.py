@@ -53,7 +53,7 @@ def matched_by_model(
     """As `merging.matched`; what the rules are sure of is not asked about. A model that is not
     there, fails or talks nonsense leaves it to the rules: nothing is raised."""
     matching = Matching(old, new)
-    pairs = matching.by_rules(similar.alike)
+    pairs = matching.match_by_rules(similar.alike)
     if model is None:
         return pairs
     olds, news = _worth_asking(old, new, matching)
@@ -73,7 +73,7 @@ def matched_by_model(
         if once and listed:
             after, before = news[one.new - 1], olds[one.old - 1]
             if _believed(old[before], new[after], one.verdict):
-                matching.take(after, before)
+                matching.match_pair(after, before)
     return matching.pairs()
 
 

@@ -59,13 +59,13 @@ def examined(
     mirror: Mirror, space: str, names: frozenset[str], *, repair: bool
 ) -> tuple[Finding, ...]:
     """With `repair`, files and store are brought together; what only a person can say stays."""
-    report, differing = mirror.ailing(space)
+    report, differing = mirror.inspect(space)
     findings = []
     if _DRIFT in names and differing:
         repaired = 0
         if repair:
             mirror.sync(space)
-            report, left = mirror.ailing(space)
+            report, left = mirror.inspect(space)
             repaired = differing - left
         findings.append(
             Finding(

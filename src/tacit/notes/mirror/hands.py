@@ -52,7 +52,7 @@ class Hand(Protocol):
     def refile(self, memory: Memory, filed: Filed) -> Memory: ...
     def forget(self, memory: Memory) -> None: ...
     def restore(self, memory: Memory) -> Memory: ...
-    def knows(self, memory: Memory) -> bool: ...
+    def may_restore(self, memory: Memory) -> bool: ...
 
 
 def filed_as(item: Item) -> Filed:
@@ -80,60 +80,60 @@ def no_looser(w: Writing, memory: Memory) -> Memory:
 class OwnHand:
     """A request's own: that of the person whose note it is, or of a view."""
 
-    w: Writing
-    how: Keeping
+    tx: Writing
+    retention: Keeping
 
     def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
-        asked = _draft(content, filed, for_room=self.w.request.kind is ChatKind.GROUP)
+        asked = _draft(content, filed, for_room=self.tx.request.kind is ChatKind.GROUP)
         least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
         asked = replace(asked, sensitivity=stricter(least, sensitivity_of(content)))
-        memory = _named(compose(self.w, asked, None, self.how.ttls), known)
-        writes.add(self.w, memory)
+        memory = _named(compose(self.tx, asked, None, self.retention.ttls), known)
+        writes.add(self.tx, memory)
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
         wording = text.content(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
-        w = self._at_home(memory)
+        w = self._in_own_chat(memory)
         standing = may_change(Act.UPDATE, w.request, memory)
         if standing is None:
             raise NotFound
         if memory.owner is None:
             standing = Standing.MEMBER  # whoever it is about is one too, and the room words it
-        done = learning.update(w, memory, standing, Draft(content=wording), self.how.ttls)
+        done = learning.update(w, memory, standing, Draft(content=wording), self.retention.ttls)
         return no_looser(w, _held(w, done.id))
 
     def refile(self, memory: Memory, filed: Filed) -> Memory:
-        if may_change(Act.UPDATE, self._at_home(memory).request, memory) is None:
+        if may_change(Act.UPDATE, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
-        return _refile(self.w, memory, filed, self.how)
+        return _refile(self.tx, memory, filed, self.retention)
 
     def forget(self, memory: Memory) -> None:
-        if may_change(Act.FORGET, self._at_home(memory).request, memory) is None:
+        if may_change(Act.FORGET, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
-        forgetting.forget(self.w, memory, self.how.restorable_days)
+        forgetting.forget(self.tx, memory, self.retention.restorable_days)
 
     def restore(self, memory: Memory) -> Memory:
-        if may_change(Act.RESTORE, self._at_home(memory).request, memory) is None:
+        if may_change(Act.RESTORE, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
-        forgetting.restore(self.w, memory, self.how.ttls)
-        return _held(self.w, memory.id)
+        forgetting.restore(self.tx, memory, self.retention.ttls)
+        return _held(self.tx, memory.id)
 
-    def knows(self, memory: Memory) -> bool:
-        request = self._at_home(memory).request
+    def may_restore(self, memory: Memory) -> bool:
+        request = self._in_own_chat(memory).request
         return may_change(Act.RESTORE, request, memory) is not None and not memory.is_turn
 
-    def _at_home(self, memory: Memory) -> Writing:
+    def _in_own_chat(self, memory: Memory) -> Writing:
         """A person's note is read by nobody else, wherever they said what stands in it: it goes
         on as what was said in the private chat that it is from."""
-        request = self.w.request
+        request = self.tx.request
         own = memory.owner is not None and request.person(memory.owner) == request.requester
         private = memory.learned_kind is ChatKind.PRIVATE and memory.learned_in
-        if not (own and private and request.private) or memory.learned_in in request.rooms:
-            return self.w
-        there = replace(request, chat=memory.learned_in, rooms=request.rooms | {private})
-        return replace(self.w, request=there)
+        if not (own and private and request.private) or memory.learned_in in request.chat_ids:
+            return self.tx
+        there = replace(request, chat=memory.learned_in, chat_ids=request.chat_ids | {private})
+        return replace(self.tx, request=there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +141,22 @@ class RoomHand:
     """The operator's, on what is a room's own. Their words are nobody's, and say nothing of who
     heard them."""
 
-    w: Writing
-    how: Keeping
+    tx: Writing
+    retention: Keeping
     chat: str
 
     def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
         asked = _draft(content, filed, for_room=True)
         asked = replace(asked, sensitivity=sensitivity_of(content))
         there = replace(
-            self.w.request,
+            self.tx.request,
             chat=self.chat,
             kind=ChatKind.GROUP,
-            rooms=frozenset({self.chat}),
-            confidential=places.place(self.w.connection, self.w.space, self.chat).confidential,
+            chat_ids=frozenset({self.chat}),
+            confidential=places.place(self.tx.connection, self.tx.space, self.chat).confidential,
         )
-        w = replace(self.w, request=there, thread=self.chat)
-        memory = _named(compose(w, asked, None, self.how.ttls), known)
+        w = replace(self.tx, request=there, thread=self.chat)
+        memory = _named(compose(w, asked, None, self.retention.ttls), known)
         writes.add(w, memory)
         return memory
 
@@ -170,22 +170,22 @@ class RoomHand:
             version=memory.version + 1,
             speaker=None,  # as of a new line: it is about whom it names, and nobody heard it
             heard_by=frozenset(),
-            updated_at=self.w.at,
+            updated_at=self.tx.at,
         )
-        writes.reword(self.w, changed)
-        return no_looser(self.w, changed)
+        writes.reword(self.tx, changed)
+        return no_looser(self.tx, changed)
 
     def refile(self, memory: Memory, filed: Filed) -> Memory:
-        return _refile(self.w, memory, filed, self.how)
+        return _refile(self.tx, memory, filed, self.retention)
 
     def forget(self, memory: Memory) -> None:
-        forgetting.forget(self.w, memory, self.how.restorable_days)
+        forgetting.forget(self.tx, memory, self.retention.restorable_days)
 
     def restore(self, memory: Memory) -> Memory:
-        forgetting.restore(self.w, memory, self.how.ttls)
-        return _held(self.w, memory.id)
+        forgetting.restore(self.tx, memory, self.retention.ttls)
+        return _held(self.tx, memory.id)
 
-    def knows(self, memory: Memory) -> bool:
+    def may_restore(self, memory: Memory) -> bool:
         return memory.owner is None and memory.learned_in == self.chat and not memory.is_turn
 
 

@@ -79,7 +79,7 @@ class HeadReading:
         rules: Rules,
         outcome: Outcome,
     ) -> None:
-        self._w, self._hand, self._row, self._document = w, hand, row, document
+        self._tx, self._writer, self._row, self._document = w, hand, row, document
         self._agreed, self._rules, self._outcome = agreed, rules, outcome
 
     def read(self, state: FileState | None, *, touched: bool) -> None:
@@ -93,38 +93,38 @@ class HeadReading:
                 if self._rules.strict:
                     raise
                 self._outcome.refused += 1
-                self._note("refused", None, self._document.head.summary)
+                self._record_change("refused", None, self._document.head.summary)
         if self._row.kind is not NoteKind.PAGE:
             self._fields(touched=touched)
             self._links(state, touched=touched)
 
     def _summary(self, state: FileState | None) -> None:
-        memory, said = summary_of(self._w, self._row), self._document.head.summary
+        memory, said = summary_of(self._tx, self._row), self._document.head.summary
         if memory is None:
-            self._unknown(said, state)
+            self._add_summary(said, state)
             return
         before, kept = self._agreed.get(memory.id), _kept(memory)
         if not said:
-            self._emptied(memory, before, kept)
+            self._remove_summary(memory, before, kept)
             return
         other = self._document.fields.get(OTHER_SUMMARY)
         others = (other,) if isinstance(other, str) else ()
-        line = Line(content=said, digest=summary_digest(said), others=others)
+        line = Line(content=said, digest=summary_digest(said), alternatives=others)
         found = settle(line, before, kept)
-        if found.clash is not None:
-            self._set(**{OTHER_SUMMARY: found.clash})
-            self._outcome.clashes = True
-            self._note("conflict", found.clash, said)
-        elif found.take:
-            memory = self._hand.reword(memory, said)
+        if found.conflict is not None:
+            self._set(**{OTHER_SUMMARY: found.conflict})
+            self._outcome.has_conflicts = True
+            self._record_change("conflict", found.conflict, said)
+        elif found.changes_store:
+            memory = self._writer.reword(memory, said)
             self._is(memory)
-            self._note("update", kept.content, said)
-        elif found.show:
+            self._record_change("update", kept.content, said)
+        elif found.changes_file:
             self._set(summary=found.content)
-            self._note("show", said, found.content)
-        self._outcome.told[memory.id] = (memory.version, None)
+            self._record_change("show", said, found.content)
+        self._outcome.versions[memory.id] = (memory.version, None)
 
-    def _unknown(self, said: str, state: FileState | None) -> None:
+    def _add_summary(self, said: str, state: FileState | None) -> None:
         """No memory stands for it: it is new, or what it was is gone."""
         if not said:
             return
@@ -136,33 +136,33 @@ class HeadReading:
             self._set(summary="")
             if OTHER_SUMMARY in self._document.fields:
                 self._set(**{OTHER_SUMMARY: None})
-            self._note("drop", said)
+            self._record_change("drop", said)
             return
         known = None
         if state is None:
             at = (self._row.created_at, self._row.updated_at)
             known = Known(id=None, created_at=at[0], updated_at=at[1])
-        memory = self._hand.remember(said, SUMMED_UP, known)
+        memory = self._writer.remember(said, SUMMED_UP, known)
         self._is(memory)
-        self._outcome.told[memory.id] = (memory.version, None)
-        self._note("remember", None, said)
+        self._outcome.versions[memory.id] = (memory.version, None)
+        self._record_change("remember", None, said)
 
-    def _emptied(self, memory: Memory, before: Agreed | None, kept: Kept) -> None:
-        if self._rules.bring_back or missing(before, kept) is Alone.ADD:
+    def _remove_summary(self, memory: Memory, before: Agreed | None, kept: Kept) -> None:
+        if self._rules.restore_lines or missing(before, kept) is Alone.ADD:
             self._set(summary=memory.content)
-            self._outcome.told[memory.id] = (memory.version, None)
-            self._note("show", None, memory.content)
+            self._outcome.versions[memory.id] = (memory.version, None)
+            self._record_change("show", None, memory.content)
         elif self._rules.forget:
-            self._hand.forget(memory)
-            self._note("forget", memory.content)
+            self._writer.forget(memory)
+            self._record_change("forget", memory.content)
         else:
             self._outcome.asked += 1
-            self._outcome.waiting.add(memory.id)
-            self._note("asks", memory.content)
+            self._outcome.unresolved.add(memory.id)
+            self._record_change("asks", memory.content)
 
     def _is(self, memory: Memory) -> None:
         if memory.id != self._row.summary_id:
-            notes.head(self._w, self._row.path, summary_id=memory.id)
+            notes.head(self._tx, self._row.path, summary_id=memory.id)
 
     def _fields(self, *, touched: bool) -> None:
         said, row = self._document.head, self._row
@@ -177,7 +177,7 @@ class HeadReading:
         if touched:
             changes = {one: getattr(said, one) for one in differ if one in written}
             if changes:
-                notes.head(self._w, row.path, **changes)
+                notes.head(self._tx, row.path, **changes)
         else:
             self._set(**{one: getattr(row, one) for one in differ})
 
@@ -191,7 +191,7 @@ class HeadReading:
             alone = state is not None and state.stamp == row.stamp
             wanted = said if alone else merged_links(row.links, said)
         if wanted != row.links:
-            notes.head(self._w, row.path, links=wanted)
+            notes.head(self._tx, row.path, links=wanted)
         targets = {link.target for link in wanted}
         here = {link.target for link in said}
         self._outcome.edits += [DropLink(target=one) for one in sorted(here - targets)]
@@ -200,7 +200,7 @@ class HeadReading:
     def _set(self, **changes: object) -> None:
         self._outcome.edits.append(SetHead(changes=changes))
 
-    def _note(self, act: str, before: str | None = None, after: str | None = None) -> None:
+    def _record_change(self, act: str, before: str | None = None, after: str | None = None) -> None:
         self._outcome.changes.append(
             NoteChange(path=self._row.path, act=act, before=before, after=after)
         )

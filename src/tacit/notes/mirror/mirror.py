@@ -41,7 +41,7 @@ class Mirror:
     ) -> None:
         self.folder = Folder(root)
         self.written: Callable[[], None] = lambda: None
-        self._store, self._how, self._most = store, how, forget_at_once_max
+        self._store, self._retention, self._most = store, how, forget_at_once_max
         self._lock = RLock()
         self._known: set[tuple[str, str]] = set()  # folder and space that were mirrored before
         self._seen: dict[str, int] = {}  # by space: the revision of its notes
@@ -51,44 +51,44 @@ class Mirror:
 
     def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
         """Everything, both ways. `forget`: what has no line any more, however much that is."""
-        return self._whole(space, self._options(forget=forget, strangers=strangers)).report()
+        return self._sync_space(space, self._options(forget=forget, strangers=strangers)).report()
 
     def rebuild(self, space: str, to: Path | None = None) -> NotesReport:
         """The files from the store: lines that are missing come back. With `to`, all of them anew
         in another folder."""
         if to is None:
-            return self._whole(space, self._options(bring_back=True)).report()
+            return self._sync_space(space, self._options(bring_back=True)).report()
         with Folder(to) as folder:
             return self._copy(space, folder)
 
-    def take(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
+    def import_folder(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
         """What stands in another folder, whose files stay as they are."""
         with Folder(source) as folder, _turn(folder):
             options = self._options(forget=forget, strangers=True, read_only=True)
-            tally = Sync(self._store, folder, space, self._how, options).run()
-        self._tell(tally)
+            tally = Sync(self._store, folder, space, self._retention, options).run()
+        self._notify_written(tally)
         return tally.report()
 
     def diff(self, space: str) -> list[NoteChange]:
         """What a sync would do, and does not."""
-        return self._whole(space, self._options(rehearse=True)).changes
+        return self._sync_space(space, self._options(rehearse=True)).changes
 
-    def ailing(self, space: str) -> tuple[NotesReport, int]:
+    def inspect(self, space: str) -> tuple[NotesReport, int]:
         """How files and store stand, without a change to either; and how many notes a sync would
         change, on either side."""
-        tally = self._whole(space, self._options(rehearse=True))
+        tally = self._sync_space(space, self._options(rehearse=True))
         left = {"asks", "refused"}
         return tally.report(), len({one.path for one in tally.changes if one.act not in left})
 
-    def catch_up(self, changed: Iterable[str] = ()) -> NotesReport:
+    def sync_changed(self, changed: Iterable[str] = ()) -> NotesReport:
         """What changed since the last look: these files, and whatever moved in the store."""
         files = self._by_space(changed)
         total = Tally()
         for space, (revision, paths) in self._due(files).items():
             if paths:
-                with self._turn():
-                    done = self._sync(space, self._options()).run(paths)
-                self._tell(done)
+                with self._lock_exclusively():
+                    done = self._make_sync(space, self._options()).run(paths)
+                self._notify_written(done)
                 total.add(done)
             self._seen[space] = revision
         return total.report()
@@ -96,7 +96,7 @@ class Mirror:
     def _due(self, files: dict[str, set[str]]) -> dict[str, tuple[int, set[str]]]:
         """By space: its revision, and the notes that changed up to it."""
         due: dict[str, tuple[int, set[str]]] = {}
-        if not files and self._traces.none_since():
+        if not files and self._traces.is_unchanged():
             return due
         seen_then = {space: self._seen.get(space, 0) for space in self._listed}
         listed = time.monotonic() < self._listed_until
@@ -117,25 +117,25 @@ class Mirror:
                 if paths or revision != seen:
                     due[space] = (revision, paths)
         if not listed and not due:
-            self._traces.looked()
+            self._traces.mark_seen()
         return due
 
-    def list_anew(self) -> None:
+    def refresh_spaces(self) -> None:
         """At the next look no space is left out, however new."""
         self._listed_until = 0.0
-        self._traces.forget()
+        self._traces.reset()
 
-    def catch_up_with_all(self) -> NotesReport:
+    def sync_all(self) -> NotesReport:
         """Every space that has notes, in the store or in the folder."""
         total = Tally()
         for space in self._spaces():
-            total.add(self._whole(space, self._options()))
+            total.add(self._sync_space(space, self._options()))
         return total.report()
 
-    def erased(self) -> bool:
+    def remove_erased(self) -> bool:
         """After an erasure: no file holds anything of it. False where that could not be seen to."""
         try:
-            cleaned = [self._cleaned(space) for space in self._spaces()]
+            cleaned = [self._clean_space(space) for space in self._spaces()]
         except (TacitError, OSError):
             return False
         return all(cleaned)
@@ -143,7 +143,7 @@ class Mirror:
     def remove_space(self, space: str) -> bool:
         """A space was erased, with all that could tell what stood in its files."""
         try:
-            with self._turn():
+            with self._lock_exclusively():
                 self._known = {one for one in self._known if one[1] != space}
                 for path in self.folder.files():
                     found = names.place_of(path)
@@ -157,17 +157,17 @@ class Mirror:
     def close(self) -> None:
         self.folder.close()
 
-    def _whole(self, space: str, options: Options) -> Tally:
-        with self._turn():
+    def _sync_space(self, space: str, options: Options) -> Tally:
+        with self._lock_exclusively():
             with self._store.database.read() as connection:
                 revision = notes.revision(connection, space)
-            tally = self._sync(space, options).run()
+            tally = self._make_sync(space, options).run()
             if not options.rehearse:
                 self._seen[space] = revision
-        self._tell(tally)
+        self._notify_written(tally)
         return tally
 
-    def _sync(self, space: str, options: Options) -> Sync:
+    def _make_sync(self, space: str, options: Options) -> Sync:
         here = self.folder.identity()
         if (here, space) not in self._known:
             with self._store.database.read() as connection:
@@ -175,10 +175,10 @@ class Mirror:
             if any(state.problem != STRANGE for state in states):
                 self._known.add((here, space))
         known = (here, space) in self._known
-        return Sync(self._store, self.folder, space, self._how, options, known=known)
+        return Sync(self._store, self.folder, space, self._retention, options, known=known)
 
-    def _cleaned(self, space: str) -> bool:
-        with self._turn():
+    def _clean_space(self, space: str) -> bool:
+        with self._lock_exclusively():
             here = self.folder.identity()
             with self._store.database.read() as connection:
                 states = notes.states(connection, space, here)
@@ -188,7 +188,7 @@ class Mirror:
                 known = {row.path: states[row.path].stamp for row in moved if row.path in states}
                 held |= {row.path for row in moved if known.get(row.path, row.stamp) != row.stamp}
             new = self._by_space(self.folder.files()).get(space, set()) - set(states)
-            tally = self._sync(space, self._options()).run(held | new)
+            tally = self._make_sync(space, self._options()).run(held | new)
             self.folder.clean()
         left = {one.problem for path, one in tally.problems.items() if path in held}
         return not left & {"unreadable", "outside", "busy"}
@@ -206,7 +206,7 @@ class Mirror:
             return made
 
         with _turn(folder):
-            for path, data in self._store.act(space, "system", work):
+            for path, data in self._store.write_as(space, "system", work):
                 try:
                     folder.write(prefix(space) + path, data, expected=None)
                 except NoteMoved:
@@ -232,12 +232,12 @@ class Mirror:
     def _options(self, **chosen: bool) -> Options:
         return Options(forget_at_once_max=self._most, **chosen)
 
-    def _tell(self, tally: Tally) -> None:
+    def _notify_written(self, tally: Tally) -> None:
         if tally.read_back:
             self.written()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _lock_exclusively(self) -> Iterator[None]:
         with self._lock, _turn(self.folder):
             yield
 

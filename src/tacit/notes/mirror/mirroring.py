@@ -35,7 +35,7 @@ class Mirroring:
 
     def start(self) -> None:
         self._started = True
-        self._warily(self.mirror.catch_up_with_all)
+        self._run_safely(self.mirror.sync_all)
         if self._watch:
             self.watch()
 
@@ -45,7 +45,7 @@ class Mirroring:
             if self._thread is not None or self._stopping.is_set():
                 return
             self._started = True
-            self._watcher = Watcher(self.mirror.folder, self._hear)
+            self._watcher = Watcher(self.mirror.folder, self._on_changed)
             self._thread = threading.Thread(target=self._run, name="tacit-notes", daemon=True)
             self._watcher.start()
             self._thread.start()
@@ -74,11 +74,11 @@ class Mirroring:
         if self._thread is not None:
             self._thread.join()
         if self._started:
-            self.mirror.list_anew()
-            self._warily(self._look)
+            self.mirror.refresh_spaces()
+            self._run_safely(self._sync_once)
         self.mirror.close()
 
-    def _hear(self, paths: set[str]) -> None:
+    def _on_changed(self, paths: set[str]) -> None:
         with self._lock:
             self._changed |= paths
             self._everything |= not paths
@@ -89,26 +89,26 @@ class Mirroring:
             self._moved.wait(limits.NOTE_MIRROR_POLL_SECONDS)
             self._moved.clear()
             if not self._stopping.is_set():
-                self._warily(self._look)
+                self._run_safely(self._sync_once)
 
-    def _look(self) -> NotesReport:
+    def _sync_once(self) -> NotesReport:
         with self._lock:
             changed, everything = self._changed, self._everything
             self._changed, self._everything = set(), False
         try:
             if everything:
-                return self.mirror.catch_up_with_all()
-            return self.mirror.catch_up(changed)
+                return self.mirror.sync_all()
+            return self.mirror.sync_changed(changed)
         except BaseException:
-            self._again(changed, everything=everything)
+            self._retry_later(changed, everything=everything)
             raise
 
-    def _again(self, changed: set[str], *, everything: bool) -> None:
+    def _retry_later(self, changed: set[str], *, everything: bool) -> None:
         with self._lock:
             self._changed |= changed
             self._everything |= everything
 
-    def _warily(self, work: Callable[[], NotesReport]) -> None:
+    def _run_safely(self, work: Callable[[], NotesReport]) -> None:
         """The next look may go better."""
         try:
             report = work()

@@ -22,7 +22,7 @@ class Pair:
     entry: Entry
     row: ItemRow
     memory: Memory
-    others: tuple[Entry, ...] = ()  # further wordings of it, left by a conflict
+    alternatives: tuple[Entry, ...] = ()  # further wordings of it, left by a conflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +30,15 @@ class Loose:
     """A line that names a memory which the note does not show."""
 
     entry: Entry
-    others: tuple[Entry, ...] = ()
+    alternatives: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     pairs: tuple[Pair, ...] = ()
-    loose: tuple[Loose, ...] = ()
+    unpaired: tuple[Loose, ...] = ()
     new: tuple[Entry, ...] = ()  # lines that name none
-    lost: tuple[Shown, ...] = ()  # memories that no line stands for
+    missing: tuple[Shown, ...] = ()  # memories that no line stands for
 
 
 def pair(entries: Sequence[Entry], shown: Sequence[Shown], agreed: Mapping[str, Agreed]) -> Pairing:
@@ -46,12 +46,12 @@ def pair(entries: Sequence[Entry], shown: Sequence[Shown], agreed: Mapping[str, 
     named, others, new = _named(entries, agreed)
     rows = {row.memory_id: (row, memory) for row, memory in shown}
     pairs = {
-        id: Pair(entry=entry, row=rows[id][0], memory=rows[id][1], others=others.get(id, ()))
+        id: Pair(entry=entry, row=rows[id][0], memory=rows[id][1], alternatives=others.get(id, ()))
         for id, entry in named.items()
         if id in rows
     }
     loose = tuple(
-        Loose(entry=entry, others=others.get(id, ()))
+        Loose(entry=entry, alternatives=others.get(id, ()))
         for id, entry in named.items()
         if id not in rows
     )
@@ -59,7 +59,7 @@ def pair(entries: Sequence[Entry], shown: Sequence[Shown], agreed: Mapping[str, 
     found, new = _recognised(new, left, agreed)
     pairs |= found
     lost = tuple(one for one in left if one[0].memory_id not in pairs)
-    return Pairing(pairs=tuple(pairs.values()), loose=loose, new=tuple(new), lost=lost)
+    return Pairing(pairs=tuple(pairs.values()), unpaired=loose, new=tuple(new), missing=lost)
 
 
 def line_of(entry: Entry, others: Sequence[Entry] = ()) -> Line:
@@ -67,7 +67,7 @@ def line_of(entry: Entry, others: Sequence[Entry] = ()) -> Line:
         content=entry.item.content,
         digest=entry.digest,
         done=entry.item.done,
-        others=tuple(other.item.content for other in others),
+        alternatives=tuple(other.item.content for other in others),
     )
 
 

@@ -14,7 +14,7 @@ class Line:
     content: str
     digest: str  # of the lines as they stand, however they are written
     done: bool | None = None
-    others: tuple[str, ...] = ()  # other wordings of it that are shown beside it already
+    alternatives: tuple[str, ...] = ()  # other wordings of it that are shown beside it already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Settled:
 
     content: str
     done: bool | None
-    take: bool = False  # the store is to learn it
-    show: bool = False  # the file is to be changed
-    clash: str | None = None  # another wording, which must be shown before anything is taken
+    changes_store: bool = False  # the store is to learn it
+    changes_file: bool = False  # the file is to be changed
+    conflict: str | None = None  # another wording, which must be shown before anything is taken
 
 
 class Alone(StrEnum):
@@ -74,14 +74,14 @@ def settle(line: Line, agreed: Agreed | None, kept: Kept) -> Settled:
     untouched = agreed is not None and agreed.digest == line.digest
     if untouched and agreed is not None and kept.version == agreed.version:
         # However the line is written, it stood for this wording when both agreed.
-        return Settled(content=line.content, done=done, show=done != line.done)
+        return Settled(content=line.content, done=done, changes_file=done != line.done)
     content, clash = _wording(line, agreed, kept)
     return Settled(
         content=content,
         done=done,
-        take=(content, done) != (kept.content, kept.done),
-        show=(content, done) != (line.content, line.done),
-        clash=clash,
+        changes_store=(content, done) != (kept.content, kept.done),
+        changes_file=(content, done) != (line.content, line.done),
+        conflict=clash,
     )
 
 
@@ -112,7 +112,7 @@ def _wording(line: Line, agreed: Agreed | None, kept: Kept) -> tuple[str, str | 
             return kept.content, None
         if kept.version == agreed.version:
             return line.content, None
-    shown = kept.content in line.others
+    shown = kept.content in line.alternatives
     return line.content, None if shown else kept.content
 
 

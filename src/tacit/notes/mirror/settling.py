@@ -32,7 +32,7 @@ def merged(
     """In one write: what a person changed is done, and what the file and its state are then. `of`:
     the folder, and whether somebody changed the file."""
     folder, touched = of
-    w.dialect.take_turns(w.connection, f"{w.space} note {row.path}")  # as whoever ends a session
+    w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")  # as whoever ends a session
     row = notes.ensure(w, row)
     state = notes.state(w.connection, w.space, folder, row.path)
     if state is not None and state.problem == STRANGE:
@@ -44,7 +44,7 @@ def merged(
     agreed = agreed_of(w.connection, w.space, lines, memories)
     reading = Reading(w, hand, row, document, shown, agreed, rules)
     outcome = reading.read()
-    if not outcome.clashes:
+    if not outcome.has_conflicts:
         HeadReading(w, hand, row, document, agreed, rules, outcome).read(state, touched=touched)
     if outcome.count(*INTO_STORE) and state is not None:
         notes.head(w, row.path, updated_at=w.at)
@@ -74,7 +74,7 @@ def gone(
     forget: bool,
 ) -> Outcome:
     """The file is not there: a person deleted or renamed it, or the disk is away."""
-    w.dialect.take_turns(w.connection, f"{w.space} note {row.path}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")
     outcome = Outcome()
     shown = held(w, row.path)
     moved = [memory.id for _, memory in shown if memory.id in elsewhere]

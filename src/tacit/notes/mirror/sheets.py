@@ -27,7 +27,7 @@ class Options:
     read_only: bool = False  # the files stay as they are
 
     @property
-    def answers(self) -> bool:
+    def resolves_problems(self) -> bool:
         """Somebody said what is to be done about what was left alone."""
         return self.forget or self.strangers or self.bring_back
 
@@ -38,31 +38,31 @@ class Sheet:
 
     path: str
     place: Place
-    read: Read | None
+    file: Read | None
     state: FileState | None
     row: NoteRow | None
 
     @property
-    def strange(self) -> bool:
+    def is_unknown(self) -> bool:
         """It was left alone: it is of another database."""
         return self.state is not None and self.state.problem == STRANGE
 
     @property
-    def touched(self) -> bool:
+    def is_changed(self) -> bool:
         """Somebody changed the file, or it has to be looked at."""
-        if self.read is None:
+        if self.file is None:
             return False
-        if self.state is None or self.strange:
+        if self.state is None or self.is_unknown:
             return True
-        return digest_of(self.read.data) != self.state.digest
+        return digest_of(self.file.data) != self.state.digest
 
     @property
-    def settled(self) -> bool:
-        if self.read is None:
+    def is_in_sync(self) -> bool:
+        if self.file is None:
             return self.state is None and self.row is None
         if self.row is None or self.state is None or self.state.asked:
             return False
-        return not self.touched and self.row.stamp == self.state.stamp
+        return not self.is_changed and self.row.stamp == self.state.stamp
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +105,6 @@ def prefix(space: str) -> str:
 
 def parsed(sheet: Sheet) -> Document | None:
     try:
-        return parse(sheet.read.data, sheet.place.kind) if sheet.read is not None else None
+        return parse(sheet.file.data, sheet.place.kind) if sheet.file is not None else None
     except NoteUnreadable:
         return None

@@ -50,7 +50,7 @@ class Sync:
         *,
         known: bool = False,
     ) -> None:
-        self._store, self._folder, self._space, self._how = store, folder, space, how
+        self._store, self._folder, self._space, self._retention = store, folder, space, how
         self._options, self._id, self._tally = options, folder.identity(), Tally()
         self._known = known  # this database has mirrored this folder before
         self._elsewhere: frozenset[str] = frozenset()
@@ -58,110 +58,112 @@ class Sync:
 
     def run(self, paths: Iterable[str] | None = None) -> Tally:
         """Of these notes; None: of all there are, in the folder or in the store."""
-        sheets = self._all() if paths is None else self._some(paths)
+        sheets = self._load_all() if paths is None else self._load_some(paths)
         self._tally.files = len(sheets)
-        asked = self._options.answers
+        asked = self._options.resolves_problems
         todo = [
-            one for one in sheets if not one.settled or (asked and one.state and one.state.problem)
+            one
+            for one in sheets
+            if not one.is_in_sync or (asked and one.state and one.state.problem)
         ]
         weighed = weigh(self._store, self._space, todo, self._options)
         self._elsewhere, self._may_forget = weighed.elsewhere, weighed.may_forget
         for sheet in todo:
-            self._settle(sheet)
+            self._sync_file(sheet)
         return self._tally
 
-    def _all(self) -> list[Sheet]:
+    def _load_all(self) -> list[Sheet]:
         scan = self._folder.scan()
         for disk, reason in scan.refused.items():
-            self._problem(disk, "outside", reason)
-        files = [path for disk in scan.files if (path := self._path(disk)) is not None]
+            self._record_problem(disk, "outside", reason)
+        files = [path for disk in scan.files if (path := self._note_path(disk)) is not None]
         with self._store.database.read() as connection:
             states = notes.states(connection, self._space, self._id)
             rows = {row.path: row for row in notes.changed_since(connection, self._space, 0)}
         self._known = any(state.problem != STRANGE for state in states.values())
         for state in states.values():
             if state.problem:
-                self._problem(state.path, *state.problem.split(","))
+                self._record_problem(state.path, *state.problem.split(","))
         every = sorted({*files, *states, *rows})
-        return [self._sheet(path, states.get(path), rows.get(path)) for path in every]
+        return [self._load_state(path, states.get(path), rows.get(path)) for path in every]
 
-    def _some(self, paths: Iterable[str]) -> list[Sheet]:
+    def _load_some(self, paths: Iterable[str]) -> list[Sheet]:
         found = []
         with self._store.database.read() as connection:
             for path in sorted(set(paths)):
                 state = notes.state(connection, self._space, self._id, path)
                 found.append((path, state, notes.get(connection, self._space, path)))
-        return [self._sheet(*one) for one in found]
+        return [self._load_state(*one) for one in found]
 
-    def _path(self, disk: str) -> str | None:
+    def _note_path(self, disk: str) -> str | None:
         """The note that a file is, if it is one of this space."""
         found = names.place_of(disk)
         return disk.removeprefix(prefix(self._space)) if found and found[0] == self._space else None
 
-    def _sheet(self, path: str, state: FileState | None, row: NoteRow | None) -> Sheet:
+    def _load_state(self, path: str, state: FileState | None, row: NoteRow | None) -> Sheet:
         found = names.place_of(path)
         assert found is not None  # only names of notes come here
         read = None
         try:
             read = self._folder.read(prefix(self._space) + path)
         except NoteOutside:
-            self._problem(path, "outside")
+            self._record_problem(path, "outside")
         except NoteUnreadable:
-            self._problem(path, "unreadable")
-        return Sheet(path=path, place=found[1], read=read, state=state, row=row)
+            self._record_problem(path, "unreadable")
+        return Sheet(path=path, place=found[1], file=read, state=state, row=row)
 
     # One file
 
-    def _settle(self, sheet: Sheet) -> None:
+    def _sync_file(self, sheet: Sheet) -> None:
         for _ in range(limits.NOTE_ATTEMPTS_MAX_COUNT):
             try:
-                if self._settled(sheet):
+                if self._try_sync(sheet):
                     return
             except NoteMoved:
                 pass  # somebody wrote meanwhile: look again
             except NoteUnreadable as error:
-                self._unreadable(sheet, error)
+                self._record_unreadable(sheet, error)
                 return
             except NoteOutside:
-                self._problem(sheet.path, "outside")
+                self._record_problem(sheet.path, "outside")
                 return
             except InvalidInput:  # what stands in the store has no place in such a file
-                self._problem(sheet.path, "refused")
+                self._record_problem(sheet.path, "refused")
                 return
-            (sheet,) = self._some([sheet.path])
-        self._problem(sheet.path, "busy")  # the next look may find it still
+            (sheet,) = self._load_some([sheet.path])
+        self._record_problem(sheet.path, "busy")  # the next look may find it still
 
-    def _settled(self, sheet: Sheet) -> bool:
+    def _try_sync(self, sheet: Sheet) -> bool:
         """Whether there is nothing more to do about it."""
-        if sheet.read is None:
+        if sheet.file is None:
             said = self._tally.problems.get(sheet.path)
             there = said is not None and said.problem in ("outside", "unreadable")
-            return there or self._absent(sheet)
-        mirrored = sheet.state is not None and not sheet.strange
-        untouched = mirrored and not sheet.touched  # what a person wrote since stays
-        erased = sheet.row is None and (untouched or self._erased(sheet.path))
-        if erased or self._discarded(sheet):
-            return self._remove(sheet)
-        document = parse(sheet.read.data, sheet.place.kind)
+            return there or self._sync_absent(sheet)
+        mirrored = sheet.state is not None and not sheet.is_unknown
+        untouched = mirrored and not sheet.is_changed  # what a person wrote since stays
+        erased = sheet.row is None and (untouched or self._is_erased(sheet.path))
+        if erased or self._is_deleted_page(sheet):
+            return self._remove_file(sheet)
+        document = parse(sheet.file.data, sheet.place.kind)
         row = sheet.row
         if row is None:
             row = row_for(sheet.place, document.head, document.links, self._store.clock())
             if row is None or row.path != sheet.path:
-                self._problem(sheet.path, "unknown_person")
+                self._record_problem(sheet.path, "unknown_person")
                 return True
-        return self._merge(sheet, row, document)
+        return self._merge_changes(sheet, row, document)
 
-    def _absent(self, sheet: Sheet) -> bool:
+    def _sync_absent(self, sheet: Sheet) -> bool:
         if sheet.row is None:
             if not self._options.rehearse:
-                self._system(lambda w: notes.drop_state(w, self._id, sheet.path))
+                self._as_system(lambda w: notes.drop_state(w, self._id, sheet.path))
         elif sheet.state is None or self._options.bring_back:
-            self._create(sheet.row)
+            self._create_file(sheet.row)
         else:
-            self._deleted_file(sheet, sheet.row)
+            self._sync_deleted(sheet, sheet.row)
         return True
 
-    def _create(self, row: NoteRow) -> None:
+    def _create_file(self, row: NoteRow) -> None:
         def work(w: Writing) -> tuple[bytes, FileState] | None:
             now = current(w, row)  # first: what changes after this moves its stamp on
             shown = notes.rows_of(w.connection, w.audiences, w.space, row.path)
@@ -172,16 +174,16 @@ class Sync:
             told = told_of(shown, summary)
             return data, state_of(self._id, now, data, told, None, summary)
 
-        made = self._system(work)
+        made = self._as_system(work)
         if made is None or self._options.read_only:
             return
         self._tally.changes.append(NoteChange(path=row.path, act="add"))
         if not self._options.rehearse:
-            self._write(row.path, made[0], None)
-            self._system(lambda w: notes.set_state(w, made[1]))
+            self._write_file(row.path, made[0], None)
+            self._as_system(lambda w: notes.set_state(w, made[1]))
             self._tally.problems.pop(row.path, None)  # whatever was missing is there again
 
-    def _deleted_file(self, sheet: Sheet, row: NoteRow) -> None:
+    def _sync_deleted(self, sheet: Sheet, row: NoteRow) -> None:
         """A person deleted it, or it was moved, or the disk is not there."""
 
         def work(w: Writing, hand: Hand) -> Outcome:
@@ -191,78 +193,78 @@ class Sync:
             outcome = self._as_owner(row, work)
         except Rehearsed as told:
             outcome = told.outcome
-        self._count(sheet.path, outcome)
+        self._record_outcome(sheet.path, outcome)
 
-    def _merge(self, sheet: Sheet, row: NoteRow, document: Document) -> bool:
-        read = sheet.read
+    def _merge_changes(self, sheet: Sheet, row: NoteRow, document: Document) -> bool:
+        read = sheet.file
         assert read is not None
         asked = sheet.state is not None and sheet.state.asked > 0
         rules = Rules(
             forget=self._options.forget or (self._may_forget and not asked),
-            bring_back=self._options.bring_back,
+            restore_lines=self._options.bring_back,
             elsewhere=self._elsewhere,
-            strangers=self._options.strangers or (self._known and not sheet.strange),
+            accept_unknown=self._options.strangers or (self._known and not sheet.is_unknown),
         )
 
         def work(w: Writing, hand: Hand) -> tuple[Outcome, bytes, FileState]:
-            done = merged(w, hand, row, document, read.data, rules, (self._id, sheet.touched))
+            done = merged(w, hand, row, document, read.data, rules, (self._id, sheet.is_changed))
             outcome, data, state = done
-            if data == read.data and not outcome.clashes and not self._options.read_only:
+            if data == read.data and not outcome.has_conflicts and not self._options.read_only:
                 notes.set_state(w, state)
             return done
 
         try:
             outcome, data, state = self._as_owner(row, work)
         except Rehearsed as told:
-            self._count(sheet.path, told.outcome)
+            self._record_outcome(sheet.path, told.outcome)
             return True
         except Strangers:
-            return self._left_alone(sheet)
+            return self._leave_unknown(sheet)
         if data != read.data and not self._options.read_only:
-            self._write(sheet.path, data, read)
-            if not outcome.clashes:
-                self._system(lambda w: notes.set_state(w, state))
-        if outcome.clashes and not self._options.read_only:
+            self._write_file(sheet.path, data, read)
+            if not outcome.has_conflicts:
+                self._as_system(lambda w: notes.set_state(w, state))
+        if outcome.has_conflicts and not self._options.read_only:
             self._tally.changes += [one for one in outcome.changes if one.act == "conflict"]
             return False  # both are shown now: read it again
-        self._count(sheet.path, outcome, state.problem)
+        self._record_outcome(sheet.path, outcome, state.problem)
         return True
 
-    def _left_alone(self, sheet: Sheet) -> bool:
+    def _leave_unknown(self, sheet: Sheet) -> bool:
         """Until somebody says that it is to be taken in."""
-        self._problem(sheet.path, STRANGE)
-        if sheet.read is not None and not self._options.rehearse:
-            digest = digest_of(sheet.read.data)
+        self._record_problem(sheet.path, STRANGE)
+        if sheet.file is not None and not self._options.rehearse:
+            digest = digest_of(sheet.file.data)
             left = FileState(folder=self._id, path=sheet.path, digest=digest, problem=STRANGE)
-            self._system(lambda w: notes.set_state(w, left))
+            self._as_system(lambda w: notes.set_state(w, left))
         return True
 
-    def _remove(self, sheet: Sheet) -> bool:
+    def _remove_file(self, sheet: Sheet) -> bool:
         """The note was erased with its person, or with all that stood in it."""
         self._tally.changes.append(NoteChange(path=sheet.path, act="drop"))
-        if not self._options.rehearse and not self._options.read_only and sheet.read is not None:
-            self._folder.remove(prefix(self._space) + sheet.path, expected=sheet.read)
-            self._system(lambda w: notes.drop_state(w, self._id, sheet.path))
+        if not self._options.rehearse and not self._options.read_only and sheet.file is not None:
+            self._folder.remove(prefix(self._space) + sheet.path, expected=sheet.file)
+            self._as_system(lambda w: notes.drop_state(w, self._id, sheet.path))
             self._tally.written += 1
         return True
 
-    def _unreadable(self, sheet: Sheet, error: NoteUnreadable) -> None:
-        self._problem(sheet.path, "unreadable", error.reason)
-        if sheet.read is None or self._options.rehearse or self._options.read_only:
+    def _record_unreadable(self, sheet: Sheet, error: NoteUnreadable) -> None:
+        self._record_problem(sheet.path, "unreadable", error.reason)
+        if sheet.file is None or self._options.rehearse or self._options.read_only:
             return
-        read, state = sheet.read, sheet.state
-        data = self._system(lambda w: without_erased(w, read.data))
+        read, state = sheet.file, sheet.state
+        data = self._as_system(lambda w: without_erased(w, read.data))
         if data != read.data:
-            self._write(sheet.path, data, read)
+            self._write_file(sheet.path, data, read)
         if state is not None:
             told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is mended
             left = replace(state, digest=digest_of(data), problem=told)
-            self._system(lambda w: notes.set_state(w, left))
+            self._as_system(lambda w: notes.set_state(w, left))
 
-    def _discarded(self, sheet: Sheet) -> bool:
+    def _is_deleted_page(self, sheet: Sheet) -> bool:
         """A page that was deleted as a whole, through the store, and nobody edited since."""
         row, state = sheet.row, sheet.state
-        if row is None or state is None or row.kind is not NoteKind.PAGE or sheet.touched:
+        if row is None or state is None or row.kind is not NoteKind.PAGE or sheet.is_changed:
             return False
         with self._store.database.read() as connection:
             shown = notes.rows_of(connection, self._store.audiences, self._space, row.path)
@@ -270,8 +272,8 @@ class Sync:
 
     # Small things
 
-    def _erased(self, path: str) -> bool:
-        return self._system(lambda w: notes.tombstoned(w, path))
+    def _is_erased(self, path: str) -> bool:
+        return self._as_system(lambda w: notes.tombstoned(w, path))
 
     def _as_owner(self, row: NoteRow, work: Callable[[Writing, Hand], T]) -> T:
         """As the person whose note it is; as the operator of the folder where it is a room's."""
@@ -285,30 +287,30 @@ class Sync:
         asking = asking_of(self._store, self._space, row)
         if asking is None:
             chat = row.chat or ""
-            return self._store.act(
-                self._space, OPERATOR, lambda w: tried(w, RoomHand(w, self._how, chat))
+            return self._store.write_as(
+                self._space, OPERATOR, lambda w: tried(w, RoomHand(w, self._retention, chat))
             )
         thread = row.thread or asking.chat
         return self._store.write(
-            self._space, asking, thread, lambda w: tried(w, OwnHand(w, self._how))
+            self._space, asking, thread, lambda w: tried(w, OwnHand(w, self._retention))
         )
 
-    def _system(self, work: Callable[[Writing], T]) -> T:
-        return self._store.act(self._space, "system", work)
+    def _as_system(self, work: Callable[[Writing], T]) -> T:
+        return self._store.write_as(self._space, "system", work)
 
-    def _write(self, path: str, data: bytes, expected: Read | None) -> None:
+    def _write_file(self, path: str, data: bytes, expected: Read | None) -> None:
         self._folder.write(prefix(self._space) + path, data, expected=expected)
         self._tally.written += 1
 
-    def _count(self, path: str, outcome: Outcome, problem: str | None = None) -> None:
+    def _record_outcome(self, path: str, outcome: Outcome, problem: str | None = None) -> None:
         self._tally.changes += outcome.changes
         self._tally.read_back += any(one.act in INTO_STORE for one in outcome.changes)
         self._tally.problems.pop(path, None)
         if outcome.asked and not problem:
             problem = "asks"
         if problem:
-            self._problem(path, *problem.split(","))
+            self._record_problem(path, *problem.split(","))
 
-    def _problem(self, path: str, problem: str, *detail: str) -> None:
+    def _record_problem(self, path: str, problem: str, *detail: str) -> None:
         said = ", ".join(detail)
         self._tally.problems[path] = NoteProblem(path=path, problem=problem, detail=said)

@@ -25,7 +25,7 @@ class Weighed:
 def weigh(store: Store, space: str, sheets: Sequence[Sheet], options: Options) -> Weighed:
     """Lines that moved from one file to another are not gone. A file that is gone, or many lines at
     once, may be a checkout or a disk that is not there: nothing is forgotten then."""
-    pages = {one.path: page for one in sheets if one.touched and (page := parsed(one))}
+    pages = {one.path: page for one in sheets if one.is_changed and (page := parsed(one))}
     elsewhere = frozenset(
         entry.item.id for page in pages.values() for entry in page.entries if entry.item.id
     )
@@ -35,13 +35,13 @@ def weigh(store: Store, space: str, sheets: Sequence[Sheet], options: Options) -
             if sheet.state is None or sheet.row is None:
                 continue
             page = pages.get(sheet.path)
-            if sheet.read is None or page is not None:
+            if sheet.file is None or page is not None:
                 deleted = [
                     one
                     for one in _deleted(connection, store, space, sheet, page)
                     if one[1].id not in elsewhere
                 ]
-                gone |= sheet.read is None and bool(deleted)
+                gone |= sheet.file is None and bool(deleted)
                 count += len(deleted)
     few = not gone and count <= options.forget_at_once_max
     return Weighed(elsewhere=elsewhere, may_forget=options.forget or few)
@@ -53,7 +53,7 @@ def _deleted(
     shown = notes.rows_of(connection, store.audiences, space, sheet.path)
     lines = sheet.state.lines if sheet.state is not None else {}
     agreed = agreed_of(connection, space, lines, [memory for _, memory in shown])
-    lost = shown if page is None else pair(page.entries, shown, agreed).lost
+    lost = shown if page is None else pair(page.entries, shown, agreed).missing
     return [
         (row, memory)
         for row, memory in lost

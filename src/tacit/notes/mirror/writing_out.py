@@ -111,13 +111,13 @@ def state_of(
     """What both say now. Of what was refused or asked about, what they said before stays."""
     document = parse(data, row.kind)
     known = before.lines if before is not None else {}
-    lines = {id: known[id] for id in outcome.waiting if id in known}
+    lines = {id: known[id] for id in outcome.unresolved if id in known}
     for entry in document.entries:
-        told = outcome.told.get(entry.item.id or "")
+        told = outcome.versions.get(entry.item.id or "")
         if told is not None and not entry.item.conflict and entry.item.id is not None:
             version, done = told
             lines[entry.item.id] = LineState(version=version, done=done, digest=entry.digest)
-    if summary is not None and summary.id in outcome.told:
+    if summary is not None and summary.id in outcome.versions:
         digest = summary_digest(document.head.summary)
         lines[summary.id] = LineState(version=summary.version, digest=digest)
     return FileState(
@@ -135,9 +135,9 @@ def told_of(shown: Sequence[Shown], summary: Memory | None) -> Outcome:
     """Of a file that was just written whole."""
     outcome = Outcome()
     for row, memory in shown:
-        outcome.told[memory.id] = (memory.version, filing.item_of(memory, row.section).done)
+        outcome.versions[memory.id] = (memory.version, filing.item_of(memory, row.section).done)
     if summary is not None:
-        outcome.told[summary.id] = (summary.version, None)
+        outcome.versions[summary.id] = (summary.version, None)
     return outcome
 
 

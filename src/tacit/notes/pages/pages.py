@@ -44,15 +44,15 @@ NOT_THEIRS = "holds what is not yours to change here; leave those lines as they 
 class Pen:
     """Whoever writes, and how."""
 
-    w: Writing
+    tx: Writing
     tree: Tree  # as they read it
-    how: Keeping
+    retention: Keeping
     thread: str
     agent: str | None
     may_file: Callable[[str], str]  # raises where the agent may not use a category
 
     def write(self, spot: Spot, said: str, *, new: bool, instead_of: str | None) -> None:
-        found = next(iter(self._held(spot)), None)
+        found = next(iter(self._lock_files(spot)), None)
         if new and found is not None:
             raise Conflict("there is such a file already; choose another name")
         if instead_of is not None:
@@ -63,72 +63,74 @@ class Pen:
         assert spot.kind is not None
         if found is not None and found.text == said:
             return
-        if found is not None and not self._of_here(found):
+        if found is not None and not self._is_from_here(found):
             raise InvalidInput("text", NOT_THEIRS)
         before = "" if found is None else found.text
         _screen(before, said)
         document = parse(said.encode(), spot.kind)
         _check_form(spot, document, before, said)
-        row = found.rows[0] if found is not None else self._made(spot)
-        self._take(row, found, document)
+        row = found.rows[0] if found is not None else self._make_row(spot)
+        self._read_back(row, found, document)
 
     def delete(self, spot: Spot) -> None:
         """Everything in it is forgotten, and can be restored as anything that is forgotten."""
-        hand = ViewHand(self.w, self.how, self.agent)
-        for one in self._meant(spot):
-            if not self._of_here(one):
+        hand = ViewHand(self.tx, self.retention, self.agent)
+        for one in self._find_target(spot):
+            if not self._is_from_here(one):
                 raise InvalidInput("path", NOT_THEIRS)
             own = [row for row in one.rows if row.chat_kind is not ChatKind.GROUP]
-            where = (self.w.connection, self.w.audiences, self.tree.request)
+            where = (self.tx.connection, self.tx.audiences, self.tree.request)
             summed_up = notes.summaries(*where, own).values()
             for memory in (*(memory for _, memory in one.shown), *summed_up):
-                now = writes.held(self.w, memory.id) or memory
+                now = writes.held(self.tx, memory.id) or memory
                 try:
                     hand.forget(now)
                 except NotFound:
                     raise InvalidInput("path", NOT_THEIRS) from None
             for row in own:
-                notes.head(self.w, row.path, layout=None, links=(), updated_at=self.w.at)
+                notes.head(self.tx, row.path, layout=None, links=(), updated_at=self.tx.at)
 
     def rename(self, old: Spot, new: Spot) -> None:
-        found = self._meant(old)
-        if any(one.spot.kind is not NoteKind.PAGE for one in found):
+        found = self._find_target(old)
+        if any(one.path.kind is not NoteKind.PAGE for one in found):
             raise InvalidInput("path", "only pages have a name of your choice; this one stays")
         if (old.kind, new.kind) not in ((NoteKind.PAGE,) * 2, (None, None)):
             raise InvalidInput("path", "the new name is of another kind; a page is named trips.md")
         for one in found:
-            to = virtual.file_spot(new.path + one.spot.path.removeprefix(old.path))
+            to = virtual.file_spot(new.path + one.path.path.removeprefix(old.path))
             if to.kind is not NoteKind.PAGE:
                 raise InvalidInput("path", "only pages can be moved, and only to be pages")
-            self._check_free(to, one.spot.path)
+            self._check_free(to, one.path.path)
             for row in one.rows:
                 assert row.subject is not None
                 path = path_of(Place(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
-                if notes.get(self.w.connection, self.w.space, path) is not None:
-                    notes.remove(self.w, path)  # of one that was deleted
-                notes.rename(self.w, row.path, replace(row, path=path, updated_at=self.w.at))
+                if notes.get(self.tx.connection, self.tx.space, path) is not None:
+                    notes.remove(self.tx, path)  # of one that was deleted
+                notes.rename(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
 
-    def _meant(self, spot: Spot) -> list[Opened]:
-        found = self._held(spot)
+    def _find_target(self, spot: Spot) -> list[Opened]:
+        found = self._lock_files(spot)
         if not found:
             raise NotFound("file")
         return found
 
-    def _held(self, spot: Spot) -> list[Opened]:
+    def _lock_files(self, spot: Spot) -> list[Opened]:
         """The file, or all of a folder, as it stays until this write is done."""
         held: set[str] = set()
         while True:
-            found = self.tree.listed(spot.path) if spot.kind is None else self.tree.at(spot)
+            found = (
+                self.tree.list_files(spot.path) if spot.kind is None else self.tree.find_files(spot)
+            )
             ids = {memory.id for one in found for _, memory in one.shown}
             if ids <= held:
                 return found
             for id in sorted(ids - held):
-                writes.held(self.w, id)
+                writes.held(self.tx, id)
             held |= ids
 
-    def _made(self, spot: Spot) -> NoteRow:
+    def _make_row(self, spot: Spot) -> NoteRow:
         """The note of a file that is not there yet, where there may be one."""
-        w, request = self.w, self.w.request
+        w, request = self.tx, self.tx.request
         session = session_of(request, self.thread)
         if spot.kind is NoteKind.SESSION:
             if session is None or spot.path != session.path:
@@ -165,26 +167,26 @@ class Pen:
         """A page of this name is none yet, in any spelling that a file system takes for it."""
         if spot.kind is not NoteKind.PAGE:
             return
-        rows = notes.pages(self.w.connection, self.w.space, self.tree.request.mine)
+        rows = notes.pages(self.tx.connection, self.tx.space, self.tree.request.own_identities)
         count = sum(row.layout is not None for row in rows)
         taken = {name for row in rows if (name := virtual.name_of(row.path)) is not None}
         if count >= limits.PAGES_MAX_COUNT and besides is None:
             raise InvalidInput(
                 "path", f"there are {limits.PAGES_MAX_COUNT:,} pages already; delete one first"
             )
-        if self.tree.opened(spot) is not None:
+        if self.tree.open_file(spot) is not None:
             raise Conflict("there is such a file already; choose another name")
         for name in taken - {spot.path, besides}:
             if virtual.alike(name, spot.path):
                 raise InvalidInput("path", "is another spelling of a name that is taken")
 
-    def _of_here(self, found: Opened) -> bool:
+    def _is_from_here(self, found: Opened) -> bool:
         """What a group has heard is read in private, and never changed there: the group would see
         what was said behind its back."""
-        return all(same_listeners(self.w.request, row) for row in found.rows)
+        return all(same_listeners(self.tx.request, row) for row in found.rows)
 
-    def _take(self, row: NoteRow, found: Opened | None, document: Document) -> None:
-        self.w.dialect.take_turns(self.w.connection, f"{self.w.space} note {row.path}")
+    def _read_back(self, row: NoteRow, found: Opened | None, document: Document) -> None:
+        self.tx.dialect.acquire_lock(self.tx.connection, f"{self.tx.space} note {row.path}")
         if document.links and row.chat_kind is ChatKind.GROUP:
             raise InvalidInput("text", "links are not kept in a group's note; write what they say")
         shown = [] if found is None else found.shown
@@ -198,26 +200,27 @@ class Pen:
             if before is None or before.section is not item.section:
                 self.may_file(filed(item.section).category)
         named = parse(revise(document, _named(document, known)), row.kind)
-        hand = ViewHand(self.w, self.how, self.agent)
+        hand = ViewHand(self.tx, self.retention, self.agent)
         try:
-            done = Reading(self.w, hand, row, named, shown, _agreed(shown), _RULES).read()
+            done = Reading(self.tx, hand, row, named, shown, _agreed(shown), _RULES).read()
         except NotFound:
             raise InvalidInput("text", NOT_THEIRS) from None
         after = parse(revise(named, done.edits), row.kind)
-        places = self._in_order(row, after.items)
-        changes: dict[str, object] = {"updated_at": self.w.at}
+        places = self._save_order(row, after.items)
+        changes: dict[str, object] = {"updated_at": self.tx.at}
         if row.kind is NoteKind.PAGE:
             others = {item.id for item in after.items if item.id not in places}
             changes["layout"] = layout_of(after, {id for id in others if id is not None})
         elif row.kind is NoteKind.SESSION and row.chat_kind is not ChatKind.GROUP:
             changes["links"] = document.links
-        notes.head(self.w, row.path, **changes)
+        notes.head(self.tx, row.path, **changes)
 
-    def _in_order(self, row: NoteRow, items: Sequence[Item]) -> dict[str, int]:
+    def _save_order(self, row: NoteRow, items: Sequence[Item]) -> dict[str, int]:
         """Positions as they stand in the text. They share the places that they had: what stands
         between them and is not shown here stays where it is, and nothing tells of it."""
         had = {
-            item.memory_id: item for item in notes.items(self.w.connection, self.w.space, row.path)
+            item.memory_id: item
+            for item in notes.items(self.tx.connection, self.tx.space, row.path)
         }
         wanted = [item for item in items if item.id in had]
         free = sorted(had[item.id].position for item in wanted if item.id is not None)
@@ -229,7 +232,7 @@ class Pen:
             last = position if row.kind is NoteKind.PAGE else max(free[position], last + 1)
             places[item.id] = last
             if had[item.id].position != last:
-                notes.put_item(self.w, row.path, item.id, item.section, last)
+                notes.put_item(self.tx, row.path, item.id, item.section, last)
         return places
 
 

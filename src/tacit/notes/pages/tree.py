@@ -36,7 +36,7 @@ _END_OF_HEAD = "\n---\n"
 class Opened:
     """A file as it may be read here."""
 
-    spot: Spot
+    path: Spot
     rows: tuple[NoteRow, ...]  # several, where a person's identities have a page of that name each
     shown: Rows  # what the text is made of
     text: str
@@ -50,12 +50,12 @@ class Tree:
     may_use: Callable[[Memory], bool]  # whether the agent that reads may hear of it
     has_pages: bool = True  # whether that agent may use what pages are filed as
 
-    def listed(self, folder: str = "") -> list[Opened]:
+    def list_files(self, folder: str = "") -> list[Opened]:
         """All files, or those of a folder, by their names."""
         most = limits.FILES_LISTED_MAX_COUNT
         notes_of = notes.recent(self.connection, self.audiences, self.request, _EVER, most)
         if self.request.private:
-            mine, space = self.request.mine, self.request.space
+            mine, space = self.request.own_identities, self.request.space
             notes_of += notes.long_term(self.connection, space, mine)
             notes_of += notes.pages(self.connection, space, mine) if self.has_pages else ()
         by_name: dict[str, list[NoteRow]] = {}
@@ -63,25 +63,28 @@ class Tree:
             name = name_of(row.path)
             if name is not None and (not folder or name.startswith(f"{folder}/")):
                 by_name.setdefault(name, []).append(row)
-        shown = self._shown([row for rows in by_name.values() for row in rows])
+        shown = self._visible_items([row for rows in by_name.values() for row in rows])
         found = [
-            self._opened(Spot(path=name, kind=rows[0].kind), rows, shown)
+            self._make_file(Spot(path=name, kind=rows[0].kind), rows, shown)
             for name, rows in sorted(by_name.items())
         ]
         return [one for one in found if one is not None]
 
-    def opened(self, spot: Spot) -> Opened | None:
+    def open_file(self, spot: Spot) -> Opened | None:
         """One file; None where there is none for this audience."""
-        rows = [row for row in self._rows(spot) if self._may_open(row)]
-        return self._opened(spot, rows, self._shown(rows)) if rows else None
+        rows = [row for row in self._find_rows(spot) if self._may_open(row)]
+        return self._make_file(spot, rows, self._visible_items(rows)) if rows else None
 
-    def at(self, spot: Spot) -> list[Opened]:
-        found = self.opened(spot)
+    def find_files(self, spot: Spot) -> list[Opened]:
+        found = self.open_file(spot)
         return [] if found is None else [found]
 
-    def _rows(self, spot: Spot) -> list[NoteRow]:
+    def _find_rows(self, spot: Spot) -> list[NoteRow]:
         space = self.request.space
-        found = (notes.get(self.connection, space, path) for path in spot.stored(self.request.mine))
+        found = (
+            notes.get(self.connection, space, path)
+            for path in spot.stored_paths(self.request.own_identities)
+        )
         return [row for row in found if row is not None]
 
     def _may_open(self, row: NoteRow) -> bool:
@@ -90,27 +93,29 @@ class Tree:
             return request.private or (
                 request.kind is ChatKind.GROUP
                 and row.chat is not None
-                and row.chat in request.rooms
+                and row.chat in request.chat_ids
             )
         if row.kind is NoteKind.PAGE and not self.has_pages:
             return False
-        return request.private and row.subject in request.mine
+        return request.private and row.subject in request.own_identities
 
-    def _shown(self, rows: Sequence[NoteRow]) -> dict[str, Rows]:
+    def _visible_items(self, rows: Sequence[NoteRow]) -> dict[str, Rows]:
         paths = [row.path for row in rows]
         heard = notes.readable(self.connection, self.audiences, self.request, paths)
         return {path: [one for one in some if self.may_use(one[1])] for path, some in heard.items()}
 
-    def _opened(self, spot: Spot, rows: Sequence[NoteRow], heard: dict[str, Rows]) -> Opened | None:
+    def _make_file(
+        self, spot: Spot, rows: Sequence[NoteRow], heard: dict[str, Rows]
+    ) -> Opened | None:
         # One's own name of today first: its layout is the one that counts.
         ordered = sorted(rows, key=lambda row: (row.subject != self.request.subject, row.path))
         shown = [one for row in ordered for one in heard[row.path]]
         if not shown and all(row.layout is None for row in ordered):
             return None
-        text = self._text(ordered, heard)
-        return Opened(spot=spot, rows=tuple(ordered), shown=shown, text=text)
+        text = self._render_text(ordered, heard)
+        return Opened(path=spot, rows=tuple(ordered), shown=shown, text=text)
 
-    def _text(self, rows: Sequence[NoteRow], heard: dict[str, Rows]) -> str:
+    def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, Rows]) -> str:
         first = rows[0]
         items = [
             (_APART * n + item.position, item_of(memory, item.section, item.added_on))
@@ -127,12 +132,12 @@ class Tree:
                 place=place,
                 head=head,
                 items=tuple(item for _, item in items),
-                links=self._links(first),
+                links=self._visible_links(first),
             )
         )
         return without_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
 
-    def _links(self, row: NoteRow) -> tuple[Link, ...]:
+    def _visible_links(self, row: NoteRow) -> tuple[Link, ...]:
         """No rule judges links: they are told to the person whose note it is."""
         own = row.chat_kind is not ChatKind.GROUP and self.request.private
         return row.links if own else ()

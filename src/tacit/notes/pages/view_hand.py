@@ -32,7 +32,7 @@ class ViewHand(OwnHand):
     def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
         """Always as something new: a model knows of no ids."""
         assert known is None
-        said, room = text.content(content), self.w.request.kind is ChatKind.GROUP
+        said, room = text.content(content), self.tx.request.kind is ChatKind.GROUP
         if room:
             _check_open(said)
         asked = Draft(
@@ -41,14 +41,14 @@ class ViewHand(OwnHand):
             category=filed.category,
             tags=filed.tags,
             sensitivity=Sensitivity.PUBLIC if room else _own(said),
-            about=tuple(sorted(self._about(said))) or None if room else None,
+            about=tuple(sorted(self._find_subjects(said))) or None if room else None,
             for_room=room,
             agent=self.agent,
             by_model=True,
         )
         refuse_profile(asked, "text")
-        done = learning.remember(self.w, asked, self.how.ttls)
-        memory = writes.held(self.w, done.id)
+        done = learning.remember(self.tx, asked, self.retention.ttls)
+        memory = writes.held(self.tx, done.id)
         assert memory is not None
         return memory
 
@@ -57,24 +57,26 @@ class ViewHand(OwnHand):
         if memory.owner is not None:
             return OwnHand.reword(self, memory, content)
         _check_open(content)
-        if self._people(self._about(content)) == self._people(memory.subjects):
+        if self._resolve_people(self._find_subjects(content)) == self._resolve_people(
+            memory.subjects
+        ):
             return OwnHand.reword(self, memory, content)
-        if may_change(Act.UPDATE, self.w.request, memory) is None:
+        if may_change(Act.UPDATE, self.tx.request, memory) is None:
             raise NotFound
         # Words of a room about other people reach others: another memory.
         new = self.remember(content, Filed(memory.kind, memory.category, memory.tags))
-        learning.give_way(self.w, memory, new.id)
+        learning.give_way(self.tx, memory, new.id)
         return new
 
-    def _people(self, identities: frozenset[str]) -> set[str]:
-        return {self.w.request.person(one) for one in identities}
+    def _resolve_people(self, identities: frozenset[str]) -> set[str]:
+        return {self.tx.request.person(one) for one in identities}
 
-    def _about(self, content: str) -> frozenset[str]:
+    def _find_subjects(self, content: str) -> frozenset[str]:
         """As far as whoever says it knows people by name."""
         if not self._names:
-            known = people.known_to(self.w.connection, self.w.request)
-            self._names.append(Names(self.w.request, known))
-        found = frozenset[str]().union(*self._names[0].within(content).values())
+            known = people.known_to(self.tx.connection, self.tx.request)
+            self._names.append(Names(self.tx.request, known))
+        found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
 
 

@@ -27,7 +27,7 @@ class Spot:
     path: str
     kind: NoteKind | None
 
-    def stored(self, subjects: Collection[str]) -> list[str]:
+    def stored_paths(self, subjects: Collection[str]) -> list[str]:
         """The paths under which notes of these people, or the session, are kept."""
         if self.kind is NoteKind.SESSION:
             return [self.path]

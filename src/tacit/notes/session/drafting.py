@@ -117,18 +117,18 @@ class _Look:
 
     def draft(self, said: Drafted) -> SessionDraft:
         """As much of an answer as the conversation bears out."""
-        ends = [*self._finished(said.finished), *self._tasks(said.tasks)]
+        ends = [*self._find_finished(said.finished), *self._make_tasks(said.tasks)]
         return SessionDraft(
-            summary=self._line(said.summary),
-            topics=few(filter(None, map(self._topic, said.topics))),
-            facts=few(filter(None, map(self._line, said.facts))),
+            summary=self._check_line(said.summary),
+            topics=few(filter(None, map(self._make_topic, said.topics))),
+            facts=few(filter(None, map(self._check_line, said.facts))),
             tasks=few(ends),
-            follow_ups=few(self._tasks(said.follow_ups)),
-            promote=self._line(said.keep) or None,
+            follow_ups=few(self._make_tasks(said.follow_ups)),
+            promote=self._check_line(said.keep) or None,
         )
 
-    def _topic(self, one: Topic) -> TopicDraft | None:
-        topic, event = self._line(one.topic), self._line(one.event)
+    def _make_topic(self, one: Topic) -> TopicDraft | None:
+        topic, event = self._check_line(one.topic), self._check_line(one.event)
         if not topic or (one.event.strip() and not event):
             return None
         names = [said.name or self.speaker for said in self.heard if said.role is Role.USER]
@@ -137,24 +137,24 @@ class _Look:
             users=", ".join(dict.fromkeys(names)),
             when=moment(self.said_at),
             event=event,
-            result=self._line(one.result),
+            result=self._check_line(one.result),
         )
 
-    def _tasks(self, tasks: Sequence[Task]) -> list[TaskDraft]:
+    def _make_tasks(self, tasks: Sequence[Task]) -> list[TaskDraft]:
         return [
-            TaskDraft(text=text, done=one.done and self._shows(one.quote, text))
+            TaskDraft(text=text, done=one.done and self._is_quoted(one.quote, text))
             for one in tasks
-            if (text := self._line(one.text))
+            if (text := self._check_line(one.text))
         ]
 
-    def _finished(self, finished: Sequence[Finished]) -> list[TaskDraft]:
+    def _find_finished(self, finished: Sequence[Finished]) -> list[TaskDraft]:
         numbered = [one for one in finished if 1 <= one.task <= len(self.open_tasks)]
         texts = [(self.open_tasks[one.task - 1], one.quote) for one in numbered]
         return [
-            TaskDraft(text=text, done=True) for text, quote in texts if self._shows(quote, text)
+            TaskDraft(text=text, done=True) for text, quote in texts if self._is_quoted(quote, text)
         ]
 
-    def _shows(self, quote: str, task: str) -> bool:
+    def _is_quoted(self, quote: str, task: str) -> bool:
         """Whether somebody said so, of this task, and neither asked nor denied it."""
         words = " ".join(quote.split())
         said = any(words in " ".join(one.content.split()) for one in self.heard)
@@ -162,29 +162,31 @@ class _Look:
             return False
         if self.tongue.has("kind_task", words):
             return False
-        return bool(self._telling(words) & self._telling(task))
+        return bool(self._find_telling_words(words) & self._find_telling_words(task))
 
-    def _line(self, text: str) -> str:
+    def _check_line(self, text: str) -> str:
         """Empty where it is not said, is none of a note's business, or does not stand alone."""
         line = " ".join(text.split())
         if not line or len(line) > limits.DRAFT_LINE_MAX_CHARS:
             return ""
-        if refused(line, self.text, self.speaker, self.tongue) is not None or self._strange(line):
+        if refused(
+            line, self.text, self.speaker, self.tongue
+        ) is not None or self._has_unknown_name(line):
             return ""
-        telling = self._telling(line)
+        telling = self._find_telling_words(line)
         backed = telling & similar.keywords(self.text, self.tongue)
         if len(backed) < _SUPPORTED_MIN_SHARE * len(telling):
             return ""
         return "" if touches_on(line, self.tongue) is Sensitivity.SENSITIVE else line
 
-    def _strange(self, line: str) -> bool:
+    def _has_unknown_name(self, line: str) -> bool:
         """Whether it has a name that nobody said, letter by letter."""
         if self.tongue.texts["names"] != "capital":
             return False
         known = {*terms(self.text), *terms(self.speaker)}
         return any(word not in known for one in similar.gist(line).names for word in terms(one))
 
-    def _telling(self, text: str) -> frozenset[str]:
+    def _find_telling_words(self, text: str) -> frozenset[str]:
         return similar.keywords(text, self.tongue) - similar.keywords(self.speaker, self.tongue)
 
 

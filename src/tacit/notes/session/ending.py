@@ -41,7 +41,7 @@ class Contact:
 class Ending:
     """One write, and what an operator set for it."""
 
-    w: Writing
+    tx: Writing
     session: Session
     ttls: Ttls
     usable: Usable
@@ -49,41 +49,41 @@ class Ending:
     contact: Contact | None = None
     _names: list[Names] = field(default_factory=list)
 
-    def keep(self, seen: Look, plan: Plan) -> SessionEnded:
-        w = self.w
+    def save(self, seen: Look, plan: Plan) -> SessionEnded:
+        w = self.tx
         # Two who end a session at once do so one after the other, or both would add the same.
-        w.dialect.take_turns(w.connection, f"{w.space} note {self.session.path}")
+        w.dialect.acquire_lock(w.connection, f"{w.space} note {self.session.path}")
         ended = SessionEnded(path=self.session.path)
         handled: set[str] = set()
-        row = notes.ensure(w, self._row()) if plan.noted else None
+        row = notes.ensure(w, self._build_row()) if plan.has_note else None
         if row is not None:
-            pairs = self._pairs(seen, plan)
-            added = self._write(pairs, handled)
+            pairs = self._match_items(seen, plan)
+            added = self._write_items(pairs, handled)
             ended = replace(ended, added=added, merged=len(pairs) - added)
-        done = self._tick(seen, plan, handled)
-        ended = replace(ended, ticked=done, promoted=self._promoted(plan))
+        done = self._tick_tasks(seen, plan, handled)
+        ended = replace(ended, ticked=done, promoted=self._promote(plan))
         if row is not None:
-            self._head(row, plan)
+            self._update_head(row, plan)
         shown = note(w.connection, w.audiences, w.request, self.session, self.usable)
         return replace(ended, note=shown)
 
-    def _write(self, pairs: Sequence[Matched], handled: set[str]) -> int:
+    def _write_items(self, pairs: Sequence[Matched], handled: set[str]) -> int:
         """How many are new; all of them are among the `handled` then."""
         added = 0
         for new, old in pairs:
-            id = None if old is None else self._merge(old, new)
+            id = None if old is None else self._merge_item(old, new)
             if id is None:
                 id = self._remember(new)
-                notes.put_item(self.w, self.session.path, id, new.section)
+                notes.put_item(self.tx, self.session.path, id, new.section)
                 added += 1
             handled.add(id)
         return added
 
-    def _promoted(self, plan: Plan) -> str | None:
+    def _promote(self, plan: Plan) -> str | None:
         if plan.promoted is None:
             return None
         keeping = Promoting(
-            w=self.w,
+            tx=self.tx,
             session=self.session.path,
             ttls=self.ttls,
             usable=self.usable,
@@ -91,8 +91,8 @@ class Ending:
         )
         return keeping.promote(plan.promoted)
 
-    def _row(self) -> NoteRow:
-        w, request, private = self.w, self.w.request, self.w.request.private
+    def _build_row(self) -> NoteRow:
+        w, request, private = self.tx, self.tx.request, self.tx.request.private
         return NoteRow(
             path=self.session.path,
             kind=NoteKind.SESSION,
@@ -110,37 +110,37 @@ class Ending:
             contact_nickname=self.contact.nickname if self.contact else None,
         )
 
-    def _pairs(self, seen: Look, plan: Plan) -> Sequence[Matched]:
+    def _match_items(self, seen: Look, plan: Plan) -> Sequence[Matched]:
         """As planned, unless somebody wrote meanwhile: then by the rules, of what there is now."""
-        w = self.w
+        w = self.tx
         there = note(w.connection, w.audiences, w.request, self.session, self.usable)
         items = () if there is None else there.items
         return plan.pairs if items == seen.items else matched(items, plan.items)
 
-    def _merge(self, old: Item, new: Item) -> str | None:
+    def _merge_item(self, old: Item, new: Item) -> str | None:
         """The id of what it is now; None where it cannot be changed, and the new one stands beside
         it."""
-        memory = self._changeable(old.id)
+        memory = self._get_changeable(old.id)
         if memory is None:
             return None
         item = merged(old, new)
         if item.content != memory.content:
             memory = self._reword(memory, item)
         if item.done:
-            tick(self.w, memory)
+            tick(self.tx, memory)
         return memory.id
 
-    def _changeable(self, id: str | None) -> Memory | None:
-        memory = writes.held(self.w, id) if id is not None else None
+    def _get_changeable(self, id: str | None) -> Memory | None:
+        memory = writes.held(self.tx, id) if id is not None else None
         if memory is None or memory.state is not State.ACTIVE:
             return None
-        return memory if may_change(Act.UPDATE, self.w.request, memory) is not None else None
+        return memory if may_change(Act.UPDATE, self.tx.request, memory) is not None else None
 
     def _reword(self, memory: Memory, item: Item) -> Memory:
-        w = self.w
-        if memory.owner is None and self._people(self._about(item.content)) != self._people(
-            memory.subjects
-        ):
+        w = self.tx
+        if memory.owner is None and self._resolve_people(
+            self._find_subjects(item.content)
+        ) != self._resolve_people(memory.subjects):
             # Who may hear it goes by whom it is about: other people, another memory.
             id = self._remember(item)
             learning.give_way(w, memory, id)
@@ -170,46 +170,46 @@ class Ending:
             sensitivity=self._sensitivity(item.content),
             agent=self.agent,
         )
-        if self.w.request.kind is ChatKind.GROUP:
-            about = self._about(item.content)
+        if self.tx.request.kind is ChatKind.GROUP:
+            about = self._find_subjects(item.content)
             told = None if item.section is Section.FACTS else Trust.STATED
             draft = replace(draft, for_room=True, about=tuple(sorted(about)) or None, trust=told)
-        return learning.remember(self.w, draft, self.ttls).id
+        return learning.remember(self.tx, draft, self.ttls).id
 
     def _sensitivity(self, content: str) -> Sensitivity:
         """In a group public, unless the lexicon says more: else nobody but its speaker heard it."""
-        least = Sensitivity.PERSONAL if self.w.request.private else Sensitivity.PUBLIC
+        least = Sensitivity.PERSONAL if self.tx.request.private else Sensitivity.PUBLIC
         return stricter(least, sensitivity_of(content))
 
-    def _about(self, content: str) -> frozenset[str]:
+    def _find_subjects(self, content: str) -> frozenset[str]:
         """Whom a room's words are about, as far as whoever says them knows people by name."""
         if not self._names:
-            known = people.known_to(self.w.connection, self.w.request)
-            self._names.append(Names(self.w.request, known))
-        found = frozenset[str]().union(*self._names[0].within(content).values())
+            known = people.known_to(self.tx.connection, self.tx.request)
+            self._names.append(Names(self.tx.request, known))
+        found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
 
-    def _people(self, identities: frozenset[str]) -> set[str]:
-        return {self.w.request.person(one) for one in identities}
+    def _resolve_people(self, identities: frozenset[str]) -> set[str]:
+        return {self.tx.request.person(one) for one in identities}
 
-    def _tick(self, seen: Look, plan: Plan, handled: set[str]) -> int:
-        where = dict(zip((item.id for item in seen.open), seen.paths, strict=True))
+    def _tick_tasks(self, seen: Look, plan: Plan, handled: set[str]) -> int:
+        where = dict(zip((item.id for item in seen.open_tasks), seen.open_task_paths, strict=True))
         count = 0
-        for item in ticked(finished(plan.draft), seen.open):
-            memory = self._changeable(item.id) if item.id not in handled else None
-            if memory is not None and tick(self.w, memory):
-                notes.head(self.w, where[item.id], updated_at=self.w.at)
+        for item in ticked(finished(plan.draft), seen.open_tasks):
+            memory = self._get_changeable(item.id) if item.id not in handled else None
+            if memory is not None and tick(self.tx, memory):
+                notes.head(self.tx, where[item.id], updated_at=self.tx.at)
                 count += 1
         return count
 
-    def _head(self, row: NoteRow, plan: Plan) -> None:
-        w, draft = self.w, plan.draft
+    def _update_head(self, row: NoteRow, plan: Plan) -> None:
+        w, draft = self.tx, plan.draft
         # Links and tags no rule judges, and nobody owns: a group's note has none.
         links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
         notes.head(
             w,
             row.path,
-            summary_id=sum_up(w, row, draft.summary, self.ttls, part=plan.part),
+            summary_id=sum_up(w, row, draft.summary, self.ttls, part=plan.is_partial),
             links=merged_links(row.links, links),
             tags=tuple(dict.fromkeys((*row.tags, *tags)))[: limits.TAGS_MAX_COUNT],
             updated_at=w.at,

@@ -25,7 +25,7 @@ from tacit.store.writes import Writing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoting:
-    w: Writing
+    tx: Writing
     session: str  # the path of its note, by which it is told whether it had its one
     ttls: Ttls
     usable: Usable
@@ -33,17 +33,17 @@ class Promoting:
 
     def promote(self, what: Promotion) -> str | None:
         """The id of what entered the index; None where nothing did."""
-        w, request = self.w, self.w.request
+        w, request = self.tx, self.tx.request
         if request.subject is None or not request.private:
             return None
         index = [memory for _, memory in noted.index(w.connection, w.audiences, request, _any)]
         if any(memory.run == self.session for memory in index):
             return None
-        known = self._known(what.content)
+        known = self._find_known(what.content)
         if known is not None and known.id in {memory.id for memory in index}:
             return None
-        id = self._remember(what) if known is None else self._take(known)
-        path = self._index()
+        id = self._remember(what) if known is None else self._index_known(known)
+        path = self._ensure_index()
         notes.put_item(w, path, id, what.section, added_on=w.at.date())
         self._make_room(path, id)
         notes.head(w, path, updated_at=w.at)
@@ -59,17 +59,17 @@ class Promoting:
             agent=self.agent,
             run=self.session,
         )
-        return learning.remember(self.w, draft, self.ttls).id
+        return learning.remember(self.tx, draft, self.ttls).id
 
-    def _take(self, known: Memory) -> str:
+    def _index_known(self, known: Memory) -> str:
         """It is remembered already: that one enters."""
-        learning.update(self.w, known, Standing.OWNER, Draft(run=self.session), self.ttls)
+        learning.update(self.tx, known, Standing.OWNER, Draft(run=self.session), self.ttls)
         return known.id
 
-    def _known(self, content: str) -> Memory | None:
+    def _find_known(self, content: str) -> Memory | None:
         """What the person has in the same words."""
-        w, said = self.w, learned.normalised(content)
-        found = learned.alike(w.connection, w.space, w.request.mine, [said], [], 1)
+        w, said = self.tx, learned.normalised(content)
+        found = learned.alike(w.connection, w.space, w.request.own_identities, [said], [], 1)
         memory = writes.held(w, found[0].id) if found else None
         if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
             return None
@@ -78,8 +78,8 @@ class Promoting:
         own = may_change(Act.UPDATE, w.request, memory) is Standing.OWNER
         return memory if own else None
 
-    def _index(self) -> str:
-        w, request = self.w, self.w.request
+    def _ensure_index(self) -> str:
+        w, request = self.tx, self.tx.request
         place = Place(kind=NoteKind.LONG_TERM, subject=request.subject)
         row = NoteRow(
             path=names.path_of(place),
@@ -93,7 +93,7 @@ class Promoting:
         return notes.ensure(w, row).path
 
     def _make_room(self, path: str, new: str) -> None:
-        w = self.w
+        w = self.tx
         rows = notes.readable(w.connection, w.audiences, w.request, [path])[path]
         items = [filing.item_of(memory, row.section, row.added_on) for row, memory in rows]
         uses = {

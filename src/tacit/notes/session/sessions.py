@@ -45,8 +45,10 @@ class Look:
     """What there was before a session ended, as far as whoever ends it may hear it."""
 
     items: tuple[Item, ...] = ()  # of its note of the day
-    open: tuple[Item, ...] = ()  # tasks of recent days that wait, those of its own note among them
-    paths: tuple[str, ...] = ()  # where each of these stands
+    open_tasks: tuple[
+        Item, ...
+    ] = ()  # tasks of recent days that wait, those of its own note among them
+    open_task_paths: tuple[str, ...] = ()  # where each of these stands
     index: tuple[Item, ...] = ()  # in the person's own private chat
 
 
@@ -70,12 +72,12 @@ class Plan:
     items: tuple[Item, ...]
     pairs: tuple[Matched, ...]  # each of the items with what it continues
     promoted: Promotion | None = None
-    part: bool = (
+    is_partial: bool = (
         False  # of a session that may go on: made of messages, and not by whoever knows all
     )
 
     @property
-    def noted(self) -> bool:
+    def has_note(self) -> bool:
         """Whether the session's own note has anything of it."""
         return bool(self.items or self.draft.summary or self.draft.links)
 
@@ -85,7 +87,7 @@ class Plan:
         sections = [item.section for item in self.items]
         if self.promoted is not None:
             sections.append(self.promoted.section)
-        summed_up = [SUMMED_UP.category] if self.noted else []
+        summed_up = [SUMMED_UP.category] if self.has_note else []
         return (*dict.fromkeys([*(filed(one).category for one in sections), *summed_up]),)
 
     @property
@@ -103,7 +105,7 @@ def session_of(request: Request, thread: str, named: str | None = None) -> Sessi
     if chat is None or not (request.private or request.kind is ChatKind.GROUP):
         return None
     which = named or thread
-    name = session_name(chat, None if which in request.rooms else which)
+    name = session_name(chat, None if which in request.chat_ids else which)
     day = request.at.date()
     path = names.path_of(Place(kind=NoteKind.SESSION, day=day, session=name))
     return Session(name=name, day=day, path=path)
@@ -159,8 +161,8 @@ def same_listeners(request: Request, row: NoteRow) -> bool:
     """Whether what is said here may show in that note. A task that is ticked where a group sees it
     would tell what was said in private."""
     if request.private:
-        return row.chat_kind is ChatKind.PRIVATE and row.subject in request.mine
-    return row.chat_kind is ChatKind.GROUP and row.chat in request.rooms
+        return row.chat_kind is ChatKind.PRIVATE and row.subject in request.own_identities
+    return row.chat_kind is ChatKind.GROUP and row.chat in request.chat_ids
 
 
 def look(
@@ -183,8 +185,8 @@ def look(
     today = note(connection, audiences, request, session, usable)
     return Look(
         items=() if today is None else today.items,
-        open=tuple(item for _, item in waiting),
-        paths=tuple(path for path, _ in waiting),
+        open_tasks=tuple(item for _, item in waiting),
+        open_task_paths=tuple(path for path, _ in waiting),
         index=tuple(item for item, _ in noted.index(connection, audiences, request, usable)),
     )
 
@@ -194,7 +196,7 @@ def plan(seen: Look, heard: Heard, draft: SessionDraft | None, *, private: bool)
     beside another; what is kept for good is settled where nobody else listens."""
     part = draft is None
     if draft is None:
-        waiting = list(dict.fromkeys(item.content for item in seen.open))
+        waiting = list(dict.fromkeys(item.content for item in seen.open_tasks))
         draft = drafting.draft_by_model(
             heard.model,
             heard.budget,
@@ -204,7 +206,7 @@ def plan(seen: Look, heard: Heard, draft: SessionDraft | None, *, private: bool)
             heard.tongue,
             waiting,
         )
-    new = refiled(distinct(drafting.items_of(draft)), (*seen.items, *seen.open))
+    new = refiled(distinct(drafting.items_of(draft)), (*seen.items, *seen.open_tasks))
     if not private and draft.summary and not new:
         # A group hears of a session by its items, since a summary may hold words of one that not
         # everybody may hear. Where it is all that there is, it is the item.
@@ -214,7 +216,7 @@ def plan(seen: Look, heard: Heard, draft: SessionDraft | None, *, private: bool)
         asked = (heard.messages, heard.speaker, heard.at, heard.tongue, seen.index)
         promoted = promotion(draft, *asked)
     pairs = matched_by_model(seen.items, new, heard.model, heard.budget)
-    return Plan(draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, part=part)
+    return Plan(draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=part)
 
 
 def words_of(draft: SessionDraft | None) -> str:

@@ -40,7 +40,7 @@ class Shape(Enum):
 class Block:
     """Lines from `start` up to `end`, without the blank ones behind."""
 
-    shape: Shape
+    kind: Shape
     start: int
     end: int
     indent: str = ""

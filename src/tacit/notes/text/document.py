@@ -55,7 +55,7 @@ class Entry:
     indent: str = ""
     marker: str = ""  # none: it is a paragraph of a page
     id_line: int = 0  # which line holds the id, or would
-    at_home: bool = True  # under the heading of its section, not one of the person's own
+    is_in_section: bool = True  # under the heading of its section, not one of the person's own
 
     @property
     def digest(self) -> str:
@@ -207,7 +207,7 @@ def _read(
     elsewhere = section = ELSEWHERE[kind]
     level, above, at_home = 0, None, kind is NoteKind.PAGE
     for block in blocks:
-        if block.shape is Shape.HEADING:
+        if block.kind is Shape.HEADING:
             above = block.start
             known = _section(block.text, kind)
             headings.append(Heading(section=known, start=block.start, end=block.end))
@@ -219,15 +219,13 @@ def _read(
                 LinkLine(link=link, start=block.start, end=block.end)
                 for link in links.found(" ".join(lines[block.start : block.end]))
             ]
-        elif block.shape is Shape.ITEM or (
-            kind is NoteKind.PAGE and block.shape is Shape.PARAGRAPH
-        ):
+        elif block.kind is Shape.ITEM or (kind is NoteKind.PAGE and block.kind is Shape.PARAGRAPH):
             entry = reading_items.entry_of(lines, block, section, kind)
             if len(entries) == limits.NOTE_ITEMS_MAX_COUNT:
                 most = f"{limits.NOTE_ITEMS_MAX_COUNT:,}"
                 raise NoteUnreadable(f"it has more than {most} items; split it")
             if entry is not None:
-                entries.append(Entry(heading=above, at_home=at_home, **entry))
+                entries.append(Entry(heading=above, is_in_section=at_home, **entry))
     return entries, headings, link_lines
 
 

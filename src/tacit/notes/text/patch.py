@@ -23,44 +23,44 @@ class Patch:
     document: Document
     apart: bool = False  # with blank lines around whatever is new
     flat: bool = False  # each new item on one line, and in a page without a marker
-    instead: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
-    before: dict[int, list[str]] = field(default_factory=dict)
+    replaced: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
+    inserted: dict[int, list[str]] = field(default_factory=dict)
     last_marker: dict[int, str] = field(default_factory=dict)  # of what is put there
     sections: dict[Section, list[Item | Link]] = field(default_factory=dict)  # to be made
     linked: set[str] = field(default_factory=set)
 
-    def set(self, entry: Entry, item: Item) -> None:
+    def set_entry(self, entry: Entry, item: Item) -> None:
         if item.section is not entry.item.section:
-            self.drop(entry)
-            self.add(item, None)
+            self.drop_entry(entry)
+            self.add_item(item, None)
             return
         lines = reworded(self.document, entry, item, flat=self.flat)
-        gap = [line + self.end for line in self.gap()]
-        self.instead[entry.start] = entry.end, [*gap, *lines, *gap]
+        gap = [line + self.line_end for line in self.gap()]
+        self.replaced[entry.start] = entry.end, [*gap, *lines, *gap]
 
-    def drop(self, entry: Entry) -> None:
-        self.instead[entry.start] = entry.end, [line + self.end for line in self.gap()]
+    def drop_entry(self, entry: Entry) -> None:
+        self.replaced[entry.start] = entry.end, [line + self.line_end for line in self.gap()]
 
-    def add(self, item: Item, after: Entry | None) -> None:
+    def add_item(self, item: Item, after: Entry | None) -> None:
         if after is None or after.item.section is not item.section:
-            after = self.last_of(item.section)
+            after = self.last_entry_of(item.section)
         if after is None:
-            place = self.end_of(item.section)
+            place = self.end_of_section(item.section)
             if place is None:
                 self.sections.setdefault(item.section, []).append(item)
                 return
-            self.insert(place, item, "")
+            self.insert_item(place, item, "")
             return
         if not after.marker:
-            self.insert(after.end, item, "", blank=True)
+            self.insert_item(after.end, item, "", blank=True)
         else:
-            self.insert(after.end, item, after.indent, after.marker)
+            self.insert_item(after.end, item, after.indent, after.marker)
 
-    def insert(
+    def insert_item(
         self, at: int, item: Item, indent: str, behind: str = "", *, blank: bool = False
     ) -> None:
         kind = self.document.kind
-        new = self.before.setdefault(at, [])
+        new = self.inserted.setdefault(at, [])
         if not new and (blank or (not behind and self.is_text(at - 1))):
             new.append("")
         behind = self.last_marker.get(at, behind)
@@ -71,39 +71,42 @@ class Patch:
         lines = lines_of(item, kind, indent, marker, flat=self.flat)
         new += [*self.gap(), *lines, *self.gap()]
 
-    def link(self, link: Link) -> None:
+    def add_link(self, link: Link) -> None:
         same = self.document.link_lines
         if link.target in self.linked or any(line.link.target == link.target for line in same):
             return
         self.linked.add(link.target)
-        at = same[-1].end if same else self.end_of(Section.LINKS)
+        at = same[-1].end if same else self.end_of_section(Section.LINKS)
         if at is None:
             self.sections.setdefault(Section.LINKS, []).append(link)
             return
-        new = self.before.setdefault(at, [])
+        new = self.inserted.setdefault(at, [])
         if not new and not same and self.is_text(at - 1):
             new.append("")
         new += [*self.gap(), f"- {links.written(link)}", *self.gap()]
 
-    def unlink(self, target: str) -> None:
+    def drop_link(self, target: str) -> None:
         """What else is linked to on the same lines keeps a line of its own."""
         lines = self.document.link_lines
         for start, end in {(at.start, at.end) for at in lines if at.link.target == target}:
             others = [at.link for at in lines if at.start == start and at.link.target != target]
-            self.instead[start] = end, [f"- {links.written(link)}{self.end}" for link in others]
+            self.replaced[start] = (
+                end,
+                [f"- {links.written(link)}{self.line_end}" for link in others],
+            )
 
-    def head(self, changes: Mapping[str, object]) -> None:
+    def set_head(self, changes: Mapping[str, object]) -> None:
         body, lines = self.document.body, self.document.lines
         if not body:
             made = yaml_head.changed("", changes).split("\n")[:-1]
             if made:
-                self.before.setdefault(0, [])[:0] = ["---", *made, "---", ""]
+                self.inserted.setdefault(0, [])[:0] = ["---", *made, "---", ""]
             return
         inner = "".join(f"{line}\n" for line in lines[1 : body - 1])
-        self.instead[1] = body - 1, yaml_head.changed(inner, changes).split("\n")[:-1]
+        self.replaced[1] = body - 1, yaml_head.changed(inner, changes).split("\n")[:-1]
 
     @property
-    def end(self) -> str:
+    def line_end(self) -> str:
         """What lines of this file end with, before the line feed."""
         return "\r" if self.document.lines[0].endswith("\r") else ""
 
@@ -116,16 +119,16 @@ class Patch:
             return False
         return not any(heading.end == at + 1 for heading in self.document.headings)
 
-    def last_of(self, section: Section) -> Entry | None:
+    def last_entry_of(self, section: Section) -> Entry | None:
         """The last item under the heading of the section; of a page, the last one of all."""
         entries = self.document.entries
         if self.document.kind is NoteKind.PAGE:
             last = self.document.blocks[-1] if self.document.blocks else None
             return entries[-1] if entries and last and entries[-1].start == last.start else None
-        found = [e for e in entries if e.at_home and e.item.section is section]
+        found = [e for e in entries if e.is_in_section and e.item.section is section]
         return found[-1] if found else None
 
-    def end_of(self, section: Section) -> int | None:
+    def end_of_section(self, section: Section) -> int | None:
         """Where an item may stand in a section that has none; None where the section is not
         there."""
         document = self.document
@@ -137,7 +140,7 @@ class Patch:
         end = heading.end
         for block in document.blocks:
             if block.start >= heading.end:
-                if block.shape is Shape.HEADING or block.is_open:
+                if block.kind is Shape.HEADING or block.is_open:
                     break
                 end = block.end
         return end
@@ -165,25 +168,27 @@ class Patch:
                     lines += lines_of(what, kind, "", marker, flat=self.flat)
                     marker = _next(marker)
             if at is not None:
-                self.before.setdefault(at, []).extend([*self.gap(), *lines, ""])
+                self.inserted.setdefault(at, []).extend([*self.gap(), *lines, ""])
             else:
                 end = self.end_of_file()
-                self.before.setdefault(end, []).extend(["", *lines, *self.gap()] if end else lines)
+                self.inserted.setdefault(end, []).extend(
+                    ["", *lines, *self.gap()] if end else lines
+                )
 
     def lines(self) -> list[str]:
         """The lines of the file with all of this done."""
-        old, end = self.document.lines, self.end
+        old, end = self.document.lines, self.line_end
         made: list[str] = []
         at = 0
         while True:
-            new = self.before.get(at, [])
+            new = self.inserted.get(at, [])
             if at == len(old):
                 if new:  # behind a last line that nothing ends
                     made[-1:] = [made[-1].removesuffix("\r") + end] if made else []
                     made += [line + end for line in new[:-1]] + new[-1:]
                 return made
             made += [line + end for line in new]
-            after, lines = self.instead.get(at, (at, []))
+            after, lines = self.replaced.get(at, (at, []))
             made += lines
             if after == at:
                 made.append(old[at])

@@ -74,19 +74,19 @@ def _made(patch: Patch, edits: Sequence[Edit]) -> bytes:
     for edit in edits:
         match edit:
             case SetItem():
-                patch.set(edit.entry, _fitting(edit.item, document.kind))
+                patch.set_entry(edit.entry, _fitting(edit.item, document.kind))
             case Drop():
-                patch.drop(edit.entry)
+                patch.drop_entry(edit.entry)
             case Add():
-                patch.add(_fitting(edit.item, document.kind), edit.after)
+                patch.add_item(_fitting(edit.item, document.kind), edit.after)
             case AddLink():
-                patch.link(edit.link)
+                patch.add_link(edit.link)
             case DropLink():
-                patch.unlink(edit.target)
+                patch.drop_link(edit.target)
             case SetHead():
                 changes |= edit.changes
     if changes:
-        patch.head(changes)
+        patch.set_head(changes)
     patch.make_sections()
     return _bytes(document, patch.lines())
 

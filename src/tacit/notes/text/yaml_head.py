@@ -161,12 +161,12 @@ def _anew(wanted: Mapping[str, Value]) -> str:
 
 
 def _spliced(text: str, key: str, value: object, reading: Reading) -> str:
-    seen = reading.seen.get(key)
+    seen = reading.spans.get(key)
     eol = "\r\n" if "\r\n" in text else "\n"
     if seen is None:
         entry = f"{_scalar(key)}: {written(key, value)}"
         if reading.flow_from is not None:
-            comma = ", " if reading.seen else ""
+            comma = ", " if reading.spans else ""
             return text[: reading.flow_from] + entry + comma + text[reading.flow_from :]
         last = "" if not text or text.endswith("\n") else eol
         return f"{text}{last}{' ' * reading.column}{entry}{eol}"

@@ -33,7 +33,7 @@ class Seen:
 class Reading:
     parser: Any
     end: int = 0  # of the last thing that was read
-    seen: dict[str, Seen] = field(default_factory=dict)
+    spans: dict[str, Seen] = field(default_factory=dict)
     column: int = 0
     flow_from: int | None = None  # behind the brace, where the whole is written in braces
 
@@ -59,7 +59,7 @@ class Reading:
             self.end = max(self.end, key.end_mark.index)
             found[name] = self.value(event, depth)
             if depth == 1:
-                self.seen[name] = Seen(
+                self.spans[name] = Seen(
                     key=key.start_mark.index,
                     colon_from=key.end_mark.index,
                     start=event.start_mark.index,

@@ -31,13 +31,13 @@ class Admitted:
     categories: tuple[str, ...] | None = None  # that the key is narrowed to; None: it is not
 
     @property
-    def local(self) -> bool:
+    def is_local(self) -> bool:
         return self.key is None
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return scope in self.scopes
 
-    def need(self, *scopes: Scope) -> None:
+    def require_scopes(self, *scopes: Scope) -> None:
         """`NotAllowed` unless the key has every one of them."""
         if not self.scopes.issuperset(scopes):
             raise NotAllowed
@@ -45,7 +45,7 @@ class Admitted:
     def view(self, *, thread: str | None = None) -> View | DisabledView:
         """`thread`: another one than the claims named, as in the path of a request."""
         if self.requester is None or self.chat is None:
-            if self.may(Scope.ACT_AS):
+            if self.has_scope(Scope.ACT_AS):
                 raise InvalidInput("requester", "nobody is named; send X-Tacit-Requester")
             raise NotAllowed
         return self.memory.view(
@@ -76,8 +76,8 @@ def admit(
     if limiter is not None:
         who = "" if key is None else f"{key.space} {key.id}"
         limiter.take(who, None if key is None else key.rate_per_minute)
-    if claims.wrong is not None:
-        raise claims.wrong
+    if claims.error is not None:
+        raise claims.error
     if key is None:
         assert local is not None
         return _local(memory, claims, local)
@@ -98,7 +98,7 @@ def admit(
 
 def _key(memory: Memory, claims: Claims, local: Requester | None) -> Key | None:
     """None: the local person."""
-    if claims.token is None and local is not None and not claims.outside:
+    if claims.token is None and local is not None and not claims.remote:
         return None
     key = memory.key_of(claims.token or "")
     if key is None:

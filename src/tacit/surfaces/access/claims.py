@@ -47,10 +47,10 @@ class Claims:
     complete: bool | None = None
     thread: str | None = None
     agent: str | None = None
-    outside: bool = False  # it may have come from another machine
-    wrong: InvalidInput | None = None  # what could not be read: told to those who are let in
+    remote: bool = False  # it may have come from another machine
+    error: InvalidInput | None = None  # what could not be read: told to those who are let in
 
-    def naming(
+    def with_body(
         self,
         *,
         requester: str | None = None,
@@ -64,7 +64,7 @@ class Claims:
         for name, value in more.items():
             if getattr(self, name) not in (None, value):
                 problem = f"the header says another one; leave out the header or the {name}"
-                return replace(self, wrong=self.wrong or InvalidInput(name, problem))
+                return replace(self, error=self.error or InvalidInput(name, problem))
         return replace(self, **more)
 
 
@@ -74,11 +74,11 @@ def claims_of(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Claims:
     found: dict[str, list[str]] = {}
     for name, value in pairs:
         found.setdefault(name.lower(), []).append(value)
-    claims = Claims(token=_token(found.get(AUTHORIZATION)), outside=_outside(found))
+    claims = Claims(token=_token(found.get(AUTHORIZATION)), remote=_outside(found))
     try:
         return _read(claims, found)
     except InvalidInput as wrong:
-        return replace(claims, wrong=wrong)
+        return replace(claims, error=wrong)
 
 
 def _read(claims: Claims, found: Mapping[str, list[str]]) -> Claims:

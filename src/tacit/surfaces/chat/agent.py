@@ -59,8 +59,8 @@ class Agent:
 
     def answer(self, view: View | DisabledView, said: Said) -> Answered:
         if isinstance(view, DisabledView) or not view.enabled:
-            return self._without_memory(said)
-        asked = self._consent.waiting(view, said.who)
+            return self._answer_without_memory(said)
+        asked = self._consent.list_pending(view, said.who)
         before = self._recent.turns(said.chat.id, said.thread)
         tools = offered(view, said, asks=self.asks)
         calling = Calling(
@@ -80,17 +80,17 @@ class Agent:
         )
         try:
             instructions = self._instructions(view, said)
-            turns = conversation(before, self._last(view, said, asked))
-            text = self._rounds(instructions, turns, tools, calling)
+            turns = conversation(before, self._last_turn(view, said, asked))
+            text = self._run_rounds(instructions, turns, tools, calling)
         except (InvalidInput, LanguageFailed) as failed:  # or more than any model takes
             return replace(_failed(failed), wrote=calling.wrote)
         finally:
             self._count(recalled=calling.recalled)
         if not calling.kept:
-            self._plainly(view, said, asked, before)
+            self._apply_plain_answer(view, said, asked, before)
         return Answered(text=text, wrote=calling.wrote)
 
-    def _rounds(
+    def _run_rounds(
         self,
         instructions: str,
         turns: list[TalkTurn],
@@ -110,7 +110,7 @@ class Agent:
                 turns.append(ToolTurn(call.id, call.name, answer.text, answer.failed))
         return words or wording.NO_WORDS
 
-    def _without_memory(self, said: Said) -> Answered:
+    def _answer_without_memory(self, said: Said) -> Answered:
         """Nobody is known to be asking: what others said here before is not shown, either."""
         instructions = _joined(wording.FORGETFUL, self._how.instructions)
         try:
@@ -126,7 +126,7 @@ class Agent:
         asking = "" if self.asks else wording.BY_BUTTONS
         return _joined(wording.RULES, where, asking, self._how.instructions, view.block().text)
 
-    def _last(self, view: View, said: Said, asked: Sequence[Proposal]) -> str:
+    def _last_turn(self, view: View, said: Said, asked: Sequence[Proposal]) -> str:
         name = name_of(said.who)
         query = said.text or "\n".join(one.text for one in said.quoted)
         waiting = ""
@@ -136,7 +136,7 @@ class Agent:
         fresh = view.fresh(query[: chat_limits.CHAT_TEXT_MAX_CHARS])
         return _joined(fresh.text, waiting, _shown(said))
 
-    def _plainly(
+    def _apply_plain_answer(
         self, view: View, said: Said, asked: Sequence[Proposal], before: Sequence[Turn]
     ) -> None:
         """A plain yes or no to the agent's own question counts, also if the model forgot to say so
@@ -150,7 +150,9 @@ class Agent:
             return
         theirs = [turn.text for turn in before if turn.message == last.message]
         if about_the_same(" ".join(theirs), asked[0].content, who):
-            self._consent.settle(view, asked[0].id, f"{said.channel}:{said.update}", yes=answer)
+            self._consent.apply_answer(
+                view, asked[0].id, f"{said.channel}:{said.update}", yes=answer
+            )
 
     def _count(self, *, recalled: bool) -> None:
         with self._lock:

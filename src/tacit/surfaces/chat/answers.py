@@ -30,8 +30,8 @@ _CLOSE_MEANING_NAMED = 0.65
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    says: list[Say]
-    goes_on: bool = False  # the message says more than an answer, and is learned, too
+    messages: list[Say]
+    says_more: bool = False  # the message says more than an answer, and is learned, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Answers:
     memory: Memory
     consent: Consent
 
-    def noticed(self, view: View | DisabledView, said: Said) -> Noticed:
+    def snapshot_versions(self, view: View | DisabledView, said: Said) -> Noticed:
         """What there is before a message is learned that asks for something to be remembered: in a
         group nobody is told which message a memory is from."""
         if said.chat.kind is ChatKind.PRIVATE or not wording.asks_to_remember(said.text):
@@ -51,8 +51,8 @@ class Answers:
         no such answer. What is not clear, or answers no question, is asked again."""
         if said.who is None:
             return None
-        waiting = self.consent.waiting(view, said.who)
-        if asked is not None and (asked.forgets or asked.wipes):
+        waiting = self.consent.list_pending(view, said.who)
+        if asked is not None and (asked.forgets or asked.erases_all):
             asked = None  # and no question what to keep
         ids = asked.ids if asked is not None else ()
         shown = ids or tuple(one.id for one in waiting)
@@ -60,13 +60,13 @@ class Answers:
         decision = parse_decision(
             said.text,
             [words.get(id, frozenset()) for id in shown],
-            left=asked is not None and asked.left,
+            left=asked is not None and asked.is_remainder,
         )
         if decision is None or (decision.says_more and (len(shown) > 1 or not ids)):
             return None
         clear = bool(ids)
         if decision.bare:
-            clear = clear and not self.consent.is_widening_asked(view, said.who)
+            clear = clear and not self.consent.has_asked_to_share(view, said.who)
         if decision.says_more and not clear:
             return None
         if not clear or decision == UNCLEAR:
@@ -74,13 +74,13 @@ class Answers:
             return Replied(again)
         told = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
         if decision.says_more:
-            return Replied([told], goes_on=True)
+            return Replied([told], says_more=True)
         still_waiting = self.consent.ask(view, said.who, again=True, left=True)
         return Replied([told, *still_waiting])
 
     def ask_new(self, view: View | DisabledView, said: Said) -> list[Say]:
         """Questions about what a message has taught besides."""
-        self._caught_up(said)
+        self._wait_for_learning(said)
         return self.consent.ask(view, said.who)
 
     def answer(
@@ -95,35 +95,35 @@ class Answers:
         if wording.asks_to_remember(said.text):
             if not learned and not alone:
                 return []
-            told = self._remembered(view, said, before)
+            told = self._confirm_request(view, said, before)
             if told or wording.is_plain_request(said.text):
-                return told or self._not_remembered(said)
+                return told or self._explain_nothing_kept(said)
         if wording.asks_about_all(said.text):
-            return self._everything(view, said)
+            return self._list_everything(view, said)
         if wording.is_question(said.text):
-            return self._known(view, said)
+            return self._answer_question(view, said)
         if learned:
-            self._caught_up(said)
+            self._wait_for_learning(said)
         kept = taught(view, said) if alone else []
         told = [_told(said, one) for one in kept]
         told += self.consent.ask(view, said.who)
-        return told if told or not alone else self._nothing_new(view, said)
+        return told if told or not alone else self._answer_small_talk(view, said)
 
-    def _nothing_new(self, view: View, said: Said) -> list[Say]:
+    def _answer_small_talk(self, view: View, said: Said) -> list[Say]:
         """Where nobody else listens, not even a line that taught nothing is met with silence."""
         if self.memory.waiting().turns:
             return [say(*worded(wording.STILL_READING))]
         waiting = self.consent.ask(view, said.who, again=True)
         return waiting or [say(wording.small_talk(said.text))]
 
-    def _known(self, view: View, said: Said) -> list[Say]:
+    def _answer_question(self, view: View, said: Said) -> list[Say]:
         found = known(view, said)
         waiting = self.consent.ask_about(view, said.who, said.text)
         if found is None:
             return waiting or [say(wording.UNKNOWN)]
         return [found, *waiting]
 
-    def _everything(self, view: View, said: Said) -> list[Say]:
+    def _list_everything(self, view: View, said: Said) -> list[Say]:
         """Everything of theirs that may be said here, and what waits for their yes."""
         found = everything(view, said)
         waiting = self.consent.ask(
@@ -136,10 +136,10 @@ class Answers:
             return waiting
         return [say(*worded(wording.NOTHING_YET if alone else wording.NOTHING_HERE))]
 
-    def _remembered(self, view: View, said: Said, before: Noticed) -> list[Say]:
+    def _confirm_request(self, view: View, said: Said, before: Noticed) -> list[Say]:
         """With what was understood, as far as it may be heard where it was said; nothing where
         nothing was."""
-        self._caught_up(said)
+        self._wait_for_learning(said)
         alone = said.chat.kind is ChatKind.PRIVATE
         kept = taught(view, said) if alone else _spoken(view, said, before)
         asked = self.consent.ask(view, said.who)
@@ -148,13 +148,13 @@ class Answers:
             told = [say(wording.KNOWN_ALREADY, strong(one)) for one in _same(view, said)]
         return [*told, *asked]
 
-    def _not_remembered(self, said: Said) -> list[Say]:
+    def _explain_nothing_kept(self, said: Said) -> list[Say]:
         if said.chat.kind is not ChatKind.PRIVATE:
             return [say(*worded(wording.NOTED_IN_PRIVATE))]
         late = self.memory.waiting().turns
         return [say(*worded(wording.NOTED if late else wording.NOT_UNDERSTOOD))]
 
-    def _caught_up(self, said: Said) -> None:
+    def _wait_for_learning(self, said: Said) -> None:
         with suppress(InvalidInput):  # learning is switched off here
             self.memory.catch_up(chat_limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
 

@@ -50,34 +50,34 @@ class Bot:
         self.agent = Agent(memory, how, self._recent, self._consent)
 
     def hear(self, heard: Heard, outlet: Outlet) -> list[Say]:
-        says = self._heard(heard, ClosingOutlet(outlet, self._questions))
-        self._questions.note(heard, says)
+        says = self._dispatch(heard, ClosingOutlet(outlet, self._questions))
+        self._questions.record(heard, says)
         return says
 
-    def _heard(self, heard: Heard, outlet: Outlet) -> list[Say]:
+    def _dispatch(self, heard: Heard, outlet: Outlet) -> list[Say]:
         if isinstance(heard, Came):
-            if heard.anew:
+            if heard.bot_joined:
                 self._memory.left(heard.chat.id)
-                self._recent.anew(heard.chat.id)
+                self._recent.reset_chat(heard.chat.id)
             for one in heard.people:
-                self._came(heard, one)
+                self._add_member(heard, one)
         elif isinstance(heard, Went):
             for one in _people(heard.people):
                 self._memory.left(heard.chat.id, one.key)
-                self._recent.went(heard.chat.id, one.key)
+                self._recent.remove_person(heard.chat.id, one.key)
         elif isinstance(heard, Moved):
             self._memory.migrated(heard.before, heard.chat.id)
-            self._recent.moved(heard.before, heard.chat.id)
+            self._recent.move_chat(heard.before, heard.chat.id)
         elif isinstance(heard, Unsaid):
             self._unlearn(self._view(heard), heard, heard.message)
-            self._recent.unsaid(heard.chat.id, heard.message)
+            self._recent.remove_message(heard.chat.id, heard.message)
         elif isinstance(heard, Pressed):
-            return self._pressed(heard, outlet)
+            return self._handle_button(heard, outlet)
         elif isinstance(heard, Said):
-            return self._said(_readable(heard), outlet)
+            return self._handle_text(_readable(heard), outlet)
         return []
 
-    def tell_counts(self, log: Log, channel: str) -> None:
+    def log_counts(self, log: Log, channel: str) -> None:
         """For operators, when it stops: how often a model had to look something up."""
         counts = self.agent.counts
         log.tell("talked", channel=channel, turns=counts.turns, with_recall=counts.with_recall)
@@ -85,42 +85,46 @@ class Bot:
     def _view(self, heard: Heard) -> View | DisabledView:
         return self._memory.view(heard.who, heard.chat, thread=heard.conversation)
 
-    def _came(self, heard: Heard, who: Requester) -> None:
+    def _add_member(self, heard: Heard, who: Requester) -> None:
         """Bots are not people, but they listen: they bring a new page all the same. Who is in a
         place of which nobody can tell what it is, is not noted as being in a group."""
         if not who.is_bot and heard.chat.kind is ChatKind.GROUP:
             self._memory.joined(heard.chat.id, who.key)
-        self._recent.came(heard.chat.id, who.key)
+        self._recent.add_person(heard.chat.id, who.key)
 
-    def _said(self, said: Said, outlet: Outlet) -> list[Say]:
+    def _handle_text(self, said: Said, outlet: Outlet) -> list[Say]:
         if said.chat.kind is not ChatKind.PRIVATE:
             for one in _present(said):
-                if not self._recent.knows(said.chat.id, one.key):
-                    self._came(said, one)
+                if not self._recent.has_person(said.chat.id, one.key):
+                    self._add_member(said, one)
         view = self._view(said)
         command = taken_apart(said.text)
         if command is not None:
             if said.edited:  # what it said before is not said any more
                 self._unlearn(view, said, said.message)
-                self._recent.unsaid(said.chat.id, said.message)
-            return self._commanded(view, said, command[0], outlet)
-        if said.edited and not self._changed(view, said):
+                self._recent.remove_message(said.chat.id, said.message)
+            return self._run_command(view, said, command[0], outlet)
+        if said.edited and not self._handle_edit(view, said):
             return []
         if not said.text.strip() and not said.quoted:
             return []  # a picture, say
         if not said.addressed:
             self._learn(view, said)
-            self._note(view, said)
+            self._add_recent_turn(view, said)
             return []
         if self._memory.has_model():
-            answered = self._chosen(view, said, outlet) or self._talk(view, said)
+            answered = self._answer_open_question(view, said, outlet) or self._answer_with_model(
+                view, said
+            )
         else:
-            answered = self._chosen(view, said, outlet) or self._plain(view, said, outlet)
+            answered = self._answer_open_question(view, said, outlet) or self._answer_without_model(
+                view, said, outlet
+            )
         if said.chat.kind is ChatKind.PRIVATE:
             return answered
         return [replace(one, answers=said.message) for one in answered]
 
-    def _commanded(
+    def _run_command(
         self, view: View | DisabledView, said: Said, name: str, outlet: Outlet
     ) -> list[Say]:
         own = _own(view, said.who) if name in _FORGETTING else []
@@ -128,35 +132,37 @@ class Bot:
         self._recent.forget(*own)
         return told
 
-    def _changed(self, view: View | DisabledView, said: Said) -> bool:
+    def _handle_edit(self, view: View | DisabledView, said: Said) -> bool:
         """An edited message: what it taught in its earlier words goes. Says whether it is to be
         answered; otherwise it is learned again here, in silence."""
-        newest = self._recent.newest(said.chat.id, said.thread) == said.message
+        newest = self._recent.last_message(said.chat.id, said.thread) == said.message
         self._unlearn(view, said, said.message)
         if said.addressed and newest:
-            self._recent.unsaid(said.chat.id, said.message)
+            self._recent.remove_message(said.chat.id, said.message)
             return True
         self._learn(view, said)
-        self._recent.reworded(said.chat.id, said.message, said.text)
+        self._recent.edit_message(said.chat.id, said.message, said.text)
         return False
 
-    def _talk(self, view: View | DisabledView, said: Said) -> list[Say]:
+    def _answer_with_model(self, view: View | DisabledView, said: Said) -> list[Say]:
         answered = self.agent.answer(view, said)
         accepted = None if answered.wrote else self._learn(view, said)
         refused = () if accepted is None else accepted.refused
         if not refused:
-            self._note(view, said)
+            self._add_recent_turn(view, said)
             if not answered.failed and view.enabled and said.who is not None:
                 ours = Turn(text=answered.text, who=said.who.key, message=said.message, ours=True)
-                self._recent.note(said.chat.id, said.thread, ours)
-        asked = self._consent.with_buttons(view, said.who, keeping=not self.agent.asks)
+                self._recent.add(said.chat.id, said.thread, ours)
+        asked = self._consent.ask_with_buttons(view, said.who, keeping=not self.agent.asks)
         spans = worded(answered.text) if answered.failed else (Span(answered.text),)
         return [say(*spans), *_secret(refused), *asked]
 
-    def _chosen(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
+    def _answer_open_question(
+        self, view: View | DisabledView, said: Said, outlet: Outlet
+    ) -> list[Say]:
         """The reply to a question what to forget, or whether to erase everything, if it is one."""
         question = self._questions.find(said)
-        if question is None or not (question.forgets or question.wipes):
+        if question is None or not (question.forgets or question.erases_all):
             return []
         own = _own(view, said.who)
         told = self._commands.choose(view, said, outlet, question)
@@ -164,25 +170,27 @@ class Bot:
             self._recent.forget(*own)
         return told
 
-    def _plain(self, view: View | DisabledView, said: Said, outlet: Outlet) -> list[Say]:
+    def _answer_without_model(
+        self, view: View | DisabledView, said: Said, outlet: Outlet
+    ) -> list[Say]:
         replied = None
         if isinstance(view, View):
             replied = self._answers.reply(view, said, self._questions.find(said))
-        if replied is not None and not replied.goes_on:
-            return replied.says
+        if replied is not None and not replied.says_more:
+            return replied.messages
         command = None if replied is not None else spelled_out(said.text)
         if command is not None and command[1] and said.chat.kind is not ChatKind.PRIVATE:
             return [say(wording.IN_PRIVATE)]
         if command is not None:
             spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
-            return self._commanded(view, spelled, command[0], outlet)
-        before = self._answers.noticed(view, said)
+            return self._run_command(view, spelled, command[0], outlet)
+        before = self._answers.snapshot_versions(view, said)
         accepted = self._learn(view, replace(said, text=wording.as_statement(said.text)))
         refused = () if accepted is None else accepted.refused
         if refused:
             return _secret(refused)
         if replied is not None:
-            return [*replied.says, *self._answers.ask_new(view, said)]
+            return [*replied.messages, *self._answers.ask_new(view, said)]
         return self._answers.answer(view, said, before, learned=bool(accepted))
 
     def _learn(self, view: View | DisabledView, said: Said) -> Accepted | None:
@@ -207,16 +215,16 @@ class Bot:
         with suppress(Conflict):  # done before
             view.once(f"{_key(heard)}/unlearn").unlearn(message)
 
-    def _note(self, view: View | DisabledView, said: Said) -> None:
+    def _add_recent_turn(self, view: View | DisabledView, said: Said) -> None:
         if view.enabled and said.who is not None:
             turn = Turn(
                 text=said.text, who=said.who.key, name=name_of(said.who), message=said.message
             )
-            self._recent.note(said.chat.id, said.thread, turn)
+            self._recent.add(said.chat.id, said.thread, turn)
 
-    def _pressed(self, pressed: Pressed, outlet: Outlet) -> list[Say]:
+    def _handle_button(self, pressed: Pressed, outlet: Outlet) -> list[Say]:
         view = self._view(pressed)
-        settled = self._consent.pressed(view, pressed.data, _key(pressed))
+        settled = self._consent.handle_button(view, pressed.data, _key(pressed))
         if settled is not None:
             # The list is gone from the screen with its button: what still waits is listed anew.
             lists = settled[0].instead and not self._memory.has_model()

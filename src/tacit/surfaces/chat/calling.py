@@ -70,13 +70,15 @@ class Calling:
         self._tokens_left = how.recall_tokens
         self.recalled = False  # something was looked up
         self._wrote = False
-        self._hushed = False  # something was left to learning, which keeps it from whom it must
+        self._left_to_learning = (
+            False  # something was left to learning, which keeps it from whom it must
+        )
         self.kept = False  # something was kept, or answered for
 
     @property
     def wrote(self) -> bool:
         """What was said is kept by a tool, so that it need not be learned."""
-        return self._wrote and not self._hushed
+        return self._wrote and not self._left_to_learning
 
     def answer(self, call: ToolCall) -> Answer:
         if self._chars_left <= 0:
@@ -89,19 +91,19 @@ class Calling:
         if call.broken or call.name not in self._names:
             return Answer(text=wording.NO_SUCH_TOOL, failed=True)
         if call.name == ANSWER_PROPOSAL:
-            return self._proposal(call.arguments)
+            return self._answer_proposal(call.arguments)
         if call.name in RECALL:
             return self._recall(call)
-        if call.name in _FACTS and (settled := self._settled(call.arguments)) is not None:
+        if call.name in _FACTS and (settled := self._approve_same(call.arguments)) is not None:
             return settled
-        return self._called(call.name, call.arguments)
+        return self._call_tool(call.name, call.arguments)
 
-    def _called(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+    def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         written = _written(arguments) if name in _KEEP else ""
         if written and self._guard.refuses(self._view, written, arguments.get("memory_id")):
-            self._hushed = True
+            self._left_to_learning = True
             return Answer(text=wording.AS_THEY_SAID_IT, failed=True)
-        done = self._tool(name, self._guard.least(written)).call(arguments)
+        done = self._tool(name, self._guard.minimum_sensitivity(written)).call(arguments)
         stored = not done.failed and (done.data or {}).get("stored", True)
         # Answered again after a crash, a model finds what it kept for the same message before.
         if name in _KEEP and (stored or taught(self._view, self._said)):
@@ -135,12 +137,12 @@ class Calling:
         self._tokens_left -= estimate(told)
         return Answer(text=told, failed=found.failed)
 
-    def _proposal(self, arguments: Mapping[str, Any]) -> Answer:
+    def _answer_proposal(self, arguments: Mapping[str, Any]) -> Answer:
         def act(given: dict[str, Any]) -> Answer:
             id, yes = given["id"], given["yes"]
-            if id not in {one.id for one in self._answerable} or self._said_otherwise(yes):
+            if id not in {one.id for one in self._answerable} or self._contradicts_reply(yes):
                 return Answer(text=wording.NOT_THEIR_WORD, failed=True)
-            if not self._consent.settle(self._view, id, self._update, yes=yes):
+            if not self._consent.apply_answer(self._view, id, self._update, yes=yes):
                 return Answer(text=wording.NOT_YOURS, failed=True)
             self.kept = True
             told = wording.SETTLED_YES.format(id=id) if yes else wording.SETTLED_NO
@@ -156,20 +158,22 @@ class Calling:
         )
         return tool.call(arguments)
 
-    def _said_otherwise(self, yes: bool) -> bool:
+    def _contradicts_reply(self, yes: bool) -> bool:
         """Who plainly says no has not said yes, whatever a model makes of it."""
         return wording.answered(self._said.text) is (not yes)
 
-    def _settled(self, arguments: Mapping[str, Any]) -> Answer | None:
+    def _approve_same(self, arguments: Mapping[str, Any]) -> Answer | None:
         """A model that adds what waits for the person's yes has heard that yes. Then that is kept,
         in the person's own words and with where they said it; not the same again beside it."""
         content, own = arguments.get("content"), self._said.who
         if not isinstance(content, str):
             return None
         one = same_as(content, self._answerable, own)
-        if one is not None and self._said_otherwise(True):
+        if one is not None and self._contradicts_reply(True):
             return Answer(text=wording.NOT_THEIR_WORD, failed=True)
-        if one is None or not self._consent.settle(self._view, one.id, self._update, yes=True):
+        if one is None or not self._consent.apply_answer(
+            self._view, one.id, self._update, yes=True
+        ):
             return None
         self.kept = True
         return Answer(text=wording.ALREADY_WAITED.format(id=one.id))

@@ -39,12 +39,12 @@ class Consent:
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def waiting(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+    def list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
         """What can be asked about here whether it is to be kept: the newest ones, in order; without
         what is known by now in other words, because the agent itself has kept it."""
-        return self._waiting(view, who)[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
+        return self._list_pending(view, who)[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
 
-    def with_buttons(
+    def ask_with_buttons(
         self, view: View | DisabledView, who: Requester | None, *, keeping: bool
     ) -> list[Say]:
         """A question for each that this process has not asked yet. Whether others may hear
@@ -52,8 +52,8 @@ class Consent:
         `keeping`: so is whether something is kept at all."""
         if who is None:
             return []
-        some = [*(self.waiting(view, who) if keeping else ()), *_widening(view)]
-        new = (one for one in some if self._ask(who.key, one.id))
+        some = [*(self.list_pending(view, who) if keeping else ()), *_widening(view)]
+        new = (one for one in some if self._mark_asked(who.key, one.id))
         return [_question(one) for one in islice(new, chat_limits.CHAT_PROPOSALS_MAX_COUNT)]
 
     def ask(
@@ -71,10 +71,10 @@ class Consent:
         told as well. `left`: some of it was answered just now."""
         if who is None:
             return []
-        wider = [one for one in _widening(view) if self._ask(who.key, one.id) or again]
-        found = self._waiting(view, who)
+        wider = [one for one in _widening(view) if self._mark_asked(who.key, one.id) or again]
+        found = self._list_pending(view, who)
         shown = found[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
-        new = [one for one in shown if self._ask(who.key, one.id)]
+        new = [one for one in shown if self._mark_asked(who.key, one.id)]
         older = found[: -len(shown)][-chat_limits.CHAT_KNOWN_COUNT :] if every else []
         asked = new or (again and shown)
         keeping = [_asking(shown, len(found), before, older, left=left)] if asked else []
@@ -84,12 +84,12 @@ class Consent:
         """Ask about what waits and has to do with these words."""
         if who is None:
             return []
-        found = [one for one in self.waiting(view, who) if mentions(words, one.content, who)]
+        found = [one for one in self.list_pending(view, who) if mentions(words, one.content, who)]
         for one in found:
-            self._ask(who.key, one.id)
+            self._mark_asked(who.key, one.id)
         return [_asking(found, len(found), wording.NOT_SAVED_YET)] if found else []
 
-    def is_widening_asked(self, view: View | DisabledView, who: Requester) -> bool:
+    def has_asked_to_share(self, view: View | DisabledView, who: Requester) -> bool:
         """Whether a question is open that no words answer, but buttons alone."""
         return any(self._has_asked(who, one) for one in _widening(view))
 
@@ -108,34 +108,34 @@ class Consent:
             yes = place in decision.yes
             if not yes and place not in decision.no:
                 continue
-            if id in contents and self.settle(view, id, key, yes=yes):
+            if id in contents and self.apply_answer(view, id, key, yes=yes):
                 done[yes].append(contents[id])
             else:
                 gone += 1
         return _told(done[True], done[False], gone)
 
-    def pressed(self, view: View | DisabledView, data: str, key: str) -> list[Say] | None:
+    def handle_button(self, view: View | DisabledView, data: str, key: str) -> list[Say] | None:
         """None if it is no button of ours."""
         found = _PRESSED.fullmatch(data)
         if found is None:
             return None
         ids, yes = found[2].split(","), found[1] == "y"
         if len(ids) == 1:
-            return [self.settled(view, ids[0], key, yes=yes, instead=True)]
+            return [self.answer_one(view, ids[0], key, yes=yes, instead=True)]
         every = frozenset(range(len(ids)))
         decision = Decision(yes=every) if yes else Decision(no=every)
         return [replace(self.answer(view, ids, decision, key), instead=True)]
 
-    def settled(
+    def answer_one(
         self, view: View | DisabledView, id: str, key: str, *, yes: bool, instead: bool = False
     ) -> Say:
         """Told to the person. What is not theirs to answer reads like what is no longer there."""
         meant = next((one for one in view.proposals() if one.id == id), None)
-        if not self.settle(view, id, key, yes=yes):
+        if not self.apply_answer(view, id, key, yes=yes):
             return say(wording.NOT_YOURS)
         return Say(spans=_outcome(meant, yes=yes), instead=instead)
 
-    def settle(self, view: View | DisabledView, id: str, key: str, *, yes: bool) -> bool:
+    def apply_answer(self, view: View | DisabledView, id: str, key: str, *, yes: bool) -> bool:
         """Whether it could be answered. `key` is the same if this is done again after a crash."""
         if not view.enabled:
             return False
@@ -149,7 +149,7 @@ class Consent:
             return False
         return True
 
-    def _ask(self, who: str, id: str) -> bool:
+    def _mark_asked(self, who: str, id: str) -> bool:
         with self._lock:
             asked = self._asked.setdefault(who, set())
             self._asked.move_to_end(who)
@@ -162,7 +162,7 @@ class Consent:
             asked.add(id)
             return True
 
-    def _waiting(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+    def _list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
         found = [one for one in _in_order(view) if not one.widens]
         older, looked_at = (
             found[: -chat_limits.CHAT_LOOKED_AT_COUNT],
@@ -183,7 +183,7 @@ def _widening(view: View | DisabledView) -> list[Proposal]:
 def _question(one: Proposal, *, left: bool = False) -> Say:
     """The whole is asked with the content last, so that it reads as a quote."""
     asked = wording.ASKED_WIDER if one.widens else wording.ASKED
-    asks = None if one.widens else Question(ids=(one.id,), left=left)
+    asks = None if one.widens else Question(ids=(one.id,), is_remainder=left)
     return say(asked, Span(one.content, "strong"), buttons=(_yes_and_no(one.id),), asks=asks)
 
 
@@ -213,7 +213,7 @@ def _asking(
     ids = tuple(one.id for one in shown)
     singly = (Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
     rows = (_yes_and_no(",".join(ids), wording.ALL, wording.NONE), tuple(singly))
-    asks = Question(ids=ids, left=left)
+    asks = Question(ids=ids, is_remainder=left)
     return say(*spans, "\n" + wording.HOW_TO_ANSWER, buttons=rows, asks=asks)
 
 

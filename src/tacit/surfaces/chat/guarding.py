@@ -32,7 +32,7 @@ class Guard:
         spoken_of = (one for one in self.before if mentions(one, written, self.who))
         return any(map(self._is_guarded, spoken_of)) or self._is_withheld(view, written, changed)
 
-    def least(self, written: str) -> Sensitivity | None:
+    def minimum_sensitivity(self, written: str) -> Sensitivity | None:
         """As what it must be kept at the least; None where its words do not say so."""
         try:
             found = self.memory.sensitivity_of(written)

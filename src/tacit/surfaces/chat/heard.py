@@ -75,7 +75,9 @@ class Pressed(Heard):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Came(Heard):
     people: tuple[Requester, ...]  # also the one who was let in by somebody else
-    anew: bool = False  # the bot itself came: of who was there before, nobody knows who still is
+    bot_joined: bool = (
+        False  # the bot itself came: of who was there before, nobody knows who still is
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

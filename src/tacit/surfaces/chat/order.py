@@ -32,13 +32,13 @@ class Order:
     ) -> None:
         self._most = most
         self._most_of_one = most_of_one
-        self._rooms: dict[str, _Room] = {}
+        self._chats: dict[str, _Room] = {}
         self._held: set[int] = set()  # also what is being worked on
         self._busy = 0
         self._ready: deque[str] = deque()
-        self._rests: list[tuple[float, str]] = []
+        self._postponed: list[tuple[float, str]] = []
         self._behind: set[str] = set()  # chats of which something did not fit in this round
-        self._cut = False  # there was no use in looking further
+        self._truncated = False  # there was no use in looking further
 
     @property
     def idle(self) -> bool:
@@ -46,21 +46,21 @@ class Order:
         return not self._ready and not self._busy
 
     @property
-    def behind(self) -> bool:
+    def has_backlog(self) -> bool:
         """Something did not fit, and is to be offered again."""
-        return bool(self._behind) or self._cut
+        return bool(self._behind) or self._truncated
 
     @property
-    def wants_a_round(self) -> bool:
+    def needs_rescan(self) -> bool:
         """Something did not fit that may fit now."""
         return len(self._held) <= self._most // 2 and (
-            self._cut or any(chat not in self._rooms for chat in self._behind)
+            self._truncated or any(chat not in self._chats for chat in self._behind)
         )
 
-    def begin_round(self) -> None:
+    def begin_scan(self) -> None:
         """From here on everything that waits is offered anew, from the first."""
         self._behind.clear()
-        self._cut = False
+        self._truncated = False
 
     def offer(self, page: Iterable[tuple[str, int]], *, more: bool) -> bool:
         """Chats with numbers, in order; `more`: others follow. Says whether to go on with them."""
@@ -68,19 +68,19 @@ class Order:
             if number not in self._held:
                 self._offer(chat, number)
         full = len(self._held) >= self._most
-        self._cut = self._cut or (more and full)
+        self._truncated = self._truncated or (more and full)
         return more and not full
 
     def _offer(self, chat: str, number: int) -> None:
         """After one that did not fit no later one of its chat is taken in the same round, or it
         would come before its turn."""
-        room = self._rooms.get(chat)
+        room = self._chats.get(chat)
         waiting = len(room.waiting) if room else 0
         full = len(self._held) >= self._most
         if chat in self._behind or full or waiting >= self._most_of_one:
             self._behind.add(chat)
             return
-        room = self._rooms.setdefault(chat, _Room())
+        room = self._chats.setdefault(chat, _Room())
         insort(room.waiting, number)
         self._held.add(number)
         if not waiting and not room.busy and not room.resting:
@@ -93,16 +93,16 @@ class Order:
         if not self._ready:
             return None
         chat = self._ready.popleft()
-        room = self._rooms[chat]
+        room = self._chats[chat]
         room.busy = True
         self._busy += 1
         return chat, room.waiting[0]
 
     def next_wake(self) -> float | None:
-        return self._rests[0][0] if self._rests else None
+        return self._postponed[0][0] if self._postponed else None
 
     def finish(self, chat: str, number: int) -> None:
-        room = self._rooms[chat]
+        room = self._chats[chat]
         room.busy = False
         self._busy -= 1
         room.waiting.remove(number)
@@ -110,17 +110,17 @@ class Order:
         if room.waiting:
             self._ready.append(chat)
         else:
-            del self._rooms[chat]
+            del self._chats[chat]
 
-    def rest(self, chat: str, until: float) -> None:
+    def postpone(self, chat: str, until: float) -> None:
         """The same number comes again, not before `until`; the others of its chat stay behind."""
-        room = self._rooms[chat]
+        room = self._chats[chat]
         room.busy, room.resting = False, True
         self._busy -= 1
-        heapq.heappush(self._rests, (until, chat))
+        heapq.heappush(self._postponed, (until, chat))
 
     def _wake(self, now: float) -> None:
-        while self._rests and self._rests[0][0] <= now:
-            _, chat = heapq.heappop(self._rests)
-            self._rooms[chat].resting = False
+        while self._postponed and self._postponed[0][0] <= now:
+            _, chat = heapq.heappop(self._postponed)
+            self._chats[chat].resting = False
             self._ready.append(chat)

@@ -33,30 +33,30 @@ class Patience:
         self._stop = stop
         self._backoff_seconds = backoff_seconds
         self._failures = 0
-        self._told: str | None = None
+        self._logged_problem: str | None = None
 
-    def failed(self, problem: str, wait_seconds: float | None = None) -> None:
+    def record_failure(self, problem: str, wait_seconds: float | None = None) -> None:
         """One line for each trouble, however often it is tried."""
         self._failures += 1
         pause = wait_seconds or backoff(self._failures, self._backoff_seconds)
-        if problem != self._told and not self._stop.is_set():
+        if problem != self._logged_problem and not self._stop.is_set():
             self._log.tell(f"{self._channel} waits", problem=problem, again_in_seconds=pause)
-            self._told = problem
+            self._logged_problem = problem
         self._stop.wait(pause)
 
-    def worked(self) -> None:
-        if self._told is not None:
+    def record_success(self) -> None:
+        if self._logged_problem is not None:
             self._log.tell(f"{self._channel} goes on")
-        self._failures, self._told = 0, None
+        self._failures, self._logged_problem = 0, None
 
-    def until_done(self, call: Callable[[], T]) -> T | None:
+    def call_until_done(self, call: Callable[[], T]) -> T | None:
         """None: it was stopped before that came about."""
         while not self._stop.is_set():
             try:
                 done = call()
             except NotSent as problem:
-                self.failed(str(problem), problem.wait_seconds)
+                self.record_failure(str(problem), problem.wait_seconds)
             else:
-                self.worked()
+                self.record_success()
                 return done
         return None

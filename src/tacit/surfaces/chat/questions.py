@@ -29,7 +29,7 @@ class OpenQuestions:
             who, question = self._asked.get(heard.conversation, (None, None))
             return question if who == heard.who.key else None
 
-    def note(self, heard: Heard, says: Iterable[Say]) -> None:
+    def record(self, heard: Heard, says: Iterable[Say]) -> None:
         """Note what was said after something was heard. After nothing, what was asked is open."""
         said = list(says)
         if not said:
@@ -53,7 +53,7 @@ class OpenQuestions:
 class ClosingOutlet:
     """An outlet for telling another person something: that comes after what they were asked."""
 
-    outlet: Outlet
+    sender: Outlet
     questions: OpenQuestions
 
     def send(
@@ -61,7 +61,7 @@ class ClosingOutlet:
     ) -> None:
         if to is not None:
             self.questions.close(to.key)
-        self.outlet.send(where, to, what, after=after)
+        self.sender.send(where, to, what, after=after)
 
     def is_admin(self, where: Chat, who: Requester) -> bool:
-        return self.outlet.is_admin(where, who)
+        return self.sender.is_admin(where, who)

@@ -47,7 +47,7 @@ class Recent:
                 here.threads[thread][:] = kept
             return tuple(kept)
 
-    def note(self, chat: str, thread: str | None, turn: Turn) -> None:
+    def add(self, chat: str, thread: str | None, turn: Turn) -> None:
         if not self._most or not turn.text.strip():
             return
         text = turn.text[: chat_limits.CHAT_RECENT_MAX_CHARS]
@@ -59,18 +59,18 @@ class Recent:
             while len(threads) > chat_limits.CHAT_RECENT_THREADS_MAX_COUNT:
                 threads.popitem(last=False)
 
-    def newest(self, chat: str, thread: str | None) -> str | None:
+    def last_message(self, chat: str, thread: str | None) -> str | None:
         """The last message that a person sent there."""
         own = [turn for turn in self.turns(chat, thread) if not turn.ours]
         return own[-1].message if own else None
 
-    def knows(self, chat: str, who: str) -> bool:
+    def has_person(self, chat: str, who: str) -> bool:
         """Whether they were there for all that is kept of this chat."""
         with self._lock:
             found = self._chats.get(chat)
             return found is not None and who in found.people
 
-    def came(self, chat: str, who: str) -> None:
+    def add_person(self, chat: str, who: str) -> None:
         """Nothing said before is shown any more, because they did not hear it."""
         with self._lock:
             here = self._open(chat)
@@ -79,12 +79,12 @@ class Recent:
             here.people.add(who)
             here.threads.clear()
 
-    def went(self, chat: str, who: str) -> None:
+    def remove_person(self, chat: str, who: str) -> None:
         with self._lock:
             if chat in self._chats:
                 self._chats[chat].people.discard(who)
 
-    def reworded(self, chat: str, message: str, text: str) -> None:
+    def edit_message(self, chat: str, message: str, text: str) -> None:
         def change(turn: Turn) -> Turn | None:
             if turn.message != message:
                 return turn
@@ -93,12 +93,12 @@ class Recent:
             )
 
         with self._lock:
-            self._each(chat, change)
+            self._edit_turns(chat, change)
 
-    def unsaid(self, chat: str, message: str) -> None:
+    def remove_message(self, chat: str, message: str) -> None:
         """With what was answered to it."""
         with self._lock:
-            self._each(chat, lambda turn: None if turn.message == message else turn)
+            self._edit_turns(chat, lambda turn: None if turn.message == message else turn)
 
     def forget(self, *keys: str) -> None:
         """Nothing is shown again of any chat in which they are: others may have repeated it, and
@@ -110,12 +110,12 @@ class Recent:
                 if not gone.isdisjoint(here.people | said):
                     here.threads.clear()
 
-    def anew(self, chat: str) -> None:
+    def reset_chat(self, chat: str) -> None:
         """Nobody knows any more who is there."""
         with self._lock:
             self._chats.pop(chat, None)
 
-    def moved(self, before: str, now: str) -> None:
+    def move_chat(self, before: str, now: str) -> None:
         """Where somebody spoke under the new name already, they may not have heard what was said
         under the old one."""
         with self._lock:
@@ -130,7 +130,7 @@ class Recent:
             self._chats.popitem(last=False)
         return here
 
-    def _each(self, chat: str, change: Callable[[Turn], Turn | None]) -> None:
+    def _edit_turns(self, chat: str, change: Callable[[Turn], Turn | None]) -> None:
         here = self._chats.get(chat) or _Chat()
         for turns in here.threads.values():
             changed = [change(turn) for turn in turns]

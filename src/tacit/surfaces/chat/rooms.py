@@ -32,29 +32,29 @@ class Rooms:
     ) -> None:
         self._memory = memory
         self._channel = channel
-        self._work = Work(memory, bot, channel, reading, outlet, log, backoff_seconds)
+        self._handler = Work(memory, bot, channel, reading, outlet, log, backoff_seconds)
         self._log = log
-        self._order = Order()
+        self._queue = Order()
         self._changed = threading.Condition()  # guards the order and the two that follow
-        self._looked = False  # whether everything in the inbox has been looked at
+        self._scanned = False  # whether everything in the inbox has been looked at
         self._stopping = False
-        self._news = threading.Event()
-        self._taking = threading.Lock()
+        self._new_updates = threading.Event()
+        self._adding = threading.Lock()
         names = [f"tacit-{channel}-{n}" for n in range(threads)]
         self._threads = [
-            threading.Thread(target=self._look, name=f"tacit-{channel}-inbox", daemon=True),
+            threading.Thread(target=self._scan_inbox, name=f"tacit-{channel}-inbox", daemon=True),
             *(threading.Thread(target=self._run, name=name, daemon=True) for name in names),
         ]
 
-    def take_in(self, updates: Sequence[Update]) -> int:
+    def add_updates(self, updates: Sequence[Update]) -> int:
         """Kept for good when this returns, so that the channel may be told so; says how many are
         new. One caller at a time, so that they can be seen in the order of their numbers."""
-        with self._taking:
+        with self._adding:
             new = self._memory.take_in(self._channel, updates)
         if new:
             with self._changed:
-                self._looked = False
-            self._news.set()
+                self._scanned = False
+            self._new_updates.set()
         return new
 
     def start(self) -> None:
@@ -62,10 +62,10 @@ class Rooms:
         for thread in self._threads:
             thread.start()
 
-    def settle(self, seconds: float) -> bool:
+    def wait_until_idle(self, seconds: float) -> bool:
         """Waits until nothing is left that could be worked on now; says whether that came."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._looked and self._order.idle, seconds)
+            return self._changed.wait_for(lambda: self._scanned and self._queue.idle, seconds)
 
     def stop(self, drain_seconds: float = chat_limits.CHAT_DRAIN_SECONDS) -> bool:
         """Works off what it can in that time and begins nothing after it. Says whether everybody
@@ -73,43 +73,43 @@ class Rooms:
         until = time.monotonic() + drain_seconds
         started = [thread for thread in self._threads if thread.ident is not None]
         if started and not self._stopping:
-            self.settle(drain_seconds)
+            self.wait_until_idle(drain_seconds)
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self._news.set()
+        self._new_updates.set()
         for thread in started:
             thread.join(max(chat_limits.CHAT_JOIN_SECONDS, until - time.monotonic()))
         return not any(thread.is_alive() for thread in started)
 
     # One thread looks at what waits in the inbox.
 
-    def _look(self) -> None:
+    def _scan_inbox(self) -> None:
         after, failures, next_round = 0, 0, 0.0
         while not self._stopping:
-            self._news.clear()
-            if self._wants_a_round() or time.monotonic() >= next_round:
+            self._new_updates.clear()
+            if self._needs_rescan() or time.monotonic() >= next_round:
                 # From the first: what another process took in may have a number below ours.
                 after, next_round = 0, time.monotonic() + chat_limits.CHAT_LOOK_SECONDS
                 with self._changed:
-                    self._order.begin_round()
+                    self._queue.begin_scan()
             try:
-                after = self._look_from(after)
+                after = self._scan_from(after)
                 failures = 0
             except Exception as error:  # noqa: BLE001 - whatever it is, somebody has to go on looking
                 failures += 1
                 self._log.failed("inbox waits", error, channel=self._channel)
-            self._news.wait(
-                backoff(failures, self._work.backoff_seconds)
+            self._new_updates.wait(
+                backoff(failures, self._handler.backoff_seconds)
                 if failures
                 else chat_limits.CHAT_LOOK_SECONDS
             )
 
-    def _wants_a_round(self) -> bool:
+    def _needs_rescan(self) -> bool:
         with self._changed:
-            return self._order.wants_a_round
+            return self._queue.needs_rescan
 
-    def _look_from(self, after: int) -> int:
+    def _scan_from(self, after: int) -> int:
         """Says how far it came."""
         more = True
         while more and not self._stopping:
@@ -117,11 +117,11 @@ class Rooms:
                 self._channel, after=after, limit=chat_limits.CHAT_PAGE_COUNT
             )
             with self._changed:
-                more = self._order.offer(
+                more = self._queue.offer(
                     ((update.chat, update.seq) for update in page),
                     more=len(page) == chat_limits.CHAT_PAGE_COUNT,
                 )
-                self._looked = not (more or self._order.behind or self._news.is_set())
+                self._scanned = not (more or self._queue.has_backlog or self._new_updates.is_set())
                 self._changed.notify_all()
             after = page[-1].seq if page else after
         return after
@@ -131,23 +131,23 @@ class Rooms:
     def _run(self) -> None:
         while (turn := self._next_turn()) is not None:
             chat, number = turn
-            wait = self._work.do(number)
+            wait = self._handler.do(number)
             with self._changed:
                 if wait is None:
-                    self._order.finish(chat, number)
+                    self._queue.finish(chat, number)
                 else:
-                    self._order.rest(chat, time.monotonic() + wait)
-                if self._order.wants_a_round:
-                    self._news.set()
+                    self._queue.postpone(chat, time.monotonic() + wait)
+                if self._queue.needs_rescan:
+                    self._new_updates.set()
                 self._changed.notify_all()
 
     def _next_turn(self) -> tuple[str, int] | None:
         with self._changed:
             while not self._stopping:
                 now = time.monotonic()
-                turn = self._order.take(now)
+                turn = self._queue.take(now)
                 if turn is not None:
                     return turn
-                wake = self._order.next_wake()
+                wake = self._queue.next_wake()
                 self._changed.wait(None if wake is None else max(0.0, wake - now))
         return None

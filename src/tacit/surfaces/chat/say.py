@@ -40,8 +40,8 @@ class Question:
 
     ids: tuple[str, ...]  # proposals; of a question what to forget, memories
     forgets: bool = False
-    wipes: bool = False  # whether to erase everything; then there are no ids
-    left: bool = False  # what is left of a longer list, after an answer to some of it
+    erases_all: bool = False  # whether to erase everything; then there are no ids
+    is_remainder: bool = False  # what is left of a longer list, after an answer to some of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

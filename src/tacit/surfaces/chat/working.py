@@ -46,7 +46,7 @@ class Work:
     memory: Memory
     bot: Hears
     channel: str
-    reading: Reading
+    parse: Reading
     outlet: Outlet
     log: Log
     backoff_seconds: float
@@ -60,7 +60,7 @@ class Work:
             if update is None:  # its person was erased meanwhile, or somebody else has done it
                 self.unsent.pop(number, None)
                 return None
-            return self._tried(update)
+            return self._process(update)
         except (StoreBusy, StoreUnavailable) as error:
             # Nothing is wrong with the update, so it is no attempt.
             self.log.tell("update waits", channel=self.channel, kind=type(error).__name__)
@@ -73,22 +73,22 @@ class Work:
         found = self.memory.waiting_updates(self.channel, after=number - 1, limit=1)
         return found[0] if found and found[0].seq == number else None
 
-    def _tried(self, update: TakenUpdate) -> float | None:
+    def _process(self, update: TakenUpdate) -> float | None:
         try:
-            unsent = self.unsent.get(update.seq) or self._heard(update)
+            unsent = self.unsent.get(update.seq) or self._handle(update)
             wait = self._sent(unsent)
         except (StoreBusy, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - one bad update must not hold up its chat for good
-            return self._failed(update, error)
+            return self._record_failure(update, error)
         if wait is not None:
             return wait
         self.memory.update_done(self.channel, update.id)
         del self.unsent[update.seq]
         return None
 
-    def _heard(self, update: TakenUpdate) -> _Unsent:
-        heard = self.reading(update.payload)
+    def _handle(self, update: TakenUpdate) -> _Unsent:
+        heard = self.parse(update.payload)
         says = [] if heard is None else self.bot.hear(heard, self.outlet)
         unsent = self.unsent[update.seq] = _Unsent(heard, deque(says))
         return unsent
@@ -101,12 +101,12 @@ class Work:
                 self.outlet.send(heard.chat, heard.who, unsent.says[0], after=heard)
             except NotSent as error:
                 if not error.for_good:
-                    return self._patience(unsent, error)
+                    return self._retry_delay(unsent, error)
                 self.log.tell("not sent", channel=self.channel, for_good=True)
             unsent.says.popleft()
         return None
 
-    def _patience(self, unsent: _Unsent, error: NotSent) -> float:
+    def _retry_delay(self, unsent: _Unsent, error: NotSent) -> float:
         """A channel that is busy or away is no fault of the update. Nobody waits for ever."""
         unsent.waits += 1
         crowded = len(self.unsent) > chat_limits.CHAT_UNSENT_MAX_COUNT
@@ -118,7 +118,7 @@ class Work:
         self.log.tell("not sent", channel=self.channel, for_good=False, wait_seconds=wait)
         return wait
 
-    def _failed(self, update: TakenUpdate, error: Exception) -> float | None:
+    def _record_failure(self, update: TakenUpdate, error: Exception) -> float | None:
         self.log.failed("update failed", error, channel=self.channel)
         if self.memory.update_failed(self.channel, update.id):
             if len(self.unsent) > chat_limits.CHAT_UNSENT_MAX_COUNT:

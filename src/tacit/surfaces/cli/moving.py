@@ -34,7 +34,7 @@ def import_(session: Session) -> Answer:
     from tacit.surfaces import moving
 
     source = moving.open(args.file, args.form, only=args.only)
-    view = session.own("import")
+    view = session.require_private_view("import")
     if not args.yes:
         found = moving.preview(view, source, run=args.run)
         if not _asked(found, quiet=args.json):
@@ -44,7 +44,7 @@ def import_(session: Session) -> Answer:
 
 def imports(session: Session) -> Answer:
     args = session.args
-    view = session.own("imports")
+    view = session.require_private_view("imports")
     if args.revert is not None:
         return _revert(view, args.revert)
     page = view.imports(limit=args.limit, cursor=args.cursor)

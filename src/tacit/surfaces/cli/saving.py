@@ -58,7 +58,7 @@ def export(session: Session) -> Answer | Stream:
     markdown = args.format == Format.MARKDOWN.value
     if markdown and args.json and args.output is None:
         raise BadUsage("export: Markdown is for people; leave out --json, or name a file")
-    view = session.own("export")
+    view = session.require_private_view("export")
     lines = view.export(format=args.format, everything=args.everything, turns=args.turns)
     if args.output is not None:
         written = _save(Path(args.output), lines)

@@ -65,22 +65,22 @@ class Session:
             learn = replace(learn, confirm=settings.chat.confirm)
         settings = replace(settings, learn=learn)
         # Files of notes are read at the start of a command and written at its end.
-        watches = settings.notes.watch and self._works_on
+        watches = settings.notes.watch and self._keeps_running
         settings = replace(settings, notes=replace(settings.notes, watch=watches))
         if self.args.command == "metrics":  # whatever is set: that is what was asked for
             settings = replace(settings, metrics=replace(settings.metrics, exporter="prometheus"))
         opened = self._resources.enter_context(
-            open_memory(self.args.db, settings=settings, mirror=not self._looks_on)
+            open_memory(self.args.db, settings=settings, mirror=not self._only_inspects)
         )
         if self.args.command == "work" and settings.metrics.exporter == "prometheus":
-            self._serve(settings.metrics.port)
+            self._serve_metrics(settings.metrics.port)
         return opened if self.args.space is None else opened.space(self.args.space)
 
     def close(self) -> None:
         """Before the command ends, where something is still to be done without a memory."""
         self._resources.close()
 
-    def _serve(self, port: int) -> None:
+    def _serve_metrics(self, port: int) -> None:
         """Who learns for a long time can be scraped meanwhile, unless the port is 0."""
         if port:
             from tacit.surfaces.metrics import serving
@@ -95,17 +95,17 @@ class Session:
             return 0  # rules are quick: what was said is learned before it is answered
         if self.args.command in _STAYS:
             return self.settings.learn.workers
-        return max(1, self.settings.learn.workers) if self._works_on else 0
+        return max(1, self.settings.learn.workers) if self._keeps_running else 0
 
     @property
-    def _looks_on(self) -> bool:
+    def _only_inspects(self) -> bool:
         """Tells how files and store differ, or what it did about that: to open the memory must not
         bring them together before."""
         command: str = self.args.command
         return command == "doctor" or (command == "notes" and self.args.act != "watch")
 
     @property
-    def _works_on(self) -> bool:
+    def _keeps_running(self) -> bool:
         command: str = self.args.command
         return command in _STAYS or (command == "work" and not self.args.once)
 
@@ -133,7 +133,7 @@ class Session:
         """The requester's own private chat, where owners look after what is theirs."""
         return self._view(Chat.private(self.requester.key))
 
-    def own(self, what: str) -> View | DisabledView:
+    def require_private_view(self, what: str) -> View | DisabledView:
         """The view of a private chat, or a refusal: an empty answer from a group would look like
         a person without memories."""
         chat = rooms.chat(self.args, self.requester)

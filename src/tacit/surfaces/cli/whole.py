@@ -74,7 +74,7 @@ def _standing(one: Link) -> str:
 
 def import_(session: Session) -> Answer:
     args = session.args
-    view = session.own("import")
+    view = session.require_private_view("import")
     with files.opened(args.file) as source:
         done = view.import_lines(files.lines(source))
     nothing_of_ours = done.refused and not done.created and not done.skipped

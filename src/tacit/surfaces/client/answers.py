@@ -26,14 +26,14 @@ _UNTOUCHED = frozenset({"too-many-requests", "draining"})
 
 
 class Passing(Exception):
-    """Trouble that may be over at the next try. `untouched`: surely nothing was done yet."""
+    """Trouble that may be over at the next try. `unprocessed`: nothing was done yet."""
 
     def __init__(
-        self, error: TacitError, *, untouched: bool = False, wait_seconds: float | None = None
+        self, error: TacitError, *, unprocessed: bool = False, wait_seconds: float | None = None
     ) -> None:
         super().__init__()
         self.error = error
-        self.untouched = untouched
+        self.unprocessed = unprocessed
         self.wait_seconds = wait_seconds
 
 
@@ -59,7 +59,7 @@ def trouble(
         return error
     return Passing(
         error,
-        untouched=problems.name_of(told) in _UNTOUCHED,
+        unprocessed=problems.name_of(told) in _UNTOUCHED,
         wait_seconds=_seconds(retry_after),
     )
 

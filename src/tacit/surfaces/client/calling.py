@@ -30,23 +30,23 @@ class Calling:
     def _get(self, what: Any, path: str) -> Any:
         """A read, as a `what`."""
         call = Call(method="GET", path=path, headers=self._claims, repeatable=True)
-        return self._as(what, self._server.ask(call))
+        return self._decode(what, self._server.send(call))
 
     def _ask(self, what: Any, path: str, /, **named: Any) -> Any:
         """A read with more to say than an address has room for."""
         call = Call(
             method="POST", path=path, headers=self._claims, body=told(named), repeatable=True
         )
-        return self._as(what, self._server.ask(call))
+        return self._decode(what, self._server.send(call))
 
     def _write(self, what: Any, method: str, path: str, /, **named: Any) -> Any:
         """A write, under a name of its own: sent again, it is done once all the same."""
         headers = {**self._claims, ONCE: self._given or secrets.token_urlsafe(16)}
         body = told(named) if method in ("POST", "PUT") else None
         call = Call(method=method, path=path, headers=headers, body=body, repeatable=True)
-        return self._as(what, self._server.ask(call))
+        return self._decode(what, self._server.send(call))
 
-    def _every(self, what: Any, path: str, **named: Any) -> list[Any]:
+    def _list_all(self, what: Any, path: str, **named: Any) -> list[Any]:
         """All pages of something that the library tells as a whole."""
         found: list[Any] = []
         cursor = None
@@ -59,13 +59,13 @@ class Calling:
                 return found
 
     def _count(self, answer: Mapping[str, Any]) -> int:
-        count: int = self._as(int, answer.get("count"))
+        count: int = self._decode(int, answer.get("count"))
         return count
 
-    def _lines(self, path: str) -> Iterator[str]:
+    def _stream_lines(self, path: str) -> Iterator[str]:
         return self._server.lines(Call(method="GET", path=path, headers=self._claims))
 
-    def _as(self, what: Any, answer: object) -> Any:
+    def _decode(self, what: Any, answer: object) -> Any:
         if what is None:
             return None
         try:

@@ -38,7 +38,7 @@ class RemoteHearing(Calling):
         return found
 
     def rooms(self) -> List[Room]:
-        return self._every(Room, "/api/rooms")
+        return self._list_all(Room, "/api/rooms")
 
     def hearing(
         self,

@@ -54,12 +54,12 @@ class RemoteNotes(Calling):
 
     def file_sizes(self, folder: str = "") -> dict[str, int]:
         where = _named(folder) if folder != "" else None
-        listed = self._every(_Listed, "/api/files", folder=where)
+        listed = self._list_all(_Listed, "/api/files", folder=where)
         return {one.path: one.size_bytes for one in listed}
 
     def read_file(self, path: str) -> str:
         found: dict[str, Any] = self._get(dict[str, Any], _file(path))
-        text: str = self._as(str, found.get("text"))
+        text: str = self._decode(str, found.get("text"))
         return text
 
     def write_file(

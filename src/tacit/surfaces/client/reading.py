@@ -83,10 +83,10 @@ class RemoteReads(Calling):
         return found
 
     def people(self) -> List[Person]:
-        return self._every(Person, "/api/people")
+        return self._list_all(Person, "/api/people")
 
     def proposals(self) -> List[Proposal]:
-        return self._every(Proposal, "/api/proposals")
+        return self._list_all(Proposal, "/api/proposals")
 
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
@@ -112,10 +112,10 @@ class RemoteReads(Calling):
             everything=text.flag("everything", everything),
             turns=text.flag("turns", turns),
         )
-        return self._lines(f"/api/export{asked}")
+        return self._stream_lines(f"/api/export{asked}")
 
     def history_export(self) -> Iterator[str]:
-        return self._lines("/api/export/history")
+        return self._stream_lines("/api/export/history")
 
 
 def _narrowed(

@@ -113,5 +113,5 @@ class RemoteRecall(Calling):
             body=body,
             repeatable=not kept,
         )
-        found: tuple[Step, ...] = self._as(tuple[Step, ...], self._server.ask(call))
+        found: tuple[Step, ...] = self._decode(tuple[Step, ...], self._server.send(call))
         return found

@@ -81,7 +81,7 @@ class Server:
         self._closed.set()
         self._http.close()
 
-    def ask(self, call: Call) -> Any:
+    def send(self, call: Call) -> Any:
         """The answer, parsed. Trouble that may pass is met with further tries, where it is sure
         that nothing is done twice, and as long as the time lasts."""
         body = None if call.body is None else json.dumps(call.body, allow_nan=False).encode("ascii")
@@ -92,11 +92,11 @@ class Server:
         attempt = 1
         while True:
             try:
-                return value_of(self._once(call, headers, body, until), self._who)
+                return value_of(self._send_once(call, headers, body, until), self._who)
             except Passing as passing:
                 wait = _wait_seconds(passing.wait_seconds, attempt)
                 last = attempt == limits.CLIENT_ATTEMPTS_MAX_COUNT
-                again = (call.repeatable or passing.untouched) and not last
+                again = (call.repeatable or passing.unprocessed) and not last
                 if not again or time.monotonic() + wait >= until:
                     raise passing.error from None
             self._pause(wait)
@@ -108,7 +108,7 @@ class Server:
         headers = {**call.headers, "content-type": LINES}
         content = (line.encode("utf-8", "surrogatepass") for line in lines)
         try:
-            return value_of(self._once(call, headers, content, until), self._who)
+            return value_of(self._send_once(call, headers, content, until), self._who)
         except Passing as passing:
             raise passing.error from None
 
@@ -119,7 +119,7 @@ class Server:
             with self._open(call, dict(call.headers), None, self._timeout_seconds) as response:
                 if response.status_code != 200:
                     until = time.monotonic() + self._timeout_seconds
-                    raise self._refusal(response, until)
+                    raise self._failure(response, until)
                 for part in response.iter_raw():
                     *whole, left = (left + part).split(b"\n")
                     for line in whole:
@@ -131,7 +131,7 @@ class Server:
         if left:
             yield left.decode()
 
-    def _once(
+    def _send_once(
         self,
         call: Call,
         headers: dict[str, str],
@@ -141,7 +141,7 @@ class Server:
         left = max(until - time.monotonic(), 0.001)
         with self._open(call, headers, content, left) as response:
             if response.status_code not in (200, 202, 204):
-                raise self._refusal(response, until)
+                raise self._failure(response, until)
             return self._read(response, until)
 
     @contextmanager
@@ -169,9 +169,9 @@ class Server:
                 yield response
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             problem = f"{self._who} cannot be reached: check the address, and that it runs"
-            raise Passing(StoreUnavailable(problem), untouched=True) from None
+            raise Passing(StoreUnavailable(problem), unprocessed=True) from None
         except httpx2.TimeoutException:
-            raise Passing(self._late()) from None
+            raise Passing(self._timeout_error()) from None
         except httpx2.HTTPError as error:
             problem = f"{self._who} was lost in the middle ({type(error).__name__}): try again"
             raise Passing(StoreUnavailable(problem)) from None
@@ -190,11 +190,11 @@ class Server:
                 raise StoreError(f"{self._who} answers with more than can be taken in")
             # The library's own limit is for each part, and a slow drip would last for ever.
             if time.monotonic() > until:
-                raise Passing(self._late())
+                raise Passing(self._timeout_error())
             parts.append(part)
         return b"".join(parts)
 
-    def _refusal(self, response: httpx2.Response, until: float) -> Exception:
+    def _failure(self, response: httpx2.Response, until: float) -> Exception:
         return trouble(
             response.status_code,
             response.headers.get("content-type", ""),
@@ -203,7 +203,7 @@ class Server:
             self._who,
         )
 
-    def _late(self) -> StoreUnavailable:
+    def _timeout_error(self) -> StoreUnavailable:
         seconds = f"{self._timeout_seconds:g}"
         return StoreUnavailable(f"{self._who} gave no whole answer within {seconds} s")
 

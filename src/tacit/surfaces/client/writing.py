@@ -140,7 +140,7 @@ class RemoteWrites(Calling):
         whole, before = Imported(), 0
         for few in _requests(_ended(lines)):
             call = Call(method="POST", path="/api/import", headers=self._claims)
-            done: Imported = self._as(Imported, self._server.send_lines(call, few))
+            done: Imported = self._decode(Imported, self._server.send_lines(call, few))
             whole = Imported(
                 created=whole.created + done.created,
                 skipped=whole.skipped + done.skipped,

@@ -23,7 +23,7 @@ _GONE = (State.FORGOTTEN, State.SUPERSEDED)
 class Done:
     id: str  # under which it is found since
     changed: bool = True  # false: it was so already
-    marks: tuple[str, ...] = ()  # none: it cannot be taken back
+    undo_tokens: tuple[str, ...] = ()  # none: it cannot be taken back
 
 
 def memory_of(visitor: Visitor, id: str) -> Memory:
@@ -43,13 +43,13 @@ def forget(visitor: Visitor, id: str) -> Done:
     memory = memory_of(visitor, id)
     if memory.state is State.PENDING:
         raise Conflict("it waits for a yes: say no to it among the proposals")
-    visitor.words.forget(id)
+    visitor.api.forget(id)
     return _done(id, memory.state not in _GONE)
 
 
 def restore(visitor: Visitor, id: str) -> Done:
     memory = memory_of(visitor, id)
-    visitor.words.restore(id)
+    visitor.api.restore(id)
     if memory.state is State.EXPIRED:
         return Done(id=id)  # expired again is not what forgetting would make it
     return _done(id, memory.state is State.FORGOTTEN)
@@ -84,7 +84,7 @@ def reword(visitor: Visitor, id: str, content: str, version: int) -> Done:
     memory = memory_of(visitor, id)
     if visitor.is_operator:
         visitor.operator.update(id, content, if_version=version)
-        return Done(id=id, marks=(mark(id, str(version + 1)),))
+        return Done(id=id, undo_tokens=(mark(id, str(version + 1)),))
     done = visitor.view.update(id, content, if_version=version)
     replaced = () if done.supersedes is None else (done.supersedes,)
     changed = done.id != id or done.version != memory.version
@@ -94,7 +94,7 @@ def reword(visitor: Visitor, id: str, content: str, version: int) -> Done:
 def withhold(visitor: Visitor, id: str, who: str) -> Done:
     """For good: it can be withheld from more people, and from no fewer."""
     memory_of(visitor, id)
-    visitor.words.withhold_from(id, [who])
+    visitor.api.withhold_from(id, [who])
     return Done(id=id)
 
 
@@ -106,7 +106,7 @@ def erase(visitor: Visitor, id: str, *, turns: bool = False) -> Erased:
 
 
 def _done(id: str, changed: bool, *marks: str) -> Done:
-    return Done(id=id, changed=changed, marks=(marks or (id,)) if changed else ())
+    return Done(id=id, changed=changed, undo_tokens=(marks or (id,)) if changed else ())
 
 
 def mark(*parts: str) -> str:

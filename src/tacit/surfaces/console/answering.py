@@ -30,15 +30,15 @@ class Answer:
 
     def __init__(self, site: Site, declared: Declared) -> None:
         self._site = site
-        self._declared = declared
+        self._route = declared
 
-    async def to(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         pool = request.app.state.pool
         request.state.visitor = None
         try:
             written = b""
-            if self._declared.method == "POST":  # nobody fills our memory before we know them
-                await run(pool, self._admit, request)
+            if self._route.method == "POST":  # nobody fills our memory before we know them
+                await run(pool, self._authorize, request)
                 written = await _written(request)
             answer: Response = await run(pool, self._answer, request, written)
         except ClientDisconnect:
@@ -49,23 +49,23 @@ class Answer:
             answer = await run(pool, refusing.page, self._site, request, error)
         return answer
 
-    def _admit(self, request: Request) -> Visitor | None:
+    def _authorize(self, request: Request) -> Visitor | None:
         seated = self._site.visitor(request)
         request.state.visitor = seated
-        self._site.take_turn(request, seated)
-        if seated is None and self._declared.who is not Who.ANYBODY:
+        self._site.check_rate_limit(request, seated)
+        if seated is None and self._route.who is not Who.ANYBODY:
             raise Strange
-        if not self._declared.who.lets_in(seated):
+        if not self._route.who.allows(seated):
             raise NotFound("page")
         return seated
 
     def _answer(self, request: Request, written: bytes) -> Response:
-        declared = self._declared
+        declared = self._route
         posts = declared.method == "POST"
         asked = Asked(
             site=self._site,
             request=request,
-            seated=request.state.visitor if posts else self._admit(request),
+            signed_in=request.state.visitor if posts else self._authorize(request),
             query=forms.read(request.scope["query_string"]),
             form=forms.read(written),
         )
@@ -77,7 +77,7 @@ class Answer:
         except (InvalidInput, Conflict) as wrong:
             if declared.again is None:
                 raise
-            return declared.again(asked.shown_again(wrong), **parts)
+            return declared.again(asked.with_error(wrong), **parts)
 
 
 def _check_sender(asked: Asked, who: Who) -> None:

@@ -30,22 +30,22 @@ _SEE_OTHER = 303
 class Asked:
     site: Site
     request: Request
-    seated: Visitor | None  # None: nobody is signed in
+    signed_in: Visitor | None  # None: nobody is signed in
     query: Form = field(default_factory=Form)
     form: Form = field(default_factory=Form)
     wrong: TacitError | None = None  # what is wrong with the form that is shown again
 
     @property
     def visitor(self) -> Visitor:
-        if self.seated is None:
+        if self.signed_in is None:
             raise NotFound("page")
-        return self.seated
+        return self.signed_in
 
     @property
     def is_fragment(self) -> bool:
         return FRAGMENT in self.request.headers
 
-    def page(
+    def render(
         self, template: str, *, fragment: str | None = None, status: int = 200, **values: Any
     ) -> Response:
         """`fragment`: the template of the part that scripts ask for alone."""
@@ -54,18 +54,18 @@ class Asked:
             status = 200  # it is shown where it belongs; browsers report anything else as a fault
         elif self.wrong is not None:
             status = problems.status_of(self.wrong)
-        cookie = cookies.sitting_of(self.request) if self.seated is not None else None
+        cookie = cookies.sitting_of(self.request) if self.signed_in is not None else None
         note = cookies.left(self.request, cookie) if cookie and not self.is_fragment else None
-        written = self.site.rendering.page(
+        written = self.site.templates.render(
             only or template,
-            {**values, **self._around(cookie), "said": self.site.told(note)},
+            {**values, **self._template_context(cookie), "said": self.site.show_flash(note)},
         )
         answer = HTMLResponse(written, status, PAGE | {"Vary": f"Cookie, {FRAGMENT}"})
         if cookies.SAID in self.request.cookies and not self.is_fragment:
             cookies.forget_note(answer, self.request, self.site.settings)
         return answer
 
-    def to(
+    def redirect(
         self,
         path: str,
         *,
@@ -81,30 +81,30 @@ class Asked:
         if said is not None and cookie is not None:
             about = tuple(ids)
             many = len(about) if count is None else count
-            note = Note(word=self.site.known(said), ids=about, count=many)
+            note = Note(key=self.site.check_flash_key(said), ids=about, count=many)
             cookies.leave(answer, self.request, self.site.settings, cookie, note)
         return answer
 
-    def here(self, **changed: str | None) -> str:
+    def current_url(self, **changed: str | None) -> str:
         """The address of this page with other values in its query; None leaves one out."""
         values: Mapping[str, str | None] = {**self.query, **changed}
         kept = {name: value for name, value in values.items() if value}
         path = quote(self.request.url.path, safe="/:@")
         return f"{path}?{urlencode(kept)}" if kept else path
 
-    def shown_again(self, wrong: TacitError) -> Asked:
+    def with_error(self, wrong: TacitError) -> Asked:
         return replace(self, wrong=wrong)
 
-    def _around(self, cookie: str | None) -> dict[str, Any]:
+    def _template_context(self, cookie: str | None) -> dict[str, Any]:
         """What every template has."""
         return {
             "asked": self,
-            "visitor": self.seated,
-            "nav": self.site.navigation(self.seated),
+            "visitor": self.signed_in,
+            "nav": self.site.navigation(self.signed_in),
             "path": self.request.url.path,
             "query": self.query,
             "form": self.form,
             "wrong": self.wrong,
-            "here": self.here,
+            "here": self.current_url,
             "csrf": "" if cookie is None else cookies.form_token(cookie),
         }

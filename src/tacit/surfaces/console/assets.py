@@ -29,8 +29,8 @@ _STAMP_CHARS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    written: bytes
-    packed: bytes
+    content: bytes
+    compressed: bytes
     type: str
     etag: str
 
@@ -41,13 +41,13 @@ class Assets:
         every = "".join(f"{name}{one.etag}" for name, one in sorted(found.items()))
         self._stamp = hashlib.sha256(every.encode()).hexdigest()[:_STAMP_CHARS]
 
-    def address(self, name: str) -> str:
+    def url(self, name: str) -> str:
         """Of one that there is: a template that names another is wrong."""
         if name not in self._found:
             raise LookupError(name)
         return PATH.format(stamp=self._stamp, name=name)
 
-    async def answer(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         one = self._found.get(request.path_params["name"])
         if one is None:
             return Response(status_code=404, headers=SECURITY)
@@ -63,8 +63,8 @@ class Assets:
         if request.headers.get("if-none-match") == one.etag:
             return Response(status_code=304, headers=headers)
         if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(one.written, headers=headers)
-        return Response(one.packed, headers={**headers, "Content-Encoding": "gzip"})
+            return Response(one.content, headers=headers)
+        return Response(one.compressed, headers={**headers, "Content-Encoding": "gzip"})
 
 
 def read() -> Assets:
@@ -79,8 +79,8 @@ def read() -> Assets:
 
 def _asset(written: bytes, kind: str) -> Asset:
     return Asset(
-        written=written,
-        packed=gzip.compress(written, mtime=0),
+        content=written,
+        compressed=gzip.compress(written, mtime=0),
         type=kind,
         etag=f'"{hashlib.sha256(written).hexdigest()[:32]}"',
     )

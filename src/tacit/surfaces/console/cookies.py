@@ -60,14 +60,14 @@ class Note:
     """A word of those that pages know, and the ids of what it is about. Nothing that people said
     is in a cookie."""
 
-    word: str
+    key: str
     ids: tuple[str, ...] = ()
     count: int = 0  # of what it is about: there may be more than ids are kept of
 
 
 def leave(answer: Response, request: Request, settings: Settings, sitting: str, note: Note) -> None:
     ids = [one for one in note.ids if _ID.fullmatch(one)][:_SAID_IDS_MAX_COUNT]
-    written = ".".join([note.word, str(note.count), *ids])
+    written = ".".join([note.key, str(note.count), *ids])
     value = f"{written}.{_signature(sitting, written)}"
     _set(answer, SAID, value, secure=is_secure(request, settings), seconds=_SAID_SECONDS)
 
@@ -78,7 +78,7 @@ def left(request: Request, sitting: str) -> Note | None:
     if not hmac.compare_digest(_signature(sitting, written).encode(), signature.encode()):
         return None
     word, count, *ids = written.split(".")
-    return Note(word=word, count=int(count), ids=tuple(ids)) if _WORD.fullmatch(word) else None
+    return Note(key=word, count=int(count), ids=tuple(ids)) if _WORD.fullmatch(word) else None
 
 
 def forget_note(answer: Response, request: Request, settings: Settings) -> None:

@@ -35,22 +35,22 @@ class Wording:
     written: list[str]
 
     @classmethod
-    def of(cls, text: str) -> Wording:
+    def parse(cls, text: str) -> Wording:
         found = [one for one in _WORD.finditer(text) if one[0]]
         return cls([one[1] for one in found], [one[0] for one in found])
 
-    def part(self, start: int, end: int) -> Wording:
+    def slice(self, start: int, end: int) -> Wording:
         return Wording(self.words[start:end], self.written[start:end])
 
 
 def between(before: str, after: str) -> tuple[Piece, ...]:
-    old, new = Wording.of(before), Wording.of(after)
+    old, new = Wording.parse(before), Wording.parse(after)
     start = _alike(old.words, new.words)
     end = _alike(old.words[start:][::-1], new.words[start:][::-1])
     old_end, new_end = len(old.words) - end, len(new.words) - end
     found = [
         *_same(old.written[:start], new.written[:start]),
-        *_steps(old.part(start, old_end), new.part(start, new_end)),
+        *_steps(old.slice(start, old_end), new.slice(start, new_end)),
         *_same(old.written[old_end:], new.written[new_end:]),
     ]
     return tuple(_joined(found))

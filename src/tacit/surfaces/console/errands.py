@@ -35,53 +35,53 @@ class Errands:
     """Of one app. What came of each is kept here, the last time of the last so many."""
 
     def __init__(self) -> None:
-        self._hands = ThreadPoolExecutor(_HANDS_COUNT, "tacit-console")
+        self._executor = ThreadPoolExecutor(_HANDS_COUNT, "tacit-console")
         self._lock = Lock()
-        self._going: dict[Name, Future[Any]] = {}
-        self._done: OrderedDict[Name, Done] = OrderedDict()
+        self._running: dict[Name, Future[Any]] = {}
+        self._results: OrderedDict[Name, Done] = OrderedDict()
 
     def run(self, name: Name, work: Callable[[], Any]) -> bool:
         """Whether it came to its end while the page could wait. One that goes on already is not
         begun again. What went wrong meanwhile is raised."""
-        going = self._begun(name, work)
+        going = self._start(name, work)
         if not wait_for([going], PATIENCE_SECONDS).done:
             return False
         going.result()
         return True
 
-    def goes_on(self, name: Name) -> bool:
+    def is_running(self, name: Name) -> bool:
         with self._lock:
-            return name in self._going
+            return name in self._running
 
-    def last(self, name: Name) -> Done | None:
+    def last_result(self, name: Name) -> Done | None:
         with self._lock:
-            return self._done.get(name)
+            return self._results.get(name)
 
     @asynccontextmanager
-    async def while_open(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
         """What was begun comes to its end before the memory is closed."""
         try:
             yield
         finally:
-            await run_in_threadpool(self._hands.shutdown, wait=True, cancel_futures=True)
+            await run_in_threadpool(self._executor.shutdown, wait=True, cancel_futures=True)
 
-    def _begun(self, name: Name, work: Callable[[], Any]) -> Future[Any]:
+    def _start(self, name: Name, work: Callable[[], Any]) -> Future[Any]:
         with self._lock:
-            if name in self._going:
-                return self._going[name]
-            if len(self._going) >= _GOING_MAX_COUNT:
+            if name in self._running:
+                return self._running[name]
+            if len(self._running) >= _GOING_MAX_COUNT:
                 raise Conflict("much is being done already; wait a moment, then try again")
-            self._going[name] = begun = self._hands.submit(self._work, name, work)
+            self._running[name] = begun = self._executor.submit(self._work, name, work)
             return begun
 
     def _work(self, name: Name, work: Callable[[], Any]) -> None:
         try:
             done = Done(at=system_clock(), result=work())
             with self._lock:
-                self._done[name] = done
-                self._done.move_to_end(name)
-                if len(self._done) > _KEPT_MAX_COUNT:
-                    self._done.popitem(last=False)
+                self._results[name] = done
+                self._results.move_to_end(name)
+                if len(self._results) > _KEPT_MAX_COUNT:
+                    self._results.popitem(last=False)
         finally:
             with self._lock:
-                del self._going[name]
+                del self._running[name]

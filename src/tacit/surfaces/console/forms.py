@@ -66,7 +66,7 @@ class Form(Mapping[str, str]):
             raise InvalidInput(name, f"is none of these: {known}; choose one")
         return words(found)
 
-    def whole(self, name: str, default: int, low: int, high: int) -> int:
+    def integer(self, name: str, default: int, low: int, high: int) -> int:
         found = self.line(name)
         if found is None:
             return default

@@ -44,7 +44,7 @@ def person(visitor: Visitor, id: str) -> Person:
         found = next((one for one in known if id in one.identities), None)
         if found is not None:
             return found
-        mentioned = len(visitor.words.about(id, limit=1)) > 0
+        mentioned = len(visitor.api.about(id, limit=1)) > 0
     except InvalidInput:
         mentioned = False
     if not mentioned:

@@ -87,7 +87,7 @@ def scene(visitor: Visitor, rooms: Sequence[Room], room: str | None, by: str | N
 
 def heard(visitor: Visitor, at: Scene, search: Search, cursor: str | None) -> Heard:
     """Newest first, as many at once as a page of a list."""
-    found = visitor.words.hearing(
+    found = visitor.api.hearing(
         at.chat(visitor), at.asker, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
     )
     return Heard(

@@ -24,13 +24,18 @@ def mount(app: FastAPI) -> None:
     site = Site(app.state.memory, app.state.settings, TOPICS)
     routes = app.router.routes
     for topic in TOPICS:
-        for one in topic.declared:
+        for one in topic.routes:
             routes.append(
-                Route(one.path, Answer(site, one).to, methods=[one.method], include_in_schema=False)
+                Route(
+                    one.path,
+                    Answer(site, one).respond,
+                    methods=[one.method],
+                    include_in_schema=False,
+                )
             )
-    routes.append(Route(assets.PATH, site.assets.answer, methods=["GET"], include_in_schema=False))
-    app.state.while_open.append(site.errands.while_open)
-    app.state.lost = Answer(site, _LOST).to
+    routes.append(Route(assets.PATH, site.assets.respond, methods=["GET"], include_in_schema=False))
+    app.state.while_open.append(site.tasks.lifespan)
+    app.state.lost = Answer(site, _LOST).respond
 
 
 def looks_for_a_page(request: Request) -> bool:

@@ -55,7 +55,7 @@ _BROKEN = Refusal(
 
 
 def page(site: Site, request: Request, error: Exception) -> Response:
-    asked = Asked(site=site, request=request, seated=request.state.visitor)
+    asked = Asked(site=site, request=request, signed_in=request.state.visitor)
     if isinstance(error, OutOfDate):
         return _page(asked, _OUT_OF_DATE, 403)
     # The wire's own answer says which status it is, and what was unexpected is logged there.
@@ -79,7 +79,7 @@ def _page(
     detail: str | None = None,
     number: str | None = None,
 ) -> Response:
-    return asked.page(
+    return asked.render(
         TEMPLATE,
         fragment=FRAGMENT,
         status=status,

@@ -22,7 +22,7 @@ class Rendering:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.globals.update(asset=assets.address, wording=wording)
+        self._environment.globals.update(asset=assets.url, wording=wording)
         self._environment.filters.update(
             age=ages.age,
             full=ages.full,
@@ -32,5 +32,5 @@ class Rendering:
             problem=wording.problem,
         )
 
-    def page(self, template: str, values: Mapping[str, Any]) -> str:
+    def render(self, template: str, values: Mapping[str, Any]) -> str:
         return self._environment.get_template(template).render(values)

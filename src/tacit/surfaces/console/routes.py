@@ -25,7 +25,7 @@ class Who(StrEnum):
     BOTH = "both"
     ANYBODY = "anybody"  # also who is not signed in
 
-    def lets_in(self, visitor: Visitor | None) -> bool:
+    def allows(self, visitor: Visitor | None) -> bool:
         if self is Who.ANYBODY:
             return True
         if visitor is None:
@@ -56,8 +56,8 @@ class Declared:
 class Pages:
     """The pages of one topic. `said`: by the words that `Asked.to` is given."""
 
-    said: Mapping[str, Said] = field(default_factory=dict)
-    declared: list[Declared] = field(default_factory=list)
+    flashes: Mapping[str, Said] = field(default_factory=dict)
+    routes: list[Declared] = field(default_factory=list)
 
     def get(self, path: str, *, who: Who, nav: str | None = None) -> Callable[[H], H]:
         """A handler takes an `Asked`, and the parts of its path by their names."""
@@ -72,7 +72,7 @@ class Pages:
 
     def _add(self, method: str, path: str, **more: Any) -> Callable[[H], H]:
         def add(handler: H) -> H:
-            self.declared.append(Declared(method=method, path=path, handler=handler, **more))
+            self.routes.append(Declared(method=method, path=path, handler=handler, **more))
             return handler
 
         return add

@@ -39,13 +39,13 @@ class Site:
     def __init__(self, memory: Memory, settings: Settings, topics: Sequence[Pages]) -> None:
         self.settings = settings
         self.assets = assets.read()
-        self.rendering = Rendering(self.assets)
+        self.templates = Rendering(self.assets)
         self.memory = memory
-        self.errands = Errands()
-        self._topics = topics
+        self.tasks = Errands()
+        self._groups = topics
         self._limiter = RateLimiter(settings.server.rate_per_minute)
-        self._said: Mapping[str, Said] = {
-            word: said for topic in topics for word, said in topic.said.items()
+        self._flashes: Mapping[str, Said] = {
+            word: said for topic in topics for word, said in topic.flashes.items()
         }
 
     def visitor(self, request: Request) -> Visitor | None:
@@ -53,31 +53,31 @@ class Site:
         sitting = None if cookie is None else self.memory.signed_in(cookie)
         if sitting is None:
             return None
-        return Visitor(sitting=sitting, memory=self.memory.space(sitting.space))
+        return Visitor(session=sitting, memory=self.memory.space(sitting.space))
 
-    def take_turn(self, request: Request, seated: Visitor | None) -> None:
+    def check_rate_limit(self, request: Request, seated: Visitor | None) -> None:
         """One request of a sitting; of those who have none, by where they come from."""
         if seated is not None:
-            self._limiter.take(f"{seated.sitting.space} {seated.sitting.id}")
+            self._limiter.take(f"{seated.session.space} {seated.session.id}")
         else:
             self._limiter.take("" if request.client is None else request.client.host)
 
     def navigation(self, seated: Visitor | None) -> list[Place]:
         return [
             Place(path=page.path, name=page.nav)
-            for topic in self._topics
-            for page in topic.declared
-            if seated is not None and page.nav is not None and page.who.lets_in(seated)
+            for topic in self._groups
+            for page in topic.routes
+            if seated is not None and page.nav is not None and page.who.allows(seated)
         ]
 
-    def known(self, word: str) -> str:
+    def check_flash_key(self, word: str) -> str:
         """A word that some page declares; another one is a mistake in a page of ours."""
-        if word not in self._said:
+        if word not in self._flashes:
             raise LookupError(word)
         return word
 
-    def told(self, note: Note | None) -> Told | None:
-        said = None if note is None else self._said.get(note.word)
+    def show_flash(self, note: Note | None) -> Told | None:
+        said = None if note is None else self._flashes.get(note.key)
         if note is None or said is None:
             return None
         says = said.many if said.many and note.count > 1 else said.one

@@ -13,17 +13,17 @@ from tacit.model.signing import Sitting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    sitting: Sitting
+    session: Sitting
     memory: Memory  # of the space that the sitting belongs to
 
     @property
     def is_operator(self) -> bool:
-        return self.sitting.operator is not None
+        return self.session.operator is not None
 
     @property
     def name(self) -> str:
         """What they are signed in as."""
-        return self.sitting.operator or self.sitting.person or ""
+        return self.session.operator or self.session.person or ""
 
     @property
     def view(self) -> View | DisabledView:
@@ -32,7 +32,7 @@ class Visitor:
 
     def view_in(self, thread: str | None, agent: str | None = None) -> View | DisabledView:
         """The same, in a conversation of its own, as some agent uses it."""
-        person = self.sitting.person
+        person = self.session.person
         if person is None:
             raise NotFound("page")
         chat = Chat.private(person)
@@ -41,11 +41,11 @@ class Visitor:
     @property
     def operator(self) -> Operator:
         """Of an operator; for a person it is not there."""
-        if self.sitting.operator is None:
+        if self.session.operator is None:
             raise NotFound("page")
-        return self.memory.operator(self.sitting.operator)
+        return self.memory.operator(self.session.operator)
 
     @property
-    def words(self) -> View | DisabledView | Operator:
+    def api(self) -> View | DisabledView | Operator:
         """What both have: a person over their own memories, an operator over the space."""
         return self.operator if self.is_operator else self.view

@@ -48,13 +48,13 @@ class Checkpointer(BaseCheckpointSaver[str]):
     def __init__(self, view: Whose, *, serde: SerializerProtocol | None = None) -> None:
         required(view)
         super().__init__(serde=serde)
-        self._whose = view
-        self._fixed = view.steps() if isinstance(view, VIEWS) else None
+        self._view_source = view
+        self._fixed_steps = view.steps() if isinstance(view, VIEWS) else None
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns, id = asked(config)
         found = self._steps(config).find(thread, ns or "", id)
-        return None if found is None else unpacked(self.serde, found, self._carried(config))
+        return None if found is None else unpacked(self.serde, found, self._carried_config(config))
 
     def list(
         self,
@@ -77,7 +77,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         kept = get_serializable_checkpoint_metadata(config, metadata)
         step, values = packed(self.serde, asked(config), checkpoint, kept, new_versions)
         self._steps(config).save(step, values)
-        return config_of(step.thread, step.ns, step.id, self._carried(config))
+        return config_of(step.thread, step.ns, step.id, self._carried_config(config))
 
     def put_writes(
         self,
@@ -123,7 +123,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
     def take_in(self, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None = None) -> int:
         """Everything that another checkpointer holds, or some threads of it; how many checkpoints
         were not here yet. Interrupted or repeated, it goes on with what is missing."""
-        if self._fixed is None:
+        if self._fixed_steps is None:
             raise InvalidInput(
                 "view", "threads are taken in for one person: Checkpointer(view).take_in(…)"
             )
@@ -189,7 +189,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """Each read by itself: whoever stops looking holds nothing up."""
         thread, ns, id = (None, None, None) if config is None else asked(config)
         earlier = None if before is None else get_checkpoint_id(before)
-        steps, carried = self._steps(config), self._carried(config)
+        steps, carried = self._steps(config), self._carried_config(config)
         left, cursor = limit, None
         while left is None or left > 0:
             page = steps.page(
@@ -208,12 +208,12 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 return
 
     def _steps(self, config: RunnableConfig | None = None) -> Steps:
-        return self._fixed or view_of(self._whose, config).steps()
+        return self._fixed_steps or view_of(self._view_source, config).steps()
 
-    def _carried(self, config: RunnableConfig | None) -> dict[str, Any]:
+    def _carried_config(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What of a config tells whose it is, for those that are given back: so that a graph can
         be run again from one of them."""
-        if config is None or self._fixed is not None:
+        if config is None or self._fixed_steps is not None:
             return {}
         named = config.get("configurable") or {}
         return {n: v for n, v in named.items() if n not in _OWN and not n.startswith("__")}

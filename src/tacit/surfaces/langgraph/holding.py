@@ -46,7 +46,7 @@ class Holding:
         rooms' items with one key, the newer: the other is not to be reached by it."""
         seen: set[str | None] = set()
         for memory in self._pages(below(namespace), count):
-            item = stored(memory) if self._holds(memory) else None
+            item = stored(memory) if self._is_own(memory) else None
             if item is not None and memory.key not in seen:
                 seen.add(memory.key)
                 yield item
@@ -62,7 +62,7 @@ class Holding:
                 memory = one.memory
                 if memory.key in seen or not (memory.key or "").startswith(start):
                     continue
-                item = stored(memory) if self._holds(memory) else None
+                item = stored(memory) if self._is_own(memory) else None
                 if item is not None and item.index is not False:
                     seen.add(memory.key)
                     yield item, one.score
@@ -86,7 +86,7 @@ class Holding:
                     "looked at; name a narrower one",
                 )
 
-    def _holds(self, memory: Memory) -> bool:
+    def _is_own(self, memory: Memory) -> bool:
         if memory.key is None:
             return False
         if memory.owner is None or self._of_room:

@@ -50,7 +50,7 @@ class _Put:
 
     namespace: Namespace
     key: str
-    place: str  # the key of its memory
+    item_key: str  # the key of its memory
     words: str
     data: dict[str, Any]
     ttl: float | None
@@ -80,7 +80,7 @@ class Store(BaseStore):
             if name in fields:
                 raise InvalidInput(name, "is the store's to say; for a time there is ttl")
         _require_heard(draft.parse(dict(fields), ()))
-        self._whose, self._clock = view, clock
+        self._view_source, self._clock = view, clock
         self._category = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
         self._index = items.index_of(index)
         self._fields = fields
@@ -92,7 +92,7 @@ class Store(BaseStore):
         for op in asked:
             validate_op_namespace(op)
         puts = self._puts(asked)
-        view = view_of(self._whose)
+        view = view_of(self._view_source)
         of_room = bool(self._fields.get("for_room"))
         holding = Holding(view, self._category, of_room=of_room)
         results = [self._answer(holding, op) for op in asked]
@@ -160,7 +160,7 @@ class Store(BaseStore):
         whole = items.data_of(namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=at)
         data = json_value.data(whole)
         words = text.content(items.words(namespace, key, data["value"], index), "value")
-        return _Put(namespace=namespace, key=key, place=place, words=words, data=data, ttl=ttl)
+        return _Put(namespace=namespace, key=key, item_key=place, words=words, data=data, ttl=ttl)
 
     def _write(self, holding: Holding, put: _Put | PutOp) -> None:
         if isinstance(put, PutOp):
@@ -175,7 +175,7 @@ class Store(BaseStore):
             fields["expires_at"] = self._clock() + timedelta(minutes=put.ttl)
         elif before is not None and before.memory.expires_at is not None:
             fields["expires_at"] = _NEVER
-        holding.view.put(self._category, put.place, put.words, **fields)
+        holding.view.put(self._category, put.item_key, put.words, **fields)
 
     def _read(self, holding: Holding, found: Stored, refresh: bool) -> Stored:
         """Its time begins again. It is left where it is not this person's to change, or is another

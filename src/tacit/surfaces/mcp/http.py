@@ -79,7 +79,7 @@ class _Endpoint:
         await self._manager.handle_request(scope, receive, send)
 
     def _bound(self, request: Request) -> Bound:
-        admitted = self._door.admit(claims_of(request.headers.items()), self._door.limiter)
+        admitted = self._door.authenticate(claims_of(request.headers.items()), self._door.limiter)
         return Bound(view=admitted.view(), scopes=frozenset(map(str, admitted.scopes)))
 
 

@@ -93,7 +93,7 @@ class _Offered:
         tool = next((one for one in tools if one.name == asked.name), None)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, "there is no such tool here")
-        answer = await self._done(lambda: tool.call(asked.arguments or {}))
+        answer = await self._run_safely(lambda: tool.call(asked.arguments or {}))
         return types.CallToolResult(
             content=[types.TextContent(text=answer.text)],
             structured_content=None if answer.data is None else dict(answer.data),
@@ -112,7 +112,7 @@ class _Offered:
         wanted = next((one for one in self._profile.documents if one.uri == asked.uri), None)
         if view is None or wanted is None:
             raise MCPError(types.INVALID_PARAMS, "there is no such resource here")
-        text = await self._done(lambda: wanted.text(view))
+        text = await self._run_safely(lambda: wanted.text(view))
         found = types.TextResourceContents(uri=wanted.uri, mime_type=wanted.media, text=text)
         return types.ReadResourceResult(contents=[found])
 
@@ -128,7 +128,7 @@ class _Offered:
         if view is None or asked.name != PROMPT:
             raise MCPError(types.INVALID_PARAMS, "there is no such prompt here")
         question = (asked.arguments or {}).get(_QUESTION)
-        text = await self._done(lambda: _remembered(view, question))
+        text = await self._run_safely(lambda: _remembered(view, question))
         said = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=_PROMPT.description, messages=[said])
 
@@ -137,7 +137,7 @@ class _Offered:
             tool for tool in self._profile.tools(bound.view) if bound.scopes.issuperset(tool.needs)
         ]
 
-    async def _done(self, work: Callable[[], T]) -> T:
+    async def _run_safely(self, work: Callable[[], T]) -> T:
         """What goes wrong is told in words of ours. The SDK would tell and log the error's own,
         which may hold what somebody said."""
         try:

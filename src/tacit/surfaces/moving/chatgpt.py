@@ -60,7 +60,7 @@ def listed(
 
 
 def _item(entry: Entry, filed: str | None, tags: tuple[str, ...]) -> Incoming:
-    words = (*tags, *entry.headings, entry.standing or "")
+    words = (*tags, *entry.headings, entry.status or "")
     named = (category(one) for one in reversed(entry.headings))
     return Incoming(
         content=entry.text,
@@ -89,7 +89,7 @@ def _saved(where: str, value: dict[str, Any]) -> Read:
     if not words.strip():
         return Skipped(where=where, why="has no memory in it")
     if value.get("enabled") is False:
-        return Skipped(where=where, why="was switched off", beside=True)
+        return Skipped(where=where, why="was switched off", is_no_memory=True)
     id = value.get("id")
     return Found(
         where=where,
@@ -113,7 +113,7 @@ def _message(where: str, message: dict[str, Any]) -> Iterator[Read]:
     parts = content.get("parts")
     said = "\n".join(part for part in parts or () if isinstance(part, str)).strip()
     if said.lower().startswith(_FORGETS):
-        yield Skipped(where=where, why="asks for something to be forgotten", beside=True)
+        yield Skipped(where=where, why="asks for something to be forgotten", is_no_memory=True)
     elif said:
         created_at = moment(message.get("create_time"))
         yield Found(where=where, item=Incoming(content=said, created_at=created_at))

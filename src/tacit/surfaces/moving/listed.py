@@ -48,7 +48,7 @@ class Entry:
     text: str
     headings: tuple[str, ...] = ()  # that it stands under, the widest first
     created_at: datetime | None = None
-    standing: str | None = None  # `stated` or `inferred`, where the text says so
+    status: str | None = None  # `stated` or `inferred`, where the text says so
 
 
 def entries(lines: Lines) -> Iterator[Entry | Skipped]:
@@ -59,17 +59,17 @@ def entries(lines: Lines) -> Iterator[Entry | Skipped]:
     for line in lines():
         where = f"line {line.number}"
         if line.text is None or not is_text(line.text):
-            yield from listing.ended()
+            yield from listing.end_entry()
             yield Skipped(where=where, why=TOO_LONG if line.text is None else NOT_TEXT)
         elif _FENCE.match(line.text):
-            yield from listing.ended()
+            yield from listing.end_entry()
             fenced = not fenced
         elif only_fenced and not fenced:
             if line.head:
-                yield Skipped(where=where, why=_OUTSIDE, beside=True)
+                yield Skipped(where=where, why=_OUTSIDE, is_no_memory=True)
         else:
-            yield from listing.line(line.number, line.text)
-    yield from listing.ended()
+            yield from listing.read_line(line.number, line.text)
+    yield from listing.end_entry()
 
 
 def text_lines(text: str) -> Lines:
@@ -99,7 +99,7 @@ class _Open:
     parts: list[str]
     indent: int | None = None  # of its bullet; none: it is prose
     created_at: datetime | None = None
-    standing: str | None = None
+    status: str | None = None
 
     @property
     def is_wrapped(self) -> bool:
@@ -123,14 +123,14 @@ class _Listing:
     after_blank: bool = False
     parents: list[tuple[int, str]] = field(default_factory=list)  # bullets that others are below
 
-    def line(self, number: int, text: str) -> Iterator[Entry | Skipped]:
+    def read_line(self, number: int, text: str) -> Iterator[Entry | Skipped]:
         if not text.strip():
             self.after_blank = True
             if self.now is not None and self.now.indent is None and not self.now.may_introduce:
-                yield from self.ended()
+                yield from self.end_entry()
             return
         if _is_heading(text) or _RULE.match(text):
-            yield from self.ended()
+            yield from self.end_entry()
             self._list_ended()
             self._headed(text)
             return
@@ -141,15 +141,15 @@ class _Listing:
             assert self.now is not None
             self.now.parts.append(text.strip())
         else:
-            yield from self.ended()
+            yield from self.end_entry()
             self._list_ended()
             if _title(text).casefold() in _TITLES:
-                yield Skipped(where=f"line {number}", why=_INTRODUCES, beside=True)
+                yield Skipped(where=f"line {number}", why=_INTRODUCES, is_no_memory=True)
             else:
                 self.now = _begun(number, text.strip(), None)
         self.after_blank = False
 
-    def ended(self) -> Iterator[Entry]:
+    def end_entry(self) -> Iterator[Entry]:
         now, self.now = self.now, None
         if now is None:
             return
@@ -162,7 +162,7 @@ class _Listing:
                 text=part,
                 headings=tuple(one for one in under if one),
                 created_at=now.created_at,
-                standing=now.standing,
+                status=now.status,
             )
 
     def _headed(self, text: str) -> None:
@@ -188,7 +188,7 @@ class _Listing:
             elif last.indent < indent:
                 self.parents.append((last.indent, said))
                 self.now = None
-        yield from self.ended()
+        yield from self.end_entry()
         while self.parents and self.parents[-1][0] >= indent:
             self.parents.pop()
         self.now = _begun(number, text[bullet.end() :].strip(), indent)
@@ -198,7 +198,7 @@ class _Listing:
         few words are told with each, for they may be half a sentence: `Wants recipes:`."""
         title = said.rstrip(": ")
         if len(said.split()) > _HEADING_MAX_WORDS:
-            yield Skipped(where=f"line {line}", why=_INTRODUCES, beside=True)
+            yield Skipped(where=f"line {line}", why=_INTRODUCES, is_no_memory=True)
         elif category(title) is not None:
             self.above = title
         else:

@@ -54,11 +54,11 @@ def parts(lines: Sequence[str], first: int, title: str) -> Iterator[Part | Skipp
     body = _Body(title=title)
     for number, line in enumerate(lines[first:], start=first + 1):
         if is_text(line):
-            yield from body.line(number, line)
+            yield from body.read_line(number, line)
         else:
-            yield from body.ended()
+            yield from body.end_body()
             yield Skipped(where=f"line {number}", why=NOT_TEXT)
-    yield from body.ended()
+    yield from body.end_body()
 
 
 @dataclass(slots=True)
@@ -71,15 +71,15 @@ class _Body:
     item: list[str] = field(default_factory=list)  # of a list, with the lines that belong to it
     item_line: int = 0
 
-    def line(self, number: int, text: str) -> Iterator[Part]:
+    def read_line(self, number: int, text: str) -> Iterator[Part]:
         if self.in_fence or _FENCE.match(text):
             yield from self._item_ended()
             self.in_fence ^= _FENCE.match(text) is not None
             self._add(number, text)
         elif not text.strip() or _RULE.match(text):
-            yield from self.ended()
+            yield from self.end_body()
         elif heading := _HEADING.match(text):
-            yield from self.ended()
+            yield from self.end_body()
             said = heading[1].strip("# \t")
             own = said.casefold() in _OWN_HEADINGS or said.casefold() == self.title.casefold()
             self.heading = None if own else said[:80] or None
@@ -92,7 +92,7 @@ class _Body:
             yield from self._item_ended()
             self._add(number, text)
 
-    def ended(self) -> Iterator[Part]:
+    def end_body(self) -> Iterator[Part]:
         yield from self._item_ended()
         yield from self._prose_ended()
 

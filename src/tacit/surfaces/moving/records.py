@@ -23,7 +23,7 @@ class Skipped:
 
     where: str
     why: str
-    beside: bool = False  # no memory, but words around one
+    is_no_memory: bool = False  # no memory, but words around one
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"

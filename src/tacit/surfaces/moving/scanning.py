@@ -71,17 +71,17 @@ class _Scan:
             elif mark in "{[":
                 self._depth += 1
                 if self._depth == 1 or (
-                    self._may_name(mark, at - start) and self._names(text[start : at - 1])
+                    self._may_name(mark, at - start) and self._set_name(text[start : at - 1])
                 ):
-                    self._begin(mark)
+                    self._open_bracket(mark)
                     start = at
             elif self._depth == 0:
                 continue  # between two documents nothing is meant
             elif self._depth == self._level:
-                yield from self._ended(text[start : at - 1])
+                yield from self._end_element(text[start : at - 1])
                 start = at
                 if mark != ",":
-                    self._closed()
+                    self._close_bracket()
             elif mark != ",":
                 self._depth -= 1
         if self._depth:
@@ -96,19 +96,19 @@ class _Scan:
         in_field = self._in_object and self._level == 1 and self._depth == 2
         return mark == "[" and in_field and self._size + near <= _NAME_MAX_CHARS
 
-    def _names(self, before: str) -> bool:
+    def _set_name(self, before: str) -> bool:
         found = _NAMED.fullmatch("".join(self._kept) + before)
         if found is not None:
             self._name = found[1]
         return found is not None
 
-    def _begin(self, mark: str) -> None:
+    def _open_bracket(self, mark: str) -> None:
         if self._depth == 1:
             self._in_object, self._name = mark == "{", None
         self._level, self._number = self._depth, 0
         self._clear()
 
-    def _closed(self) -> None:
+    def _close_bracket(self) -> None:
         self._depth -= 1
         self._level = self._depth
         self._name = None
@@ -124,7 +124,7 @@ class _Scan:
         self._kept.clear()
         self._size = 0
 
-    def _ended(self, last: str) -> Iterator[Element | Skipped]:
+    def _end_element(self, last: str) -> Iterator[Element | Skipped]:
         self._keep(last)
         fits, text = self._size <= moving_limits.MOVED_RECORD_MAX_CHARS, "".join(self._kept)
         self._clear()

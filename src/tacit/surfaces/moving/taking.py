@@ -126,7 +126,7 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
     size = 0
     for one in source:
         if isinstance(one, Skipped):
-            problems.add(str(one), counts=not one.beside)
+            problems.add(str(one), counts=not one.is_no_memory)
             continue
         large = size_of([one.item], moving_limits.MOVED_STEP_MAX_CHARS)
         full = len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT

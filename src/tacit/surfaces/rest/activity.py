@@ -40,17 +40,17 @@ class DaysQuery(Given):
 def show_graph(asked: Asking, query: Annotated[GraphQuery, Query()]) -> Response:
     """The caller's own active memories, the people whom they are about, and what belongs together.
     In a private chat; elsewhere nothing."""
-    return answer(asked.view.graph(**query.named()))
+    return answer(asked.view.graph(**query.sent_fields()))
 
 
 @routes.get("/api/activity", scope=Scope.READ, gives=Page[Happened])
 def list_activity(asked: Asking, query: Annotated[ActivityQuery, Query()]) -> Response:
     """What happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""
-    return answer(asked.view.activity(**moments(query.named(), "since")))
+    return answer(asked.view.activity(**moments(query.sent_fields(), "since")))
 
 
 @routes.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
 def list_activity_days(asked: Asking, query: Annotated[DaysQuery, Query()]) -> Response:
     """How often what happened to them on each of the last days, in UTC, today last."""
-    return answer(asked.view.activity_days(**query.named()))
+    return answer(asked.view.activity_days(**query.sent_fields()))

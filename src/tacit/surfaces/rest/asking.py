@@ -55,11 +55,11 @@ class Asked:
         return self.admitted.view()
 
     @property
-    def writing(self) -> View | DisabledView:
+    def write_view(self) -> View | DisabledView:
         """To write through: with an Idempotency-Key, at most once."""
-        return self.once(self.view)
+        return self.with_idempotency(self.view)
 
-    def once(self, view: View | DisabledView) -> View | DisabledView:
+    def with_idempotency(self, view: View | DisabledView) -> View | DisabledView:
         token = self.header(ONCE)
         if token is None:
             return view
@@ -68,16 +68,16 @@ class Asked:
         return view.once(token)
 
     @property
-    def is_once(self) -> bool:
+    def has_idempotency_key(self) -> bool:
         return ONCE in self.headers
 
-    def is_done(self) -> bool:
+    def is_replay(self) -> bool:
         """Whether something came of this Idempotency-Key: any other request under it is a conflict
         then; and without one, there is nothing to forget."""
-        if not self.is_once:
+        if not self.has_idempotency_key:
             return False
         try:
-            self.writing.forget(_NONE)
+            self.write_view.forget(_NONE)
         except Conflict:
             return True
         except NotFound:
@@ -85,19 +85,19 @@ class Asked:
         return False
 
     @property
-    def may_hear(self) -> bool:
+    def may_read(self) -> bool:
         """Whether what was written may be told back: to write is not to read."""
-        return self.admitted.may(Scope.READ)
+        return self.admitted.has_scope(Scope.READ)
 
     @property
     def memory(self) -> Memory:
         """The space of the key, for what is nobody's own."""
         return self.admitted.memory
 
-    def naming(self, *, thread: str | None = None, agent: str | None = None) -> Asked:
+    def with_claims(self, *, thread: str | None = None, agent: str | None = None) -> Asked:
         """The same request, with what its body or path says of itself too."""
-        claims = claims_of(self._request.headers.items()).naming(thread=thread, agent=agent)
-        return Asked(self._door, self._request, self._door.admit(claims))
+        claims = claims_of(self._request.headers.items()).with_body(thread=thread, agent=agent)
+        return Asked(self._door, self._request, self._door.authenticate(claims))
 
     @property
     def headers(self) -> Headers:
@@ -119,7 +119,7 @@ class Door:
     local: Requester | None  # who asks where there is no key; None: a key is needed
     limiter: RateLimiter
 
-    def admit(self, claims: Claims, limiter: RateLimiter | None = None) -> Admitted:
+    def authenticate(self, claims: Claims, limiter: RateLimiter | None = None) -> Admitted:
         return admit(self.memory, claims, local=self.local, limiter=limiter)
 
 
@@ -140,18 +140,20 @@ class AskedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         told_of = self.openapi_extra or {}
         work = _Work(self.endpoint, told_of)
-        room = asyncio.Semaphore(IMPORTS_MAX_COUNT) if work.large else nullcontext()
+        room = asyncio.Semaphore(IMPORTS_MAX_COUNT) if work.is_import else nullcontext()
 
         async def handle(request: Request) -> Response:
             state = request.app.state
             try:
-                if work.asks and work.reads:  # nobody fills our memory before we know them
-                    request.state.asked = await run(state.pool, work.admit, request)
+                if (
+                    work.needs_caller and work.body_type
+                ):  # nobody fills our memory before we know them
+                    request.state.asked = await run(state.pool, work.authenticate, request)
                 if isinstance(room, asyncio.Semaphore) and room.locked():
                     raise StoreBusy("other imports are being taken in; send it again in a while")
                 async with room:
-                    body = await request.body() if work.reads else b""
-                    answer: Response = await run(state.pool, work.answer, request, body)
+                    body = await request.body() if work.body_type else b""
+                    answer: Response = await run(state.pool, work.handle, request, body)
                 return answer
             except ClientDisconnect:
                 raise  # nobody is left to be told
@@ -167,31 +169,31 @@ class _Work:
     def __init__(self, endpoint: Callable[..., Response], told_of: dict[str, Any]) -> None:
         self.endpoint = endpoint
         self.scope = Scope(told_of[SCOPE]) if SCOPE in told_of else None
-        self.or_local = bool(told_of.get(OR_LOCAL))
-        self.reads = told_of.get(READS)
-        self.large = self.reads == bodies.LINES
+        self.allows_local = bool(told_of.get(OR_LOCAL))
+        self.body_type = told_of.get(READS)
+        self.is_import = self.body_type == bodies.LINES
         parameters = inspect.signature(endpoint, eval_str=True).parameters
         hints = {name: _plain(one.annotation) for name, one in parameters.items()}
-        self.asks = "asked" in hints
+        self.needs_caller = "asked" in hints
         self.query: type[BaseModel] | None = hints.get("query")
         self.body: type[BaseModel] | None = hints.get("body")
 
-    def admit(self, request: Request) -> Asked:
+    def authenticate(self, request: Request) -> Asked:
         door: Door = request.app.state.door
-        admitted = door.admit(claims_of(request.headers.items()), door.limiter)
-        if self.scope is not None and not (self.or_local and admitted.local):
-            admitted.need(self.scope)
+        admitted = door.authenticate(claims_of(request.headers.items()), door.limiter)
+        if self.scope is not None and not (self.allows_local and admitted.is_local):
+            admitted.require_scopes(self.scope)
         return Asked(door, request, admitted)
 
-    def answer(self, request: Request, body: bytes) -> Response:
+    def handle(self, request: Request, body: bytes) -> Response:
         values: dict[str, Any] = dict(request.path_params)
-        if self.asks:
-            values["asked"] = request.state.asked or self.admit(request)
+        if self.needs_caller:
+            values["asked"] = request.state.asked or self.authenticate(request)
         else:
             values["request"] = request
         if self.query is not None:
             values["query"] = bodies.query(self.query, request.scope["query_string"])
-        if self.reads == bodies.LINES:
+        if self.body_type == bodies.LINES:
             values["lines"] = bodies.lines(request.headers, body)
         elif self.body is not None:
             values["body"] = bodies.json_body(self.body, request.headers, body)

@@ -37,7 +37,7 @@ class BrowseBody(CountBody):
 def browse(asked: Asking, body: BrowseBody) -> Response:
     """The caller's own memories, newest first, as far as the search goes. In a private chat;
     elsewhere nothing."""
-    return answer(asked.view.browse(search_of(body.search), **body.named("search")))
+    return answer(asked.view.browse(search_of(body.search), **body.sent_fields("search")))
 
 
 @routes.post("/api/browse/count", scope=Scope.READ, gives=Count)
@@ -50,4 +50,4 @@ def count_browsed(asked: Asking, body: CountBody) -> Response:
 def list_looks(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
     """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
     nothing."""
-    return answer(asked.view.looks(**query.named()))
+    return answer(asked.view.looks(**query.sent_fields()))

@@ -48,27 +48,27 @@ class EraseQuery(Given):
 @routes.post(f"{ONE}/update", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404, 409))
 def update(asked: Asking, id: str, body: UpdateFields) -> Response:
     """Change a memory in any of its fields. With `if_version`, only if it is still at that one."""
-    return answer(asked.writing.update(id, **moments(body.named(), *MOMENTS)))
+    return answer(asked.write_view.update(id, **moments(body.sent_fields(), *MOMENTS)))
 
 
 @routes.put(f"{ONE}/pinned", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def pin(asked: Asking, id: str, body: PinBody) -> Response:
     """Keep a memory in mind: it does not fade. Or let it fade again."""
-    asked.writing.pin(id, body.on)
+    asked.write_view.pin(id, body.on)
     return nothing()
 
 
 @routes.put(f"{ONE}/visibility", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def set_visibility(asked: Asking, id: str, body: VisibilityBody) -> Response:
     """Say how far a memory may travel."""
-    asked.writing.set_visibility(id, body.visibility)
+    asked.write_view.set_visibility(id, body.visibility)
     return nothing()
 
 
 @routes.post(f"{ONE}/withhold", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def withhold_from(asked: Asking, id: str, body: WithholdBody) -> Response:
     """Name people whom a memory must never reach."""
-    asked.writing.withhold_from(id, body.who)
+    asked.write_view.withhold_from(id, body.who)
     return nothing()
 
 
@@ -81,11 +81,11 @@ def history(asked: Asking, id: str) -> Response:
 @routes.post(f"{ONE}/restore", scope=Scope.WRITE, status=204, once=True, problems=(404, 409))
 def restore(asked: Asking, id: str) -> Response:
     """Bring back what was forgotten."""
-    asked.writing.restore(id)
+    asked.write_view.restore(id)
     return nothing()
 
 
 @routes.post(f"{ONE}/erase", scope=Scope.ERASE, gives=Erased, once=True, problems=(404,))
 def erase(asked: Asking, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
     """Remove a memory for good; with `turns`, also what it was learned from."""
-    return answer(asked.writing.erase(id, turns=query.turns))
+    return answer(asked.write_view.erase(id, turns=query.turns))

@@ -70,7 +70,7 @@ def save_own_checkpoint(asked: Asking, body: SaveRequest) -> Response:
 @routes.delete(OWN, **_DROPS)
 def forget_own_checkpoint(asked: Asking) -> Response:
     """Remove what was saved in the thread of this request, whether or not there is something."""
-    asked.writing.forget_checkpoint()
+    asked.write_view.forget_checkpoint()
     return nothing()
 
 
@@ -90,7 +90,7 @@ def save_checkpoint(asked: Asking, thread: str, body: SaveRequest) -> Response:
 @routes.delete(ONE, **_DROPS)
 def forget_checkpoint(asked: Asking, thread: str) -> Response:
     """Remove what was saved in a thread, whether or not there is something."""
-    asked.writing.forget_checkpoint(thread)
+    asked.write_view.forget_checkpoint(thread)
     return nothing()
 
 
@@ -103,10 +103,10 @@ def _shown(asked: Asked, thread: str | None) -> Response:
 
 def _saved(asked: Asked, thread: str | None, body: SaveRequest) -> Response:
     with _unless_changed(asked, thread) as version:
-        sent = body.named("data")
+        sent = body.sent_fields("data")
         if version is not None:
             sent["version"] = version
-        done = asked.writing.save_checkpoint(body.data, thread=thread, **sent)
+        done = asked.write_view.save_checkpoint(body.data, thread=thread, **sent)
     return answer(done, headers={"ETag": etag(done.version)})
 
 

@@ -92,21 +92,21 @@ def write_file(asked: Asking, path: Path, body: WriteRequest) -> Response:
     forgotten. `new`, or If-None-Match: *, is for a file that is not there yet; `instead_of` is the
     text that was read, and If-Match its ETag."""
     with _unless_changed(asked, path) as expected:
-        asked.writing.write_file(path, **{**body.named(), **expected})
+        asked.write_view.write_file(path, **{**body.sent_fields(), **expected})
     return nothing()
 
 
 @routes.delete(ONE, scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def delete_file(asked: Asking, path: PathOrFolder) -> Response:
     """Forget everything in a file, or in all files of a folder."""
-    asked.writing.delete_file(path)
+    asked.write_view.delete_file(path)
     return nothing()
 
 
 @routes.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def rename_file(asked: Asking, body: RenameRequest) -> Response:
     """Give a page, or a folder of pages, another name that is free."""
-    asked.writing.rename_file(body.old, body.new)
+    asked.write_view.rename_file(body.old, body.new)
     return nothing()
 
 

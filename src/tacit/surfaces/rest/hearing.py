@@ -74,7 +74,7 @@ def explain_elsewhere(asked: Asking, id: str, body: ExplainBody) -> Response:
 def list_hearers(asked: Asking, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
     """Who would hear one of the caller's memories, in each of their rooms and alone. With
     `visibility`, who would if that were set."""
-    return answer(asked.view.hearers(id, **query.named()))
+    return answer(asked.view.hearers(id, **query.sent_fields()))
 
 
 @routes.post("/api/hearing", scope=Scope.READ, gives=Page[Hearing])
@@ -83,7 +83,9 @@ def list_hearing(asked: Asking, body: HearingBody) -> Response:
     them, only a key that acts for others says who is there, and who would ask."""
     chat, by = _chat(asked, body.chat), _asker(asked, body.asked_by)
     wanted = search_of(body.search)
-    return answer(asked.view.hearing(chat, by, wanted, **body.named("chat", "asked_by", "search")))
+    return answer(
+        asked.view.hearing(chat, by, wanted, **body.sent_fields("chat", "asked_by", "search"))
+    )
 
 
 @routes.get("/api/rooms", scope=Scope.READ, gives=Page[Room])
@@ -97,7 +99,7 @@ def _asker(asked: Asked, found: object) -> Requester | None:
     if found is None:
         return None
     asker = made(Requester, "asked_by", found)
-    if not asked.admitted.may(Scope.ACT_AS):
+    if not asked.admitted.has_scope(Scope.ACT_AS):
         raise NotAllowed
     return asker
 
@@ -106,7 +108,7 @@ def _chat(asked: Asked, found: object) -> Chat:
     chat = made(Chat, "chat", found, participants=_people)
     if chat.kind in list(ChatKind):
         chat = replace(chat, kind=ChatKind(chat.kind))
-    return chat if asked.admitted.may(Scope.ACT_AS) else _known(asked, chat)
+    return chat if asked.admitted.has_scope(Scope.ACT_AS) else _known(asked, chat)
 
 
 def _people(found: Any) -> Any:

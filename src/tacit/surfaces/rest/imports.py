@@ -83,26 +83,28 @@ class RevertBody(Given):
 @routes.get("/api/imports", scope=Scope.READ, gives=Page[ImportRun])
 def list_imports(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
     """The caller's imports, the newest first. In a private chat; elsewhere none."""
-    return answer(asked.view.imports(**query.named()))
+    return answer(asked.view.imports(**query.sent_fields()))
 
 
 @routes.post("/api/imports/preview", scope=Scope.READ, gives=ImportPreview)
 def preview_items(asked: Asking, body: PreviewBody) -> Response:
     """What an import would do with these items. Nothing is written. In a private chat only."""
-    return answer(asked.view.preview_items(**body.named()))
+    return answer(asked.view.preview_items(**body.sent_fields()))
 
 
 @routes.post("/api/imports", scope=Scope.WRITE, gives=ImportStep, once=True)
 def import_items(asked: Asking, body: ImportBody) -> Response:
     """Keep what another memory kept, some of it at a time. Bad items are refused one by one; sent
     again, an item is already here. The key has to be one that may read. In a private chat only."""
-    asked.admitted.need(Scope.READ)  # what is already here is told
-    return answer(asked.writing.import_items(**body.named()))
+    asked.admitted.require_scopes(Scope.READ)  # what is already here is told
+    return answer(asked.write_view.import_items(**body.sent_fields()))
 
 
 @routes.post("/api/imports/revert", scope=Scope.WRITE, gives=RevertedImport, once=True)
 def revert_import(asked: Asking, body: RevertBody) -> Response:
     """Forget everything that an import created, but for what was changed since. The key has to be
     one that may read. In a private chat only."""
-    asked.admitted.need(Scope.READ)  # whether there is such an import, and what became of it
-    return answer(asked.writing.revert_import(**body.named()))
+    asked.admitted.require_scopes(
+        Scope.READ
+    )  # whether there is such an import, and what became of it
+    return answer(asked.write_view.revert_import(**body.sent_fields()))

@@ -69,29 +69,29 @@ class ProposeRequest(Given):
 @routes.post("/api/learn", scope=Scope.WRITE, gives=Accepted, status=202, once=True)
 def learn_messages(asked: Asking, body: LearnRequest) -> Response:
     """Hand over what was said, in order. It is learned in the background, and not lost."""
-    return answer(asked.writing.learn(taking.messages(body.messages)), 202)
+    return answer(asked.write_view.learn(taking.messages(body.messages)), 202)
 
 
 @routes.post("/api/record", scope=Scope.WRITE, gives=Recorded, once=True)
 def record_messages(asked: Asking, body: RecordRequest) -> Response:
     """Keep turns of a conversation as they were said."""
     said = taking.messages(body.messages)
-    return answer(asked.writing.record(said, **body.named("messages")))
+    return answer(asked.write_view.record(said, **body.sent_fields("messages")))
 
 
 @routes.post("/api/unlearn", scope=Scope.WRITE, gives=Reverted, once=True)
 def unlearn_message(asked: Asking, body: UnlearnRequest) -> Response:
     """Take back what the caller said in one message of this chat, by the channel's id of it. A
     message that is somebody else's, or nobody's, is answered alike: nothing was undone."""
-    return answer(asked.writing.unlearn(body.message))
+    return answer(asked.write_view.unlearn(body.message))
 
 
 @routes.post("/api/trace", scope=Scope.WRITE, gives=list[Step])
 def trace_message(asked: Asking, body: TraceRequest) -> Response:
     """The way of one message through the stages of learning. Unless `keep`, nothing of it stays."""
-    asked.admitted.need(Scope.READ)  # it tells what is known already
+    asked.admitted.require_scopes(Scope.READ)  # it tells what is known already
     keep = text.flag("keep", body.keep)
-    view = asked.writing if keep else asked.view
+    view = asked.write_view if keep else asked.view
     said = taking.message(body.text, "text") if isinstance(body.text, dict) else body.text
     return answer(view.trace(said, keep))
 
@@ -107,7 +107,7 @@ def list_proposals(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
 def propose_public(asked: Asking, body: ProposeRequest) -> Response:
     """Ask the caller, in their own private chat, whether the value of a key may be said anywhere.
     Whether there is one is not told."""
-    asked.writing.propose_public(body.category, body.key)
+    asked.write_view.propose_public(body.category, body.key)
     return nothing()
 
 
@@ -116,7 +116,7 @@ def propose_public(asked: Asking, body: ProposeRequest) -> Response:
 )
 def approve_proposal(asked: Asking, id: str) -> Response:
     """Yes: keep it."""
-    asked.writing.approve(id)
+    asked.write_view.approve(id)
     return nothing()
 
 
@@ -125,7 +125,7 @@ def approve_proposal(asked: Asking, id: str) -> Response:
 )
 def decline_proposal(asked: Asking, id: str) -> Response:
     """No: its words are gone, and nobody asks again for a while."""
-    asked.writing.decline(id)
+    asked.write_view.decline(id)
     return nothing()
 
 
@@ -139,10 +139,10 @@ def begin_session(asked: Asking, body: BeginRequest) -> Response:
 def end_session(asked: Asking, body: EndRequest) -> Response:
     """Write down what a session came to, from what was said or from a draft of it. A key that may
     not read is not told the note."""
-    sent = body.named("messages", "draft")
+    sent = body.sent_fields("messages", "draft")
     if "messages" in body.model_fields_set:
         sent["messages"] = taking.messages(body.messages)
     if "draft" in body.model_fields_set:
         sent["draft"] = None if body.draft is None else taking.draft(body.draft)
-    ended = asked.writing.end_session(**sent)
-    return answer(ended if asked.may_hear else replace(ended, note=None))
+    ended = asked.write_view.end_session(**sent)
+    return answer(ended if asked.may_read else replace(ended, note=None))

@@ -29,15 +29,15 @@ class AcceptRequest(Given):
 @routes.post("/api/link/offer", scope=Scope.WRITE, gives=LinkOffer, problems=(409,))
 def offer_link(asked: Asking) -> Response:
     """A code to be entered once from the caller's other identity. An earlier one is void."""
-    asked.admitted.need(Scope.READ)
+    asked.admitted.require_scopes(Scope.READ)
     return answer(asked.view.offer_link())
 
 
 @routes.post("/api/link/accept", scope=Scope.WRITE, gives=LinkWaiting, once=True)
 def accept_link(asked: Asking, body: AcceptRequest) -> Response:
     """Answer to a code; says whose it is. Nothing is shared before they confirm it."""
-    asked.admitted.need(Scope.READ)
-    return answer(asked.writing.accept_link(body.code))
+    asked.admitted.require_scopes(Scope.READ)
+    return answer(asked.write_view.accept_link(body.code))
 
 
 @routes.get("/api/link/waiting", scope=Scope.READ, gives=LinkWaiting, problems=(404,))
@@ -52,21 +52,21 @@ def show_link_waiting(asked: Asking) -> Response:
 @routes.post("/api/link/confirm", scope=Scope.WRITE, gives=Link, once=True)
 def confirm_link(asked: Asking) -> Response:
     """Yes: from now on, both identities are one person."""
-    asked.admitted.need(Scope.READ)
-    return answer(asked.writing.confirm_link())
+    asked.admitted.require_scopes(Scope.READ)
+    return answer(asked.write_view.confirm_link())
 
 
 @routes.post("/api/link/refuse", scope=Scope.WRITE, status=204, once=True)
 def refuse_link(asked: Asking) -> Response:
     """No: the caller's code, and their answer to another's, are void."""
-    asked.writing.refuse_link()
+    asked.write_view.refuse_link()
     return nothing()
 
 
 @routes.post("/api/link/unlink", scope=Scope.WRITE, gives=Link, once=True)
 def unlink_me(asked: Asking) -> Response:
     """The identity that asks leaves its account at once."""
-    return answer(asked.writing.unlink_me())
+    return answer(asked.write_view.unlink_me())
 
 
 @routes.get("/api/link/identities", scope=Scope.READ, gives=list[str])

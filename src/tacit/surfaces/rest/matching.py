@@ -55,7 +55,7 @@ def unless_changed(asked: Asked, view: View | DisabledView, id: str) -> Iterator
             raise _failed()
         wanted = {now.version}
     except (NotFound, Refused):
-        if len(wanted) != 1 or not asked.is_done():
+        if len(wanted) != 1 or not asked.is_replay():
             raise
     try:
         yield wanted.pop()

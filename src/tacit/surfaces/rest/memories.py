@@ -70,9 +70,9 @@ def list_memories(asked: Asking, query: Annotated[Filtered, Query()]) -> Respons
     """What may be said here, newest first. With `state`, the caller's own in that state, in a
     private chat. `total` is what there is for the caller on all pages."""
     view = asked.view
-    page = view.list(**query.named())
+    page = view.list(**query.sent_fields())
     whole = query.cursor is None and page.cursor is None
-    total = len(page) if whole else view.count(**query.named("cursor", "limit"))
+    total = len(page) if whole else view.count(**query.sent_fields("cursor", "limit"))
     memories = records.told(asked, page)
     return plain({"memories": memories, "total": total, "next_cursor": page.cursor})
 
@@ -95,8 +95,8 @@ def create_memory(
     category = seed.category(body.category)
     about = seed.about(body.subject)
     force = seed.flag("force", query.force)
-    view = asked.writing
-    if not force and asked.may_hear:
+    view = asked.write_view
+    if not force and asked.may_read:
         _suggest(asked, content, category, about)
     done = _enabled(view).remember(content, category=category, about=about)
     location = {"Location": f"/api/memory/{done.id}"}
@@ -148,12 +148,14 @@ def update_memory(asked: Asking, id: str, body: UpdateMemoryRequest) -> Response
     view = asked.view
     before = view.show(id)
     with unless_changed(asked, view, id) as version:
-        done = asked.writing.update(id, content, if_version=version)
+        done = asked.write_view.update(id, content, if_version=version)
     memory = _heard(asked, done.id)
     if memory is None:
         return nothing()
     old: str | None = before.content
-    if before.version >= done.version > 1 and asked.is_once:  # asked again: it is done already
+    if (
+        before.version >= done.version > 1 and asked.has_idempotency_key
+    ):  # asked again: it is done already
         old = _content_of(view, id, done.version - 1)
     told = {"memory": records.told(asked, [memory])[0], "old_content": old}
     return plain(told, headers={"ETag": tag_of(memory)})
@@ -171,7 +173,7 @@ def update_memory(asked: Asking, id: str, body: UpdateMemoryRequest) -> Response
 def change_memory(asked: Asking, id: str, body: ChangeMemoryRequest) -> Response:
     """Change one thing about a memory: its words and its pin, or how far it may travel, or whom it
     must never reach."""
-    sent = body.named()
+    sent = body.sent_fields()
     view = asked.view
     with unless_changed(asked, view, id) as version:
         _change(asked, id, sent, version)
@@ -184,13 +186,13 @@ def change_memory(asked: Asking, id: str, body: ChangeMemoryRequest) -> Response
 @routes.delete(ONE, scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def forget_memory(asked: Asking, id: str) -> Response:
     """Forget a memory: it can be restored for some time."""
-    asked.writing.forget(id)
+    asked.write_view.forget(id)
     return nothing()
 
 
 def _heard(asked: Asked, id: str) -> Memory | None:
     """What was written, as far as it may be told back."""
-    if not asked.may_hear:
+    if not asked.may_read:
         return None
     try:
         return asked.view.show(id)
@@ -199,7 +201,7 @@ def _heard(asked: Asked, id: str) -> Memory | None:
 
 
 def _change(asked: Asked, id: str, sent: dict[str, Any], version: int | None) -> None:
-    view = asked.writing
+    view = asked.write_view
     match sorted(sent):
         case ["visibility"]:
             _unversioned(version)
@@ -222,7 +224,7 @@ def _unversioned(version: int | None) -> None:
 def _suggest(asked: Asked, content: str, category: str, about: list[str] | None) -> None:
     view = asked.view
     found = view.suggest_update(content, category=category, about=about)
-    if found is None or asked.is_done():
+    if found is None or asked.is_replay():
         return  # what it suggests may be just what came of it
     try:
         told = records.told(asked, [view.show(found.id)])[0]

@@ -35,7 +35,7 @@ class ExportQuery(Given):
 def export(asked: Asking, query: Annotated[ExportQuery, Query()]) -> Response:
     """The caller's memories as lines of JSON, which an import takes in; or everything about them,
     also as Markdown. In a private chat only."""
-    lines = asked.view.export(**query.named())
+    lines = asked.view.export(**query.sent_fields())
     return Lines(lines, MARKDOWN if query.format == Format.MARKDOWN else NDJSON)
 
 
@@ -48,7 +48,7 @@ def history_export(asked: Asking) -> Response:
 @routes.post("/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON, once=True)
 def import_lines(asked: Asking, lines: SentLines) -> Response:
     """Take in what an export wrote. Bad lines are refused one by one; good ones are kept."""
-    return answer(asked.writing.import_lines(_bounded(lines)))
+    return answer(asked.write_view.import_lines(_bounded(lines)))
 
 
 def _bounded(lines: Iterator[str]) -> list[str]:

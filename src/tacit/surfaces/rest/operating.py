@@ -69,7 +69,7 @@ def list_links(asked: Asking, query: Annotated[LinksQuery, Query()]) -> Response
 @routes.post("/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,))
 def add_link(asked: Asking, body: LinkRequest) -> Response:
     """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
-    return answer(asked.memory.link(**body.named(), actor=_actor(asked)), 201)
+    return answer(asked.memory.link(**body.sent_fields(), actor=_actor(asked)), 201)
 
 
 @routes.post("/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
@@ -87,7 +87,7 @@ def end_link(asked: Asking, external_key: Key) -> Response:
 @routes.get("/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
 def list_events(asked: Asking, query: Annotated[EventsQuery, Query()]) -> Response:
     """How often what happened in this space, by day, newest first."""
-    sent: dict[str, Any] = taking.moments(query.named(), "since")
+    sent: dict[str, Any] = taking.moments(query.sent_fields(), "since")
     return answer(asked.memory.events(**sent))
 
 

@@ -75,7 +75,7 @@ def list_people(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
 def name_person(asked: Asking, body: NameRequest) -> Response:
     """Say what the caller calls somebody: a name, a username, an alias, or what they are. A key
     that may not read is told their id alone."""
-    return _told(asked, asked.writing.name(**body.named()))
+    return _told(asked, asked.write_view.name(**body.sent_fields()))
 
 
 @routes.post(
@@ -84,7 +84,7 @@ def name_person(asked: Asking, body: NameRequest) -> Response:
 def merge_people(asked: Asking, body: MergeRequest) -> Response:
     """Two people whom the caller named are one to the caller, in private chats. Nobody else hears
     of it, or hears anything else for it."""
-    return _told(asked, asked.writing.merge_people(**body.named()))
+    return _told(asked, asked.write_view.merge_people(**body.sent_fields()))
 
 
 @routes.post(
@@ -92,7 +92,7 @@ def merge_people(asked: Asking, body: MergeRequest) -> Response:
 )
 def unmerge_people(asked: Asking, body: UnmergeRequest) -> Response:
     """Undo the merge of this person into another."""
-    return _told(asked, asked.writing.unmerge_people(**body.named()))
+    return _told(asked, asked.write_view.unmerge_people(**body.sent_fields()))
 
 
 @routes.get("/api/about", scope=Scope.READ, gives=Page[Memory])
@@ -104,7 +104,7 @@ def list_about(asked: Asking, query: Annotated[AboutQuery, Query()]) -> Response
 @routes.post("/api/relations", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def relate_memories(asked: Asking, body: RelateRequest) -> Response:
     """Say that two of the caller's memories belong together, from the first to the second."""
-    asked.writing.relate(**body.named())
+    asked.write_view.relate(**body.sent_fields())
     return nothing()
 
 
@@ -115,5 +115,5 @@ def show_stats(asked: Asking) -> Response:
 
 
 def _told(asked: Asked, person: PersonRecord) -> Response:
-    told = person if asked.may_hear else replace(person, names=(), identities=frozenset())
+    told = person if asked.may_read else replace(person, names=(), identities=frozenset())
     return answer(told)

@@ -98,8 +98,8 @@ def query_memories(asked: Asking, body: QueryRequest) -> Response:
     """Lines for the prompt of an agent, and with `full` the records behind them. An agent with an
     allow-list gets nothing outside of it."""
     if body.agent is not None:
-        asked = asked.naming(agent=body.agent)
-    found = asked.view.query(**body.named("agent"))
+        asked = asked.with_claims(agent=body.agent)
+    found = asked.view.query(**body.sent_fields("agent"))
     if body.form != BULLETS:
         return answer(found)
     return plain([_line(one) for one in found])
@@ -109,7 +109,7 @@ def query_memories(asked: Asking, body: QueryRequest) -> Response:
 def recall_memories(asked: Asking, body: RecallRequest) -> Response:
     """What comes to mind for a question, strongest first, with why and by which rule."""
     moments = ("updated_after", "updated_before", "as_of")
-    return answer(asked.view.recall(**taking.moments(body.named(), *moments)))
+    return answer(asked.view.recall(**taking.moments(body.sent_fields(), *moments)))
 
 
 @routes.get("/api/block", scope=Scope.READ, gives=Block)
@@ -121,7 +121,7 @@ def show_block(asked: Asking, query: Annotated[BlockQuery, Query()]) -> Response
 @routes.post("/api/fresh", scope=Scope.READ, gives=Fresh)
 def show_fresh(asked: Asking, body: FreshRequest) -> Response:
     """What changed since the block, and what comes to mind: for the part that is new each turn."""
-    return answer(asked.view.fresh(**body.named()))
+    return answer(asked.view.fresh(**body.sent_fields()))
 
 
 @routes.get("/api/delta", scope=Scope.READ, gives=Delta)

@@ -27,7 +27,7 @@ class Refused(Exception):
         self.name = name
         self.detail = detail
         self.headers = headers
-        self.more = more
+        self.members = more
 
 
 class Suggested(Exception):
@@ -43,7 +43,7 @@ def told(error: Exception, request_id: str) -> Response:
     """Any error as an answer. What nobody expected is logged by its kind and place alone: its
     message may hold what somebody said."""
     if isinstance(error, Refused):
-        found = problems.wire_problem(error.name, request_id, error.detail, **error.more)
+        found = problems.wire_problem(error.name, request_id, error.detail, **error.members)
         return problem(found, error.headers)
     if isinstance(error, Suggested):
         more = {"suggestion": error.suggestion}

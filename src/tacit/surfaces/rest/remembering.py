@@ -28,17 +28,17 @@ class SuggestBody(Given):
 @routes.post("/api/remember", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,))
 def remember(asked: Asking, body: RememberFields) -> Response:
     """Keep a fact. Under a key it has one value: written again, it becomes a new version."""
-    fields = moments(body.named("content"), *MOMENTS)
-    return answer(asked.writing.remember(body.content, **fields))
+    fields = moments(body.sent_fields("content"), *MOMENTS)
+    return answer(asked.write_view.remember(body.content, **fields))
 
 
 @routes.post("/api/suggest", scope=Scope.READ, gives=Suggestion | None)
 def suggest_update(asked: Asking, body: SuggestBody) -> Response:
     """The memory that is better changed than joined by another one; null where there is none."""
-    return answer(asked.view.suggest_update(**body.named()))
+    return answer(asked.view.suggest_update(**body.sent_fields()))
 
 
 @routes.post("/api/wipe", scope=Scope.ERASE, gives=Erased, once=True)
 def wipe(asked: Asking) -> Response:
     """Remove everything of the caller's for good. In a private chat only."""
-    return answer(asked.writing.wipe())
+    return answer(asked.write_view.wipe())

@@ -39,14 +39,14 @@ def joined_chat(asked: Asking, chat: str, body: JoinedRequest) -> Response:
 @routes.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
 def left_chat(asked: Asking, chat: str, body: LeftRequest) -> Response:
     """Somebody left a group; without a person, everybody did."""
-    asked.memory.left(chat, **body.named())
+    asked.memory.left(chat, **body.sent_fields())
     return nothing()
 
 
 @routes.post("/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,))
 def confidential_chat(asked: Asking, chat: str, body: ConfidentialRequest) -> Response:
     """What is said in a confidential group does not leave it."""
-    asked.memory.set_confidential(chat, **body.named())
+    asked.memory.set_confidential(chat, **body.sent_fields())
     return nothing()
 
 

@@ -43,11 +43,11 @@ class Declared:
     method: str
     path: str
     handler: Callable[..., Any]
-    gives: Any
+    response_type: Any
     status: int
     tag: str
     problems: Mapping[int, Any]
-    told_of: Mapping[str, Any]
+    extensions: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Routes:
     """The routes of one topic; `register` adds them to an app, in the order they were written."""
 
     tag: str
-    declared: list[Declared] = field(default_factory=list)
+    declarations: list[Declared] = field(default_factory=list)
 
     def get(self, path: str, **told: Any) -> Callable[[H], H]:
         return self._add("GET", path, **told)
@@ -109,16 +109,16 @@ class Routes:
             found = problems if isinstance(problems, Mapping) else dict.fromkeys(problems)
             all_of = () if scope is None else ALWAYS
             every = dict.fromkeys((*all_of, *(WITH_BODY if body else ())))
-            self.declared.append(
+            self.declarations.append(
                 Declared(
                     method=method,
                     path=path,
                     handler=handler,
-                    gives=gives,
+                    response_type=gives,
                     status=status,
                     tag=self.tag,
                     problems={**every, **(dict.fromkeys((404, 409)) if once else {}), **found},
-                    told_of=told_of,
+                    extensions=told_of,
                 )
             )
             return handler
@@ -126,12 +126,12 @@ class Routes:
         return add
 
     def register(self, app: FastAPI) -> None:
-        for one in self.declared:
+        for one in self.declarations:
             app.router.add_api_route(
                 one.path,
                 one.handler,
                 methods=[one.method],
-                response_model=one.gives,
+                response_model=one.response_type,
                 status_code=one.status,
                 tags=[one.tag],
                 name=one.handler.__name__,
@@ -139,7 +139,7 @@ class Routes:
                 summary=_sentence(one.handler),
                 responses={code: dict(more or {}) for code, more in one.problems.items()},
                 route_class_override=AskedRoute,
-                openapi_extra=dict(one.told_of),
+                openapi_extra=dict(one.extensions),
             )
 
 

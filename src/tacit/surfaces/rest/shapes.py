@@ -32,7 +32,7 @@ class Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    def named(self, *left_out: str) -> dict[str, Any]:
+    def sent_fields(self, *left_out: str) -> dict[str, Any]:
         """What was sent, and nothing else: the defaults are the library's own."""
         sent = self.model_fields_set - set(left_out)
         return {name: getattr(self, name) for name in sent}

@@ -28,9 +28,9 @@ class Lines(Response):
         super().__init__(media_type=media_type)
         del self.headers["content-length"]
         self._lines = lines
-        self._first = self._part()
+        self._first_chunk = self._next_chunk()
 
-    def _part(self) -> bytes:
+    def _next_chunk(self) -> bytes:
         parts: list[bytes] = []
         size = 0
         for line in self._lines:
@@ -45,17 +45,17 @@ class Lines(Response):
         await send({"type": "http.response.start", **start})
         gone = asyncio.create_task(_hung_up(receive))
         try:
-            await self._send_parts(scope["app"].state.pool, send, gone)
+            await self._send_chunks(scope["app"].state.pool, send, gone)
         finally:
             gone.cancel()
             await asyncio.gather(gone, return_exceptions=True)
 
-    async def _send_parts(self, pool: Executor, send: Send, gone: asyncio.Task[None]) -> None:
-        part = self._first
+    async def _send_chunks(self, pool: Executor, send: Send, gone: asyncio.Task[None]) -> None:
+        part = self._first_chunk
         while part:
             await send({"type": "http.response.body", "body": part, "more_body": True})
             try:
-                part = await run(pool, self._part)
+                part = await run(pool, self._next_chunk)
             except Exception as error:  # noqa: BLE001 (cut short)
                 _log.error("%s in the middle of an answer", type(error).__name__)
                 raise BrokenOff from None

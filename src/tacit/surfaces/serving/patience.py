@@ -21,36 +21,36 @@ class Patient(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         state = self.conn.their_state
         if state is h11.SEND_BODY:
-            self._ended()
-            self._wait()
+            self._cancel_timer()
+            self._start_timer()
         elif state is h11.IDLE:
-            self._wait()
+            self._start_timer()
         else:
-            self._ended()
+            self._cancel_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended()
+        self._cancel_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def _start_timer(self) -> None:
         if self._deadline is None:
             seconds = limits.SERVER_SILENCE_MAX_SECONDS
-            self._deadline = self.loop.call_later(seconds, self._give_up)
+            self._deadline = self.loop.call_later(seconds, self._abort_connection)
 
-    def _ended(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up(self) -> None:
+    def _abort_connection(self) -> None:
         self._deadline = None
         if self.flow.read_paused:
-            self._wait()
+            self._start_timer()
         else:
             self.transport.abort()

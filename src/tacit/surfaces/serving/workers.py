@@ -39,16 +39,16 @@ class Workers:
     def run(self, drain_seconds: int) -> None:
         before = {one: signal.signal(one, self._stop) for one in (signal.SIGTERM, signal.SIGINT)}
         try:
-            self._look_after()
+            self._supervise()
         finally:
-            self._end(drain_seconds + limits.SERVER_CLOSE_MAX_SECONDS)
+            self._stop_workers(drain_seconds + limits.SERVER_CLOSE_MAX_SECONDS)
             for one, handler in before.items():
                 signal.signal(one, handler)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._stopping.set()
 
-    def _look_after(self) -> None:
+    def _supervise(self) -> None:
         soon = 0
         while not self._stopping.is_set():
             while len(self._running) < self._count:
@@ -80,7 +80,7 @@ class Workers:
         self._running[process] = time.monotonic()
         self._log.tell("worker started", pid=process.pid)
 
-    def _end(self, most_seconds: float) -> None:
+    def _stop_workers(self, most_seconds: float) -> None:
         for process in self._running:
             process.terminate()
         until = time.monotonic() + most_seconds

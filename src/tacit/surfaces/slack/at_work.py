@@ -34,25 +34,25 @@ class AtWork:
     ) -> None:
         self._memory = memory
         self._bot = bot
-        self._calls = calls
+        self._api = calls
         self._log = log
         self._thread_count = threads
         self._drain_seconds = drain_seconds
         self._backoff_seconds = backoff_seconds
         self._stop = threading.Event()
         self._connecting = threading.Thread(target=self._connect, name="tacit-slack", daemon=True)
-        self._rooms: Rooms | None = None
+        self._dispatcher: Rooms | None = None
         self.connected = threading.Event()
 
-    def take_in(self, updates: Sequence[Update]) -> int:
+    def add_updates(self, updates: Sequence[Update]) -> int:
         """Kept for good when this returns."""
-        rooms = self._rooms
+        rooms = self._dispatcher
         if rooms is None:
             return self._memory.take_in(CHANNEL, updates)
-        return rooms.take_in(updates)
+        return rooms.add_updates(updates)
 
-    def settle(self, seconds: float) -> bool:
-        return self._rooms is not None and self._rooms.settle(seconds)
+    def wait_until_idle(self, seconds: float) -> bool:
+        return self._dispatcher is not None and self._dispatcher.wait_until_idle(seconds)
 
     def __enter__(self) -> AtWork:
         self._connecting.start()
@@ -66,25 +66,25 @@ class AtWork:
     ) -> None:
         self._stop.set()
         self._connecting.join(_JOIN_SECONDS)
-        if self._rooms is not None:
-            self._rooms.stop(self._drain_seconds)
+        if self._dispatcher is not None:
+            self._dispatcher.stop(self._drain_seconds)
 
     def _connect(self) -> None:
         patience = Patience(CHANNEL, self._log, self._stop, self._backoff_seconds)
-        me = patience.until_done(self._calls.me)
+        me = patience.call_until_done(self._api.get_identity)
         if me is None or self._stop.is_set():
             return
-        known = Names(self._calls.person)
+        known = Names(self._api.get_user)
         rooms = Rooms(
             self._memory,
             self._bot,
             CHANNEL,
             Reading(me, known),
-            SlackOutlet(self._calls, me, known),
+            SlackOutlet(self._api, me, known),
             self._log,
             threads=self._thread_count,
         )
         rooms.start()
-        self._rooms = rooms
+        self._dispatcher = rooms
         self._log.tell("answering", channel=CHANNEL)
         self.connected.set()

@@ -59,7 +59,7 @@ class Calls:
     def __init__(self, client: BoundedClient) -> None:
         self._client = client
 
-    def me(self) -> Me:
+    def get_identity(self) -> Me:
         with _told():
             found = self._client.auth_test()
         team, user = found.get("team_id"), found.get("user_id")
@@ -70,7 +70,7 @@ class Calls:
             raise TokenRefused("the token belongs to no workspace", for_good=False)
         return Me(team=team, user=user)
 
-    def person(self, user: str) -> Person:
+    def get_user(self, user: str) -> Person:
         with _told():
             found = _part(self._client.users_info(user=user).get("user"))
         if not found:
@@ -86,13 +86,13 @@ class Calls:
             ),
         )
 
-    def creator(self, channel: str) -> str | None:
+    def get_channel_creator(self, channel: str) -> str | None:
         with _told():
             found = _part(self._client.conversations_info(channel=channel).get("channel"))
         creator = found.get("creator")
         return creator if isinstance(creator, str) else None
 
-    def direct(self, user: str) -> str:
+    def open_direct_channel(self, user: str) -> str:
         """The channel in which this person and the bot are alone."""
         with _told():
             found = _part(self._client.conversations_open(users=user).get("channel"))
@@ -101,7 +101,7 @@ class Calls:
             raise NotSent("Slack names no channel for this person", for_good=True)
         return channel
 
-    def post(self, channel: str, thread: str | None, message: Json) -> None:
+    def post_message(self, channel: str, thread: str | None, message: Json) -> None:
         with _told():
             self._client.chat_postMessage(
                 channel=channel,
@@ -112,16 +112,16 @@ class Calls:
                 **message,
             )
 
-    def whisper(self, channel: str, user: str, thread: str | None, message: Json) -> None:
+    def post_ephemeral(self, channel: str, user: str, thread: str | None, message: Json) -> None:
         """Where others listen, to be seen by this person alone."""
         with _told():
             self._client.chat_postEphemeral(channel=channel, user=user, thread_ts=thread, **message)
 
-    def replace(self, channel: str, ts: str, message: Json) -> None:
+    def update_message(self, channel: str, ts: str, message: Json) -> None:
         with _told():
             self._client.chat_update(channel=channel, ts=ts, **message)
 
-    def reply(self, url: str, message: Json, *, instead: bool) -> None:
+    def post_to_response_url(self, url: str, message: Json, *, instead: bool) -> None:
         """By the address that came with a command or a button."""
         if not self._client.trusts(url):
             raise NotSent("an answer was to go to an address that is not Slack's", for_good=True)
@@ -129,7 +129,7 @@ class Calls:
         with _told():
             self._client.deliver(url, json.dumps(told).encode(), _UTF8)
 
-    def upload(self, channel: str, thread: str | None, name: str, text: str) -> None:
+    def upload_file(self, channel: str, thread: str | None, name: str, text: str) -> None:
         content = text.encode("utf-8", "replace")
         with _told():
             found = self._client.files_getUploadURLExternal(filename=name, length=len(content))

@@ -111,7 +111,7 @@ def _happened(sent: Sent, who: Requester | None) -> Heard | None:
         before = f"{CHANNEL}:{sent.team}:{sent.before}"
         return Moved(**_around(sent, None), before=before)
     if sent.act == "arrived":
-        return Came(**_around(sent, None), people=(), anew=True)
+        return Came(**_around(sent, None), people=(), bot_joined=True)
     if who is None:
         return None
     if sent.act == "unsaid" and sent.ts is not None:

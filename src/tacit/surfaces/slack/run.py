@@ -56,10 +56,10 @@ def run(memory: Memory, settings: Settings, known: Secrets, log: Log) -> None:
     client = BoundedClient(known.token, how.api_url)
     bot = Bot(memory, settings.chat, console=settings.console)
     running = AtWork(memory, bot, Calls(client), log, threads=settings.chat.threads)
-    app = door(bolt(client, known.signing, running.take_in, how.allowed_chats))
+    app = door(bolt(client, known.signing, running.add_updates, how.allowed_chats))
     with bound(how.host, how.port, "slack") as listening:
         log.tell("listening", address=address(listening))
         with running:
             watched = Watched(app, log, request_spans(settings))
             serve(app, watched, listening, settings.server, log)
-    bot.tell_counts(log, CHANNEL)
+    bot.log_counts(log, CHANNEL)

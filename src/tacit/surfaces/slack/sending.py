@@ -29,16 +29,16 @@ class SlackOutlet:
     ) -> None:
         self._calls = calls
         self._me = me
-        self._known = known
+        self._users = known
         self._pause = pause
 
     def send(
         self, where: Chat, to: Requester | None, what: Say, *, after: Heard | None = None
     ) -> None:
-        way = self._way(where, to, what, after)
+        way = self._choose_delivery(where, to, what, after)
         for number, message in enumerate(messages(what)):
             if number:
-                self._patiently(way, message)
+                self._deliver_with_wait(way, message)
             else:
                 way(message)
         if what.attachment is not None:
@@ -49,45 +49,51 @@ class SlackOutlet:
         made the channel. Guests from another workspace are not, whatever they are there."""
         try:
             user = self._user(who)
-            if self._known(user).is_admin:
+            if self._users(user).is_admin:
                 return True
-            return self._calls.creator(self._channel(where)) == user
+            return self._calls.get_channel_creator(self._channel(where)) == user
         except NotSent:
             return False
 
     # Ways
 
-    def _way(self, where: Chat, to: Requester | None, what: Say, after: Heard | None) -> Way:
+    def _choose_delivery(
+        self, where: Chat, to: Requester | None, what: Say, after: Heard | None
+    ) -> Way:
         if isinstance(after, Command | Press) and not (what.alone and not _is_private(where)):
-            return self._answering(where, to, what, after)
-        if what.alone and not self._is_with(where, to, after):
-            return self._directly(to)
-        return self._openly(where, after)
+            return self._answer_interaction(where, to, what, after)
+        if what.alone and not self._is_private_with(where, to, after):
+            return self._to_direct_channel(to)
+        return self._to_channel(where, after)
 
-    def _answering(
+    def _answer_interaction(
         self, where: Chat, to: Requester | None, what: Say, after: Command | Press
     ) -> Way:
         """Where others listen, nobody else sees what a command or a button leads to, unless it
         stands in place of what everybody saw."""
         hidden = isinstance(after, Command) or after.hidden
         if hidden and after.reply_url is not None:
-            return self._by_url(where, to, after.reply_url, what.instead)
-        aside = self._directly(to) if _is_private(where) and hidden else None
+            return self._to_response_url(where, to, after.reply_url, what.instead)
+        aside = self._to_direct_channel(to) if _is_private(where) and hidden else None
         otherwise = aside or self._to_one(where, to, after)
         if what.instead and isinstance(after, Press) and after.message and not hidden:
             return self._in_place(where, after.message, otherwise)
         return otherwise
 
-    def _by_url(self, where: Chat, to: Requester | None, url: str, instead: bool) -> Way:
+    def _to_response_url(self, where: Chat, to: Requester | None, url: str, instead: bool) -> Way:
         """Such an address serves for half an hour and five answers; after that there are others."""
 
         def way(message: Message) -> None:
             try:
-                self._calls.reply(url, message, instead=instead)
+                self._calls.post_to_response_url(url, message, instead=instead)
             except NotSent as problem:
                 if not problem.for_good:
                     raise
-                other = self._directly(to) if _is_private(where) else self._to_one(where, to, None)
+                other = (
+                    self._to_direct_channel(to)
+                    if _is_private(where)
+                    else self._to_one(where, to, None)
+                )
                 other(message)
 
         return way
@@ -101,7 +107,7 @@ class SlackOutlet:
                 otherwise(message)
                 return
             try:
-                self._calls.replace(channel, before.pop(), message)
+                self._calls.update_message(channel, before.pop(), message)
             except NotSent as problem:
                 if not problem.for_good:
                     raise
@@ -111,19 +117,19 @@ class SlackOutlet:
 
     def _to_one(self, where: Chat, to: Requester | None, after: Heard | None) -> Way:
         if _is_private(where):
-            return self._openly(where, after)
+            return self._to_channel(where, after)
         channel, user, thread = self._channel(where), self._user(to), _thread(after)
-        return lambda message: self._calls.whisper(channel, user, thread, message)
+        return lambda message: self._calls.post_ephemeral(channel, user, thread, message)
 
-    def _openly(self, where: Chat, after: Heard | None) -> Way:
+    def _to_channel(self, where: Chat, after: Heard | None) -> Way:
         channel, thread = self._channel(where), _thread(after)
-        return lambda message: self._calls.post(channel, thread, message)
+        return lambda message: self._calls.post_message(channel, thread, message)
 
-    def _directly(self, to: Requester | None) -> Way:
-        channel = self._calls.direct(self._user(to))
-        return lambda message: self._calls.post(channel, None, message)
+    def _to_direct_channel(self, to: Requester | None) -> Way:
+        channel = self._calls.open_direct_channel(self._user(to))
+        return lambda message: self._calls.post_message(channel, None, message)
 
-    def _patiently(self, way: Way, message: Message) -> None:
+    def _deliver_with_wait(self, way: Way, message: Message) -> None:
         """In the middle of an answer a short wait is better than its beginning twice."""
         try:
             way(message)
@@ -139,15 +145,15 @@ class SlackOutlet:
         if what.attachment is None:
             return
         openly = not what.alone and not isinstance(after, Command | Press)
-        if openly or (_is_private(where) and self._is_with(where, to, after)):
+        if openly or (_is_private(where) and self._is_private_with(where, to, after)):
             channel, thread = self._channel(where), _thread(after)
         else:
-            channel, thread = self._calls.direct(self._user(to)), None
-        self._calls.upload(channel, thread, what.attachment.name, what.attachment.text)
+            channel, thread = self._calls.open_direct_channel(self._user(to)), None
+        self._calls.upload_file(channel, thread, what.attachment.name, what.attachment.text)
 
     # Who and where
 
-    def _is_with(self, where: Chat, to: Requester | None, after: Heard | None) -> bool:
+    def _is_private_with(self, where: Chat, to: Requester | None, after: Heard | None) -> bool:
         """Whether `where` is the place in which this person and the bot are alone. What was typed
         after a slash may have been typed among others."""
         heard = after is not None and after.who is not None and to is not None

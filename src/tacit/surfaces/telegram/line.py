@@ -29,44 +29,44 @@ _TELEGRAM = "https://api.telegram.org"
 class Line:
     def __init__(self, token: str, api_url: str = "") -> None:
         silence()
-        self._wire = Wire()
+        self._request = Wire()
         self._bot = telegram.Bot(
             token,
             base_url=f"{(api_url or _TELEGRAM).rstrip('/')}/bot",
-            request=self._wire,
-            get_updates_request=self._wire,
+            request=self._request,
+            get_updates_request=self._request,
         )
         self._loop = asyncio.new_event_loop()
         self._closed = threading.Event()
         self._polling = threading.Lock()
         self._poll: Future[object] | None = None
-        self._hung_up = False
+        self._polling_stopped = False
         self._background: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="tacit-telegram", daemon=True)
         self._thread.start()
 
     def call(self, what: Call[T], seconds: float = chat_limits.TELEGRAM_CALL_MAX_SECONDS) -> T:
         """Raises `Failed`."""
-        return _result(self._asked(what, seconds), seconds)
+        return _result(self._submit(what, seconds), seconds)
 
-    def soon(self, calls: Sequence[Call[object]]) -> None:
+    def call_in_background(self, calls: Sequence[Call[object]]) -> None:
         """One after the other, while nobody waits. Whatever comes of it, nobody is told."""
         if calls and not self._closed.is_set():
             with contextlib.suppress(RuntimeError):  # closed this very moment
                 self._loop.call_soon_threadsafe(self._begin, calls)
 
-    def me(self) -> Me:
+    def get_identity(self) -> Me:
         user = self.call(lambda bot: bot.get_me())
         return Me(id=user.id, username=user.username or "")
 
-    def hang_up(self) -> None:
+    def stop_polling(self) -> None:
         """Nobody waits for updates any longer, now or later."""
         with self._polling:
-            self._hung_up = True
+            self._polling_stopped = True
             if self._poll is not None:
                 self._poll.cancel()
 
-    def updates(self, offset: int | None, seconds: int) -> list[Fields]:
+    def get_updates(self, offset: int | None, seconds: int) -> list[Fields]:
         """As they came. With an offset, Telegram forgets all before it. Raises `Failed`, also for
         what is no list of updates."""
         asked = {
@@ -77,9 +77,9 @@ class Line:
         }
         patience = seconds + chat_limits.TELEGRAM_CALL_MAX_SECONDS
         with self._polling:
-            if self._hung_up:
+            if self._polling_stopped:
                 raise Failed("network")
-            self._poll = self._asked(
+            self._poll = self._submit(
                 lambda bot: bot.do_api_request(
                     _GET_UPDATES, api_kwargs=asked, read_timeout=patience
                 ),
@@ -101,7 +101,7 @@ class Line:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_SECONDS)
 
-    def _asked(self, what: Call[T], seconds: float) -> Future[T | Failed]:
+    def _submit(self, what: Call[T], seconds: float) -> Future[T | Failed]:
         if self._closed.is_set():
             raise Failed("network")
         wanted = self._bounded(what, seconds)
@@ -118,7 +118,7 @@ class Line:
             for task in (left := asyncio.all_tasks(self._loop)):
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-            self._loop.run_until_complete(self._wire.shutdown())
+            self._loop.run_until_complete(self._request.shutdown())
         finally:
             self._loop.close()
 

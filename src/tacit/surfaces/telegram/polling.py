@@ -33,20 +33,20 @@ def poll(
     while not stop.is_set():
         asked = now()
         try:
-            updates = line.updates(offset, seconds)
+            updates = line.get_updates(offset, seconds)
         except Failed as problem:
-            patience.failed(str(problem), problem.wait_seconds)
+            patience.record_failure(str(problem), problem.wait_seconds)
             continue
         try:
             take_in(updates)
         except StoreError:
-            patience.failed(_STORE)
+            patience.record_failure(_STORE)
             continue
         numbers = [id for one in updates if (id := number(one, "update_id")) is not None]
         if updates and not numbers:
-            patience.failed(str(Failed("unlike")))
+            patience.record_failure(str(Failed("unlike")))
             continue
-        patience.worked()
+        patience.record_success()
         # Told once, it remembers. After a week of silence Telegram may begin its numbers anew,
         # below an offset that we would keep on sending.
         offset = max(numbers) + 1 if numbers else None

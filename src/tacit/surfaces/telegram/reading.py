@@ -43,13 +43,13 @@ class Reading:
     def __call__(self, payload: str) -> Heard | None:
         """As it was taken in. A chat that is no longer allowed is no longer heard."""
         update = json.loads(payload)
-        heard = self.heard(update) if isinstance(update, dict) else None
+        heard = self.parse(update) if isinstance(update, dict) else None
         return heard if heard is not None and self.allows(heard.chat) else None
 
     def allows(self, chat: Chat) -> bool:
         return not self._allowed or chat.id in self._allowed
 
-    def heard(self, update: Fields) -> Heard | None:
+    def parse(self, update: Fields) -> Heard | None:
         """None: nothing that we know what to do with."""
         id = number(update, "update_id")
         if id is None:
@@ -74,9 +74,11 @@ class Reading:
         if chat is None or id is None:
             return None
         around = Around(channel=CHANNEL, update=update, chat=chat, who=who, thread=_thread(message))
-        return self._noted(around, message) or self._said(around, message, str(id), edited=edited)
+        return self._service_message(around, message) or self._text_message(
+            around, message, str(id), edited=edited
+        )
 
-    def _noted(self, around: Around, message: Fields) -> Heard | None:
+    def _service_message(self, around: Around, message: Fields) -> Heard | None:
         """What Telegram itself says in a chat about the chat."""
         to, before = number(message, "migrate_to_chat_id"), number(message, "migrate_from_chat_id")
         if to is not None:
@@ -91,11 +93,11 @@ class Reading:
         went = self._others([part(message, "left_chat_member")])
         return _went(around, went) if went else None
 
-    def _said(
+    def _text_message(
         self, around: Around, message: Fields, id: str, *, edited: bool
     ) -> Said | Unsaid | None:
         said = read(message, self._me.id, self._me.username)
-        if said is None or said.names_another:
+        if said is None or said.addresses_other_bot:
             # Words that were there before may be gone; where somebody is changes all the time.
             words_gone = edited and "location" not in message
             return Unsaid(**around, message=id) if words_gone else None
@@ -109,7 +111,7 @@ class Reading:
             edited=edited,
             quoted=said.quoted,
             forwarded=said.forwarded,
-            addressed=private or said.names_us or said.own.startswith("/"),
+            addressed=private or said.addresses_bot or said.own.startswith("/"),
         )
 
     def _membership(self, update: str, change: Fields) -> Heard | None:
@@ -124,7 +126,7 @@ class Reading:
         if number(user, "id") == self._me.id:
             # Who lets us in is there; of who is there when we are out we hear nothing.
             there = () if by is None else (by,)
-            return Came(**around, people=there, anew=True) if now else None
+            return Came(**around, people=there, bot_joined=True) if now else None
         people = self._others([user])
         if not people:
             return None

@@ -73,13 +73,13 @@ class Telegram:
         self.bot = Bot(memory, settings.chat, console=settings.console)
         outlet = TelegramOutlet(line, stop.wait)
         threads = settings.chat.threads
-        self.rooms = Rooms(memory, self.bot, CHANNEL, reading, outlet, log, threads=threads)
-        self.take_in = Taking(reading, self.rooms.take_in, line, log)
+        self.dispatcher = Rooms(memory, self.bot, CHANNEL, reading, outlet, log, threads=threads)
+        self.receive = Taking(reading, self.dispatcher.add_updates, line, log)
         self._log = log
 
     def stop(self) -> None:
-        self.rooms.stop()
-        self.bot.tell_counts(self._log, CHANNEL)
+        self.dispatcher.stop()
+        self.bot.log_counts(self._log, CHANNEL)
 
 
 def run(memory: Memory, settings: Settings, known: Secrets, log: ServingLog) -> None:
@@ -89,7 +89,7 @@ def run(memory: Memory, settings: Settings, known: Secrets, log: ServingLog) -> 
 
     def end() -> None:
         stop.set()
-        line.hang_up()
+        line.stop_polling()
 
     try:
         with ending(end):
@@ -103,15 +103,17 @@ def run(memory: Memory, settings: Settings, known: Secrets, log: ServingLog) -> 
 
 def polling(memory: Memory, settings: Settings, line: Line, log: Log, stop: Stop) -> None:
     patience = Patience(CHANNEL, log, stop)
-    me = patience.until_done(line.me)
+    me = patience.call_until_done(line.get_identity)
     # As long as Telegram tells somebody, it does not answer who asks.
-    if me is None or not patience.until_done(lambda: line.call(lambda bot: bot.delete_webhook())):
+    if me is None or not patience.call_until_done(
+        lambda: line.call(lambda bot: bot.delete_webhook())
+    ):
         return
     telegram = Telegram(memory, settings, line, me, log, stop)
-    telegram.rooms.start()
+    telegram.dispatcher.start()
     log.tell("answering", channel=CHANNEL, mode="polling")
     try:
-        poll(line, telegram.take_in, patience, stop)
+        poll(line, telegram.receive, patience, stop)
     finally:
         telegram.stop()
 
@@ -128,13 +130,15 @@ def told(
     how, patience = settings.telegram, Patience(CHANNEL, log, stop)
     with bound(how.host, how.port, "telegram") as listening:
         log.tell("listening", address=address(listening))
-        me = patience.until_done(line.me)
-        if me is None or not patience.until_done(lambda: announce(line, how.webhook_url, secret)):
+        me = patience.call_until_done(line.get_identity)
+        if me is None or not patience.call_until_done(
+            lambda: announce(line, how.webhook_url, secret)
+        ):
             return
         telegram = Telegram(memory, settings, line, me, log, stop)
-        telegram.rooms.start()
+        telegram.dispatcher.start()
         log.tell("answering", channel=CHANNEL, mode="webhook")
-        served = app(telegram.take_in, how.webhook_url, secret)
+        served = app(telegram.receive, how.webhook_url, secret)
         try:
             watched = Watched(served, log, request_spans(settings))
             serve(served, watched, listening, settings.server, log)

@@ -40,7 +40,7 @@ class _Target:
 
 class TelegramOutlet:
     def __init__(self, line: Line, pause: Callable[[float], object]) -> None:
-        self._line = line
+        self._client = line
         self._pause = pause
 
     def send(
@@ -51,26 +51,26 @@ class TelegramOutlet:
         keys = _keyboard(what.buttons)
         for count, text in enumerate(texts, 1):
             last = keys if count == len(texts) else None
-            target = self._say(target, text, last, begun=count > 1)
+            target = self._send_text(target, text, last, begun=count > 1)
         if what.attachment is not None:
             self._attach(target, what.attachment, begun=bool(texts))
 
     def is_admin(self, where: Chat, who: Requester) -> bool:
         try:
             chat, user = number(where.id), number(who.key)
-            member = self._line.call(lambda bot: bot.get_chat_member(chat, user))
+            member = self._client.call(lambda bot: bot.get_chat_member(chat, user))
         except NotSent:
             return False
         return member.status in _ADMINS
 
-    def _say(
+    def _send_text(
         self, target: _Target, text: str, keys: InlineKeyboardMarkup | None, *, begun: bool
     ) -> _Target:
         """Where the next part goes: what is replaced or answered is so once."""
-        if target.replaced is not None and self._replaced(target, text, keys):
+        if target.replaced is not None and self._edit_message(target, text, keys):
             return replace(target, replaced=None, answered=None)
         target = replace(target, replaced=None)
-        return self._tried(
+        return self._send_with_retries(
             target,
             lambda now: (
                 lambda bot: bot.send_message(
@@ -86,10 +86,10 @@ class TelegramOutlet:
             begun=begun,
         )
 
-    def _replaced(self, target: _Target, text: str, keys: InlineKeyboardMarkup | None) -> bool:
+    def _edit_message(self, target: _Target, text: str, keys: InlineKeyboardMarkup | None) -> bool:
         """False: there is nothing left to replace, and it is said anew."""
         try:
-            self._tried(
+            self._send_with_retries(
                 target,
                 lambda now: (
                     lambda bot: bot.edit_message_text(
@@ -111,7 +111,7 @@ class TelegramOutlet:
         raw = attachment.text.encode("utf-8", "replace")
         if len(raw) > chat_limits.TELEGRAM_FILE_MAX_BYTES:
             raise NotSent("the file is too large for Telegram", for_good=True)
-        self._tried(
+        self._send_with_retries(
             target,
             lambda now: (
                 lambda bot: bot.send_document(
@@ -125,27 +125,29 @@ class TelegramOutlet:
             begun=begun,
         )
 
-    def _tried(
+    def _send_with_retries(
         self, target: _Target, call: Callable[[_Target], Call[object]], *, begun: bool
     ) -> _Target:
         """A group that moved is followed once. What Telegram wants later is left for later, unless
         a part of it is there already: then the rest is waited for, a while."""
         for turn in range(chat_limits.TELEGRAM_SENDS_MAX_COUNT):
             try:
-                self._line.call(call(target))
+                self._client.call(call(target))
                 return replace(target, answered=None)
             except Failed as problem:
                 left = chat_limits.TELEGRAM_SENDS_MAX_COUNT - turn - 1
-                if problem.why in ("unchanged", "unreadable"):
+                if problem.reason in ("unchanged", "unreadable"):
                     return target  # it is there, whatever Telegram says about it
-                if problem.why in ("gone", "moved") and target.replaced is not None:
+                if problem.reason in ("gone", "moved") and target.replaced is not None:
                     raise _Gone from None
                 if problem.moved_to is not None and left:
                     # Ids of messages and topics do not move along.
                     target = _Target(chat=problem.moved_to)
                     continue
                 pause = problem.wait_seconds or backoff(turn + 1)
-                waits = problem.why in ("network", "unlike") or (problem.why == "slow" and begun)
+                waits = problem.reason in ("network", "unlike") or (
+                    problem.reason == "slow" and begun
+                )
                 if not waits or not left or pause > chat_limits.CHAT_BACKOFF_MAX_SECONDS:
                     raise
                 self._pause(pause)

@@ -23,9 +23,9 @@ class Taking:
     def __init__(
         self, reading: Reading, take_in: Callable[[Sequence[Update]], int], line: Line, log: Log
     ) -> None:
-        self._reading = reading
+        self._parser = reading
         self._take_in = take_in
-        self._line = line
+        self._client = line
         self._log = log
 
     def __call__(self, raw: Sequence[Fields]) -> None:
@@ -33,10 +33,10 @@ class Taking:
         updates: list[Update] = []
         answers: list[Call[object]] = []
         for one in raw:
-            heard = self._heard(one)
+            heard = self._parse(one)
             if heard is None:
                 continue
-            if not self._reading.allows(heard.chat):
+            if not self._parser.allows(heard.chat):
                 answers += [_told_id(heard)] if _asks_for_id(heard) else []
                 continue
             update = _update(heard, one)
@@ -47,11 +47,11 @@ class Taking:
             if isinstance(heard, Pressed):
                 answers.append(_seen(words(part(one, "callback_query"), "id")))
         self._keep(updates)
-        self._line.soon(answers)
+        self._client.call_in_background(answers)
 
-    def _heard(self, raw: Fields) -> Heard | None:
+    def _parse(self, raw: Fields) -> Heard | None:
         try:
-            return self._reading.heard(raw)
+            return self._parser.parse(raw)
         except Exception as error:  # noqa: BLE001 - one odd update must not hold up all others
             self._log.failed("update left out", error)
             return None

@@ -58,7 +58,7 @@ class Failed(NotSent):
     ) -> None:
         for_good = why in _FOR_GOOD
         super().__init__(_PROBLEMS[why], for_good=for_good, wait_seconds=wait_seconds)
-        self.why = why
+        self.reason = why
         self.moved_to = moved_to
 
 

@@ -18,8 +18,8 @@ class Words:
     own: str
     quoted: tuple[Quoted, ...] = ()
     forwarded: bool = False
-    names_us: bool = False  # by our user name, or as the one who is answered
-    names_another: bool = False  # a command that another bot is to follow
+    addresses_bot: bool = False  # by our user name, or as the one who is answered
+    addresses_other_bot: bool = False  # a command that another bot is to follow
 
 
 def read(message: Fields, bot: int, username: str) -> Words | None:
@@ -36,13 +36,13 @@ def read(message: Fields, bot: int, username: str) -> Words | None:
     quoted = (*([answered] if answered else []), *(Quoted(text=block) for block in blocks))
     addressed = _commanded(_without_name(own, username))
     if addressed is not None and addressed.username != username.lower():
-        return Words(own=own, names_another=True)
+        return Words(own=own, addresses_other_bot=True)
     named = re.search(rf"(?<!\w)@{re.escape(username)}(?!\w)", own, re.IGNORECASE) is not None
     return Words(
         own=_without_name(own, username) if addressed is None else addressed.text,
         quoted=quoted,
         forwarded=not own,
-        names_us=named or addressed is not None or _answers_us(message, bot),
+        addresses_bot=named or addressed is not None or _answers_us(message, bot),
     )
 
 

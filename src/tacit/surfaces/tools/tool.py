@@ -37,7 +37,7 @@ class Tool:
     destructive: bool = False
     idempotent: bool = False
     returns: Schema | None = None  # the schema of an answer's data, where one is promised
-    other_names: Mapping[str, str] = field(default_factory=dict)  # of its arguments
+    argument_aliases: Mapping[str, str] = field(default_factory=dict)  # of its arguments
 
     @property
     def read_only(self) -> bool:
@@ -46,7 +46,7 @@ class Tool:
     def call(self, arguments: object) -> Answer:
         """Never raises for what a model wrote, nor where the database does not answer just now."""
         try:
-            return self.act(checked(self.parameters, self._named(arguments)))
+            return self.act(checked(self.parameters, self._rename_arguments(arguments)))
         except (StoreBusy, StoreUnavailable):
             return Answer(text=_NOT_NOW, failed=True)
         except StoreError:
@@ -54,11 +54,11 @@ class Tool:
         except TacitError as error:
             return Answer(text=in_words(error), failed=True)
 
-    def _named(self, arguments: object) -> object:
-        if not self.other_names or not isinstance(arguments, Mapping):
+    def _rename_arguments(self, arguments: object) -> object:
+        if not self.argument_aliases or not isinstance(arguments, Mapping):
             return arguments
         given = dict(arguments)
-        for other, name in self.other_names.items():
+        for other, name in self.argument_aliases.items():
             if other in given and name not in given:
                 given[name] = given.pop(other)
         return given

@@ -44,7 +44,7 @@ def _get(view: View) -> Tool:
         act=act,
         needs=("read",),
         idempotent=True,
-        other_names=_CATEGORY,
+        argument_aliases=_CATEGORY,
     )
 
 
@@ -98,7 +98,7 @@ def _put(view: View, message: str | None, least: Sensitivity | None) -> Tool:
         act=act,
         needs=("write",),
         idempotent=True,
-        other_names=_CATEGORY,
+        argument_aliases=_CATEGORY,
     )
 
 
@@ -133,7 +133,7 @@ def _list(view: View) -> Tool:
         act=act,
         needs=("read",),
         idempotent=True,
-        other_names=_CATEGORY,
+        argument_aliases=_CATEGORY,
     )
 
 
@@ -150,7 +150,7 @@ def _delete(view: View) -> Tool:
         needs=("write",),
         destructive=True,
         idempotent=True,
-        other_names=_CATEGORY,
+        argument_aliases=_CATEGORY,
     )
 
 
@@ -168,7 +168,7 @@ def _delete_namespace(view: View) -> Tool:
         needs=("write",),
         destructive=True,
         idempotent=True,
-        other_names=_CATEGORY,
+        argument_aliases=_CATEGORY,
     )
 
 

@@ -34,11 +34,11 @@ class Untellable(ValueError):
 
     def __init__(self, at: str, problem: str) -> None:
         super().__init__(f"{at or 'the value'}: {problem}")
-        self.at = at
+        self.path = at
         self.problem = problem
 
-    def under(self, name: object) -> Untellable:
-        return Untellable(f"{name}.{self.at}" if self.at else str(name), self.problem)
+    def nested_in(self, name: object) -> Untellable:
+        return Untellable(f"{name}.{self.path}" if self.path else str(name), self.problem)
 
 
 def encode(value: object) -> Any:
@@ -99,7 +99,7 @@ def _fields_of(names: tuple[str, ...]) -> Way:
                 one = getattr(value, name)
                 told[name] = one if type(one) in _AS_IT_IS else encode(one)
         except Untellable as wrong:
-            raise wrong.under(name) from None
+            raise wrong.nested_in(name) from None
         return told
 
     return way
@@ -112,7 +112,7 @@ def _named(value: Mapping[object, object]) -> dict[str, Any]:
         for name, one in value.items():
             told[_name(name)] = encode(one)
     except Untellable as wrong:
-        raise wrong.under(name) from None
+        raise wrong.nested_in(name) from None
     return told
 
 
@@ -181,7 +181,7 @@ def _record(what: Any) -> Way:
                 elif not optional:
                     raise Untellable("", "is missing")
         except Untellable as wrong:
-            raise wrong.under(name) from None
+            raise wrong.nested_in(name) from None
         return cls(**known)
 
     return back
@@ -261,7 +261,7 @@ def _mapping(what: Any) -> Way:
             for name, part in value.items():
                 told[name] = one(part)
         except Untellable as wrong:
-            raise wrong.under(name) from None
+            raise wrong.nested_in(name) from None
         return told
 
     return back

@@ -21,19 +21,19 @@ _AROUND_AN_ID = "[](){}<>`'\".,"
 class Asked:
     memory: Memory
     view: View
-    heard: Heard
+    message: Heard
     who: Requester
     words: tuple[str, ...]  # after the command; of a button, what its data names
-    outlet: Outlet  # to tell somebody else
+    sender: Outlet  # to tell somebody else
     console: ConsoleSettings
 
     @property
     def private(self) -> bool:
-        return is_private(self.heard)
+        return is_private(self.message)
 
-    def once(self, word: str) -> View:
+    def idempotent_view(self, word: str) -> View:
         """For one write: an update that comes a second time does not do it a second time."""
-        return self.view.once(f"{self.heard.channel}:{self.heard.update}/{word}")
+        return self.view.once(f"{self.message.channel}:{self.message.update}/{word}")
 
 
 def is_private(heard: Heard) -> bool:

@@ -87,10 +87,10 @@ class Commands:
         asked = Asked(
             memory=self.memory,
             view=view,
-            heard=pressed,
+            message=pressed,
             who=pressed.who,
             words=tuple(words),
-            outlet=outlet,
+            sender=outlet,
             console=self.console,
         )
         return _kindly(BUTTONS[does], asked)
@@ -105,10 +105,10 @@ class Commands:
         asked = Asked(
             memory=self.memory,
             view=view,
-            heard=said,
+            message=said,
             who=said.who,
             words=(said.text,),
-            outlet=outlet,
+            sender=outlet,
             console=self.console,
         )
         return _kindly(lambda one: forgetting.choose(one, question), asked)
@@ -133,10 +133,10 @@ class Commands:
         asked = Asked(
             memory=self.memory,
             view=view,
-            heard=said,
+            message=said,
             who=said.who,
             words=words,
-            outlet=outlet,
+            sender=outlet,
             console=self.console,
         )
         return _kindly(IN_PRIVATE.get(name) or ANYWHERE[name], asked)

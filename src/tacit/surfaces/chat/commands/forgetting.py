@@ -59,7 +59,7 @@ def forget(asked: Asked) -> list[Say]:
 def delete(asked: Asked, id: str) -> list[Say]:
     """Where others listen, not even its owner is told what it said."""
     known = _content(asked.view, id)
-    asked.once("forget").forget(id)
+    asked.idempotent_view("forget").forget(id)
     told = wording.DELETED_HERE
     if asked.private and known is not None:
         told = wording.DELETED.format(shortened(known))
@@ -74,11 +74,11 @@ def _drop(asked: Asked, ids: Sequence[str]) -> list[Say]:
     for id in ids:
         with suppress(NotFound):
             if id in waiting:
-                asked.once(f"decline/{id}").decline(id)
+                asked.idempotent_view(f"decline/{id}").decline(id)
                 declined.append(waiting[id])
             else:
                 content = with_key(asked.view.show(id))
-                asked.once(f"forget/{id}").forget(id)
+                asked.idempotent_view(f"forget/{id}").forget(id)
                 forgotten[id] = content
     if not forgotten and not declined:
         return tell(wording.NO_SUCH)
@@ -106,7 +106,7 @@ def chosen(asked: Asked) -> list[Say]:
 def choose(asked: Asked, question: Question) -> list[Say]:
     """By a reply in words to the list; nothing where it is none."""
     (text,) = asked.words
-    if question.wipes:
+    if question.erases_all:
         return _answer_about_everything(asked, text)
     if spelled_out(text) == (FORGET_COMMAND, (ALL,)):
         return []  # not these alone
@@ -140,14 +140,14 @@ def _answer_about_everything(asked: Asked, text: str) -> list[Say]:
 
 
 def _wiped(asked: Asked) -> Say:
-    erased = asked.once("wipe").wipe()
+    erased = asked.idempotent_view("wipe").wipe()
     return say(wording.ERASED_ALL.format(erased.count))
 
 
 def _ask_about_everything(asked: Asked) -> Say:
     yes = button(asked.who, wording.ERASE_ALL, WIPE, "y")
     no = button(asked.who, wording.KEEP_ALL, WIPE, "n")
-    asks = Question(ids=(), wipes=True)
+    asks = Question(ids=(), erases_all=True)
     return say(*worded(wording.ALL_OF_IT), buttons=((yes, no),), asks=asks)
 
 

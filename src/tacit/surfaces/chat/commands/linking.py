@@ -50,7 +50,7 @@ def accept(asked: Asked) -> list[Say]:
     """The side that was given the code. Nothing is shared before the other side said yes."""
     (given,) = asked.words
     try:
-        waiting = asked.once("link").accept_link(given)
+        waiting = asked.idempotent_view("link").accept_link(given)
     except NotFound:
         told = wording.LINK_NOT_THAT
     except TooManyRequests as wait:
@@ -68,7 +68,7 @@ def accept(asked: Asked) -> list[Say]:
 
 def unlink(asked: Asked) -> list[Say]:
     try:
-        asked.once("unlink").unlink_me()
+        asked.idempotent_view("unlink").unlink_me()
     except NotFound:
         return tell(wording.UNLINKED_ALREADY)
     return tell(wording.UNLINKED)
@@ -106,10 +106,10 @@ def _yes_to(other: str) -> str:
 
 def _call(asked: Asked, other: str, what: Say) -> None:
     """Tell the other side, alone, where this channel reaches it."""
-    if other.partition(":")[0] != asked.heard.channel:
+    if other.partition(":")[0] != asked.message.channel:
         return
     with suppress(NotSent):
-        asked.outlet.send(asked.heard.chat, Requester(other), replace(what, alone=True))
+        asked.sender.send(asked.message.chat, Requester(other), replace(what, alone=True))
 
 
 def _confirm(asked: Asked, meant: str | None = None) -> list[Say]:
@@ -118,7 +118,7 @@ def _confirm(asked: Asked, meant: str | None = None) -> list[Say]:
     if waiting is not None and meant not in (None, _yes_to(waiting.identity)):
         return tell(wording.LINK_NOTHING_WAITS)
     try:
-        asked.once("link").confirm_link()
+        asked.idempotent_view("link").confirm_link()
     except NotFound:
         return tell(wording.LINK_NOTHING_WAITS)
     except Conflict:
@@ -130,5 +130,5 @@ def _confirm(asked: Asked, meant: str | None = None) -> list[Say]:
 
 
 def _refuse(asked: Asked) -> list[Say]:
-    asked.once("link").refuse_link()
+    asked.idempotent_view("link").refuse_link()
     return tell(wording.NOT_LINKED)

@@ -53,7 +53,7 @@ def other_page_seen(asked: Asked) -> list[Say]:
 
 
 def _show_to(asked: Asked, id: str, wanted: Visibility) -> list[Say]:
-    asked.once("vis").set_visibility(id, wanted)
+    asked.idempotent_view("vis").set_visibility(id, wanted)
     if wanted is Visibility.PRIVATE_ONLY:
         return tell(wording.NOW_PRIVATE)
     now = asked.view.show(id)

@@ -63,12 +63,12 @@ def export(asked: Asked) -> list[Say]:
 
 def confidential(asked: Asked) -> list[Say]:
     """What leaves a group is for its admins to say, as the channel knows them."""
-    heard = asked.heard
+    heard = asked.message
     if heard.chat.kind is not ChatKind.GROUP:
         return tell(wording.GROUPS_ONLY)
     if asked.words not in ((), ("on",), ("off",)):
         return tell(wording.HOW_CONFIDENTIAL)
-    if not asked.outlet.is_admin(heard.chat, asked.who):
+    if not asked.sender.is_admin(heard.chat, asked.who):
         return tell(wording.ADMINS_ONLY)
     on = asked.words != ("off",)
     asked.memory.set_confidential(heard.chat.id, on)

@@ -70,9 +70,9 @@ def take_back(asked: Asked) -> list[Say]:
         return [_instead(wording.CHANGED_SINCE)]
     earlier = _wording_before(asked.view.history(id), version)
     if earlier is None:
-        asked.once("undo").forget(id)
+        asked.idempotent_view("undo").forget(id)
     else:
-        asked.once("undo").update(id, earlier)
+        asked.idempotent_view("undo").update(id, earlier)
     if not asked.private:
         return [_instead(wording.UNDONE)]
     if earlier is None:
@@ -86,7 +86,7 @@ def restore(asked: Asked) -> list[Say]:
     ids = words.split(",")
     try:
         for id in ids:
-            asked.once(f"restore/{id}").restore(id)
+            asked.idempotent_view(f"restore/{id}").restore(id)
     except Conflict:
         return [_instead(wording.CHANGED_SINCE)]
     if not asked.private:
@@ -169,7 +169,7 @@ def _replaced(view: View, changed: Changed, done: Sequence[Last]) -> dict[str, s
 
 def _take_back(asked: Asked, last: Last, replaced: str | None) -> tuple[Span, ...]:
     memory, event = last.memory, last.entry.event
-    once = asked.once(f"undo/{memory.id}")
+    once = asked.idempotent_view(f"undo/{memory.id}")
     try:
         if event is Event.DELETE and not _taken(asked.view, memory):
             once.restore(memory.id)

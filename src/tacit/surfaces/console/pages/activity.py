@@ -19,13 +19,13 @@ _MOST = limits.PAGE_MAX_COUNT
 
 @pages.get("/activity", who=Who.BOTH, nav="Activity")
 def show(asked: Asked) -> Response:
-    words = asked.visitor.words
+    words = asked.visitor.api
     try:
         found = words.activity(limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor"))
     except InvalidInput as wrong:
-        asked, found = asked.shown_again(wrong), NONE
+        asked, found = asked.with_error(wrong), NONE
     counts = words.activity_days()
-    return asked.page(
+    return asked.render(
         "activity.html",
         found=found,
         days=lately.days(found, waiting=_waiting(asked)),

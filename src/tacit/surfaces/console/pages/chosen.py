@@ -23,7 +23,7 @@ from tacit.surfaces.console.visitor import Visitor
 
 T = TypeVar("T")
 pages = Pages(
-    said={"none-chosen": Said(one="Nothing was done: choose some of them, then what to do.")}
+    flashes={"none-chosen": Said(one="Nothing was done: choose some of them, then what to do.")}
 )
 ACTS: Mapping[str, tuple[Callable[[Visitor, str], Done], str]] = {
     "forget": (acting.forget, "forgotten"),
@@ -47,7 +47,7 @@ def act(asked: Asked) -> Response:
     ids, back = _chosen(asked), searching.address(asked, "/")
     wanted = asked.form.line("act") or ""
     if not ids or wanted == "nothing":
-        return asked.to(back, said="none-chosen")
+        return asked.redirect(back, said="none-chosen")
     if wanted == "erase":
         return ask_to_erase(asked)
     if wanted == "visibility":
@@ -66,7 +66,7 @@ def act(asked: Asked) -> Response:
 def ask_to_erase(asked: Asked) -> Response:
     """On a page of its own, which shows what would go; nothing is done yet."""
     memories, refused = _each(asked, lambda id: acting.memory_of(asked.visitor, id))
-    return asked.page(
+    return asked.render(
         "chosen_erase.html",
         memories=memories,
         refused=refused,
@@ -79,9 +79,9 @@ def ask_to_erase(asked: Asked) -> Response:
 def ask_to_raise(asked: Asked, to: Visibility, raised: list[Memory]) -> Response:
     """On a page of its own, which shows who could hear them then; nothing is done yet."""
     memories, refused = _each(asked, lambda id: acting.memory_of(asked.visitor, id))
-    words, names = asked.visitor.words, naming.names_for(asked.visitor)
+    words, names = asked.visitor.api, naming.names_for(asked.visitor)
     looked_at = raised[:PREVIEWED_MAX_COUNT]
-    return asked.page(
+    return asked.render(
         "chosen_raise.html",
         memories=memories,
         refused=refused,
@@ -110,18 +110,18 @@ def erase(asked: Asked) -> Response:
     check_word(asked)
     erased, refused = _each(asked, lambda id: acting.erase(asked.visitor, id))
     back = searching.address(asked, "/")
-    return asked.page("erased.html", erased=erased, refused=refused, back=back)
+    return asked.render("erased.html", erased=erased, refused=refused, back=back)
 
 
 def _done(asked: Asked, act: Callable[[Visitor, str], Done], said: str) -> Response:
     done, refused = _each(asked, lambda id: act(asked.visitor, id))
     changed = [one for one in done if one.changed]
-    marks = [mark for one in changed for mark in one.marks]
+    marks = [mark for one in changed for mark in one.undo_tokens]
     back = searching.address(asked, "/")
     if refused:
-        note = Note(word=said, ids=tuple(marks), count=len(changed))
-        did = asked.site.told(note) if changed else None
-        return asked.page(
+        note = Note(key=said, ids=tuple(marks), count=len(changed))
+        did = asked.site.show_flash(note) if changed else None
+        return asked.render(
             "chosen_refused.html",
             did=did,
             done=len(changed),
@@ -130,7 +130,7 @@ def _done(asked: Asked, act: Callable[[Visitor, str], Done], said: str) -> Respo
             back=back,
         )
     word = said if changed else "unchanged"
-    return asked.to(back, said=word, ids=marks, count=len(changed))
+    return asked.redirect(back, said=word, ids=marks, count=len(changed))
 
 
 def _each(asked: Asked, act: Callable[[str], T]) -> tuple[list[T], list[Refused]]:

@@ -16,13 +16,13 @@ pages = Pages()
 
 @pages.get(PATH, who=Who.OPERATOR, nav="Doctor")
 def show(asked: Asked) -> Response:
-    errands, name = asked.site.errands, _name(asked)
-    done = errands.last(name)
+    errands, name = asked.site.tasks, _name(asked)
+    done = errands.last_result(name)
     found: Diagnosis | None = None if done is None else done.result
-    return asked.page(
+    return asked.render(
         "doctor.html",
         fragment="doctor_found.html",
-        goes_on=errands.goes_on(name),
+        goes_on=errands.is_running(name),
         looked_at=None if done is None else done.at,
         found=found,
     )
@@ -31,9 +31,9 @@ def show(asked: Asked) -> Response:
 @pages.post(PATH, who=Who.OPERATOR, again=show)
 def examine(asked: Asked) -> Response:
     """Answered with the page itself: where several processes serve, the next one may not know."""
-    asked.site.errands.run(_name(asked), asked.visitor.memory.doctor)
+    asked.site.tasks.run(_name(asked), asked.visitor.memory.doctor)
     return show(asked)
 
 
 def _name(asked: Asked) -> Name:
-    return asked.visitor.sitting.space, "doctor"
+    return asked.visitor.session.space, "doctor"

@@ -15,7 +15,7 @@ WORD = "erase"
 
 @pages.get("/memories/{id}/erase", who=Who.BOTH)
 def ask(asked: Asked, id: str) -> Response:
-    return asked.page(
+    return asked.render(
         "question.html",
         fragment="memory_erase.html",
         title="Erase it for good",
@@ -30,7 +30,7 @@ def erase(asked: Asked, id: str) -> Response:
     """Shown at once, and not on a page of its own: nothing of it is kept to be shown later."""
     check_word(asked)
     erased = acting.erase(asked.visitor, id, turns=asked.form.flag("turns"))
-    return asked.page("erased.html", erased=[erased], refused=[], back="/")
+    return asked.render("erased.html", erased=[erased], refused=[], back="/")
 
 
 def check_word(asked: Asked) -> None:

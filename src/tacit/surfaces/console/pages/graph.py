@@ -19,8 +19,8 @@ MOST = console_limits.GRAPH_NODES_MAX_COUNT
 def show(asked: Asked) -> Response:
     """Some at first, which is quick to draw and to take in, and more where that is asked for."""
     try:
-        most = asked.query.whole("most", console_limits.GRAPH_FIRST_COUNT, 1, MOST)
-        found = asked.visitor.words.graph(limit=most)
+        most = asked.query.integer("most", console_limits.GRAPH_FIRST_COUNT, 1, MOST)
+        found = asked.visitor.api.graph(limit=most)
     except InvalidInput as wrong:
-        asked, found = asked.shown_again(wrong), Graph()
-    return asked.page("graph.html", drawn=pictured(found), most=MOST)
+        asked, found = asked.with_error(wrong), Graph()
+    return asked.render("graph.html", drawn=pictured(found), most=MOST)

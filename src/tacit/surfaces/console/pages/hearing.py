@@ -28,9 +28,9 @@ def show(asked: Asked) -> Response:
         if at is not None:
             found = _heard(asked, at)
     except InvalidInput as wrong:
-        asked, at = asked.shown_again(_of_our_field(asked, wrong)), None
+        asked, at = asked.with_error(_of_our_field(asked, wrong)), None
     room = None if at is None else next((one for one in rooms if one.id == at.room), None)
-    return asked.page(
+    return asked.render(
         "hear.html",
         chosen=at,
         found=found,

@@ -16,7 +16,7 @@ from tacit.surfaces.console.routes import Pages, Said, Who
 PATH = "/jobs"
 _NUMBER = "run"
 pages = Pages(
-    said={
+    flashes={
         "job-ran": Said(one="The task came to its end."),
         "job-begun": Said(one="The task has begun, and goes on. This page tells how far it is."),
         "job-failed": Said(one="The task failed. It is tried again when it is due."),
@@ -47,7 +47,7 @@ STATES = {
 def show(asked: Asked) -> Response:
     memory = asked.visitor.memory
     jobs, waiting = memory.jobs(), memory.waiting()
-    return asked.page(
+    return asked.render(
         "jobs.html",
         fragment="jobs_found.html",
         jobs=jobs,
@@ -61,20 +61,20 @@ def show(asked: Asked) -> Response:
 
 @pages.post(f"{PATH}/{{task}}/run", who=Who.OPERATOR, again=lambda asked, **_: show(asked))
 def run(asked: Asked, task: str) -> Response:
-    memory, space = asked.visitor.memory, asked.visitor.sitting.space
+    memory, space = asked.visitor.memory, asked.visitor.session.space
     try:
-        ended = asked.site.errands.run((space, f"job {task}"), lambda: memory.run_job(task))
+        ended = asked.site.tasks.run((space, f"job {task}"), lambda: memory.run_job(task))
     except (Conflict, InvalidInput):
         raise
     except TacitError:  # which is noted, and stands on the page
-        return asked.to(PATH, said="job-failed")
-    return asked.to(PATH, said="job-ran" if ended else "job-begun")
+        return asked.redirect(PATH, said="job-failed")
+    return asked.redirect(PATH, said="job-ran" if ended else "job-begun")
 
 
 @pages.post(f"{PATH}/retry", who=Who.OPERATOR, again=show)
 def retry(asked: Asked) -> Response:
     count = asked.visitor.memory.retry_learning()
-    return asked.to(PATH, said="learning-again" if count else "nothing-to-learn", count=count)
+    return asked.redirect(PATH, said="learning-again" if count else "nothing-to-learn", count=count)
 
 
 def _done(counts: Mapping[str, int]) -> str:

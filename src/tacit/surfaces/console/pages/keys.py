@@ -15,7 +15,7 @@ from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Said, Who
 
 PATH = "/keys"
-pages = Pages(said={"revoked": Said(one="The key opens nothing any more.")})
+pages = Pages(flashes={"revoked": Said(one="The key opens nothing any more.")})
 SCOPES = {
     Scope.READ: "Read what may be heard",
     Scope.WRITE: "Remember, change and forget",
@@ -29,12 +29,12 @@ SCOPES = {
 def show(asked: Asked) -> Response:
     newest = asked.visitor.memory.keys()[::-1]
     found = _page(newest, asked.query.line("cursor"))
-    return asked.page("keys.html", found=found, now=system_clock(), scopes=SCOPES)
+    return asked.render("keys.html", found=found, now=system_clock(), scopes=SCOPES)
 
 
 @pages.get(f"{PATH}/new", who=Who.OPERATOR)
 def ask(asked: Asked) -> Response:
-    return asked.page(
+    return asked.render(
         "key_new.html",
         fragment="key_form.html",
         scopes=SCOPES,
@@ -56,7 +56,7 @@ def create(asked: Asked) -> Response:
         expires_days=_whole(asked, "expires_days", limits.API_KEY_MAX_DAYS),
         rate_per_minute=_whole(asked, "rate_per_minute", limits.SERVER_RATE_HIGHEST_PER_MINUTE),
     )
-    return asked.page("key_made.html", made=made)
+    return asked.render("key_made.html", made=made)
 
 
 @pages.get(f"{PATH}/{{id}}/revoke", who=Who.OPERATOR)
@@ -65,13 +65,13 @@ def ask_revoke(asked: Asked, id: str) -> Response:
     key = next((one for one in every if one.id == id), None)
     if key is None or key.revoked_at is not None:
         raise NotFound("key")
-    return asked.page("key_revoke.html", fragment="key_revoke_form.html", key=key)
+    return asked.render("key_revoke.html", fragment="key_revoke_form.html", key=key)
 
 
 @pages.post(f"{PATH}/{{id}}/revoke", who=Who.OPERATOR)
 def revoke(asked: Asked, id: str) -> Response:
     asked.visitor.memory.revoke_key(id)
-    return asked.to(PATH, said="revoked")
+    return asked.redirect(PATH, said="revoked")
 
 
 def _page(keys: Sequence[Key], cursor: str | None) -> Page[Key]:
@@ -84,4 +84,4 @@ def _page(keys: Sequence[Key], cursor: str | None) -> Page[Key]:
 
 
 def _whole(asked: Asked, name: str, most: int) -> int | None:
-    return None if asked.form.line(name) is None else asked.form.whole(name, 1, 1, most)
+    return None if asked.form.line(name) is None else asked.form.integer(name, 1, 1, most)

@@ -33,9 +33,9 @@ DID = {
 @pages.get("/looks", who=Who.BOTH, nav="Looks")
 def show(asked: Asked) -> Response:
     try:
-        found = asked.visitor.words.looks(
+        found = asked.visitor.api.looks(
             limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         )
     except InvalidInput as wrong:
-        asked, found = asked.shown_again(wrong), NONE
-    return asked.page("looks.html", found=found, did=DID, days=limits.LOOKS_KEPT_DAYS)
+        asked, found = asked.with_error(wrong), NONE
+    return asked.render("looks.html", found=found, did=DID, days=limits.LOOKS_KEPT_DAYS)

@@ -20,7 +20,7 @@ def show(asked: Asked) -> Response:
     found, count, most, problem = NONE, 0, limits.BROWSE_COUNT_MAX_COUNT, None
     try:
         search = searching.search_of(asked)
-        words = asked.visitor.words
+        words = asked.visitor.api
         cursor = asked.query.line("cursor")
         found = words.browse(search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
         if search.words is None:
@@ -31,9 +31,9 @@ def show(asked: Asked) -> Response:
             most = count if found.cursor or cursor else most
     except InvalidInput as wrong:
         # To who types, not a failure: the next letter may put it right.
-        asked = asked if asked.is_fragment else asked.shown_again(wrong)
+        asked = asked if asked.is_fragment else asked.with_error(wrong)
         problem = wrong.problem
-    return asked.page(
+    return asked.render(
         "memories.html",
         fragment="memories_found.html",
         found=found,

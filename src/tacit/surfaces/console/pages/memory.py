@@ -17,7 +17,7 @@ from tacit.surfaces.console.diffing import Piece
 from tacit.surfaces.console.routes import Pages, Said, Who
 
 pages = Pages(
-    said={
+    flashes={
         "forgotten": Said(
             one="It is forgotten.", many="{count} are forgotten.", undo="/undo/forgotten"
         ),
@@ -50,10 +50,10 @@ class Moment:
 @pages.get("/memories/{id}", who=Who.BOTH)
 def show(asked: Asked, id: str) -> Response:
     memory = acting.memory_of(asked.visitor, id)
-    history = asked.visitor.words.history(id)
-    earlier = asked.query.whole("earlier", 0, 0, len(history))
+    history = asked.visitor.api.history(id)
+    earlier = asked.query.integer("earlier", 0, 0, len(history))
     shown, rest = _timeline(history, earlier)
-    return asked.page(
+    return asked.render(
         "memory.html",
         memory=memory,
         names=naming.names_for(asked.visitor, memory.subjects | memory.withheld_from),
@@ -97,7 +97,9 @@ def _moment(entry: HistoryEntry, prior: HistoryEntry | None) -> Moment:
 def done(asked: Asked, what: Done, said: str) -> Response:
     """Back to the memory, which says what was done and how to take it back."""
     path = f"/memories/{what.id}"
-    return asked.to(path, said=said if what.changed else "unchanged", ids=what.marks, count=1)
+    return asked.redirect(
+        path, said=said if what.changed else "unchanged", ids=what.undo_tokens, count=1
+    )
 
 
 @pages.post("/memories/{id}/forget", who=Who.BOTH, again=show)

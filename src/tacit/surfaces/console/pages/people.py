@@ -16,7 +16,7 @@ from tacit.surfaces.console.routes import Pages, Said, Who
 
 PATH = "/people"
 pages = Pages(
-    said={
+    flashes={
         "named": Said(
             one="You call them so, too, from now on. No other person is told; operators can see it."
         )
@@ -32,8 +32,8 @@ def show(asked: Asked) -> Response:
     try:
         found = knowing.people(asked.visitor, query.line("name"), query.line("cursor"))
     except InvalidInput as wrong:
-        asked, found = asked.shown_again(wrong), NONE
-    return asked.page(
+        asked, found = asked.with_error(wrong), NONE
+    return asked.render(
         "people.html",
         fragment="people_found.html",
         found=found,
@@ -47,7 +47,7 @@ def one(asked: Asked, id: str) -> Response:
     visitor = asked.visitor
     person = knowing.person(visitor, id)
     names = naming.names_for(visitor)
-    return asked.page(
+    return asked.render(
         "person.html",
         person=person,
         is_me=names.is_mine(person.id),
@@ -55,10 +55,10 @@ def one(asked: Asked, id: str) -> Response:
         names=names,
         knowing=knowing,
         plain=plain,
-        found=visitor.words.about(
+        found=visitor.api.about(
             person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         ),
-        count=visitor.words.browse_count(Search(about=person.id)),
+        count=visitor.api.browse_count(Search(about=person.id)),
         kinds={kind.value: knowing.KINDS[kind].capitalize() for kind in GIVEN},
         most_chars=limits.NAME_MAX_CHARS,
     )
@@ -69,7 +69,7 @@ def name(asked: Asked, id: str) -> Response:
     person = knowing.person(asked.visitor, id)
     kind = asked.form.choice("kind", NameKind) or NameKind.ALIAS
     named = asked.visitor.view.name(person.id, asked.form.line("name") or "", kind)
-    return asked.to(address(named.id), said="named")
+    return asked.redirect(address(named.id), said="named")
 
 
 def address(id: str) -> str:

@@ -28,9 +28,9 @@ def show(asked: Asked) -> Response:
     try:
         shown = _preview(asked)
     except InvalidInput as wrong:
-        asked, shown = asked.shown_again(wrong), {"block": None, "fresh": None}
+        asked, shown = asked.with_error(wrong), {"block": None, "fresh": None}
     settings = asked.site.settings
-    return asked.page(
+    return asked.render(
         "prompt.html",
         styles=STYLES,
         agents=[(one, one) for one in sorted(settings.allowlists)],

@@ -20,7 +20,7 @@ from tacit.surfaces.console.routes import Pages, Said, Who
 
 PATH = "/proposals"
 pages = Pages(
-    said={
+    flashes={
         "approved": Said(one="You said yes: it is so from now on."),
         "declined": Said(one="You said no. You are not asked again for a while."),
         "settled": Said(
@@ -43,7 +43,7 @@ def show(asked: Asked) -> Response:
     view = asked.visitor.view
     waiting = view.proposals()
     shown = [_question(view, one) for one in waiting[: limits.PAGE_DEFAULT_COUNT]]
-    return asked.page("proposals.html", questions=shown, left=len(waiting) - len(shown))
+    return asked.render("proposals.html", questions=shown, left=len(waiting) - len(shown))
 
 
 @pages.post(f"{PATH}/{{id}}/approve", who=Who.PERSON, again=lambda asked, **_: show(asked))
@@ -61,7 +61,7 @@ def _answered(asked: Asked, answer: Callable[[str], None], id: str, done: str) -
         answer(id)
     except NotFound:  # answered on another page, or too late: not worth a page that says no
         done = "settled"
-    return asked.to(PATH, said=done)
+    return asked.redirect(PATH, said=done)
 
 
 def _question(view: View | DisabledView, one: Proposal) -> Question:

@@ -15,7 +15,7 @@ from tacit.surfaces.console.pages.memory import done
 from tacit.surfaces.console.routes import Pages, Said, Who
 
 pages = Pages(
-    said={
+    flashes={
         "visibility": Said(
             one="Who may hear it is changed.",
             many="Who may hear {count} of them is changed.",
@@ -34,12 +34,12 @@ pages = Pages(
 def preview(asked: Asked, id: str) -> Response:
     memory = acting.memory_of(asked.visitor, id)
     wanted = (asked.form if asked.wrong else asked.query).choice("visibility", Visibility)
-    words = asked.visitor.words
+    words = asked.visitor.api
     now = words.hearers(id)
     is_now = wording.reach(memory)
     then = now if wanted in (None, is_now) else words.hearers(id, visibility=wanted)
     names = naming.names_for(asked.visitor)
-    return asked.page(
+    return asked.render(
         "memory_visibility.html",
         fragment="memory_preview.html",
         memory=memory,
@@ -71,7 +71,7 @@ def set_visibility(asked: Asked, id: str) -> Response:
 def ask_whom(asked: Asked, id: str) -> Response:
     visitor = asked.visitor
     people = set() if visitor.is_operator else {naming.called(one) for one in visitor.view.people()}
-    return asked.page(
+    return asked.render(
         "question.html",
         fragment="memory_withhold.html",
         title="Withhold it from somebody",

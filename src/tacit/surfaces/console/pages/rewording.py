@@ -13,7 +13,7 @@ from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.pages.memory import done
 from tacit.surfaces.console.routes import Pages, Said, Who
 
-pages = Pages(said={"reworded": Said(one="The wording is changed.", undo="/undo/reworded")})
+pages = Pages(flashes={"reworded": Said(one="The wording is changed.", undo="/undo/reworded")})
 _VERSION_MAX = 2**31
 
 
@@ -22,7 +22,7 @@ def ask(asked: Asked, id: str) -> Response:
     memory = acting.memory_of(asked.visitor, id)
     written = asked.form.text("content") if asked.wrong else memory.content
     overtaken = isinstance(asked.wrong, Conflict) and memory.state is State.ACTIVE
-    return asked.page(
+    return asked.render(
         "question.html",
         fragment="memory_edit.html",
         title="Change the wording",
@@ -37,6 +37,6 @@ def ask(asked: Asked, id: str) -> Response:
 
 @pages.post("/memories/{id}/edit", who=Who.BOTH, again=ask)
 def reword(asked: Asked, id: str) -> Response:
-    version = asked.form.whole("version", 1, 1, _VERSION_MAX)
+    version = asked.form.integer("version", 1, 1, _VERSION_MAX)
     content = asked.form.text("content")
     return done(asked, acting.reword(asked.visitor, id, content, version), "reworded")

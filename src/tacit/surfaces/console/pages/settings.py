@@ -35,12 +35,12 @@ class Setting:
 @pages.get("/settings", who=Who.OPERATOR, nav="Settings")
 def show(asked: Asked) -> Response:
     memory = asked.visitor.memory
-    return asked.page(
+    return asked.render(
         "settings.html",
         groups=groups(asked.site.settings),
         stats=memory.stats(),
         embedding=memory.embedding(),
-        space=asked.visitor.sitting.space,
+        space=asked.visitor.session.space,
         versions={"Tacit": tacit.__version__, "Python": platform.python_version()},
     )
 

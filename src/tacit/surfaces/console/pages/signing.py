@@ -16,7 +16,7 @@ TEMPLATE = "sign_in.html"
 @pages.get("/sign-in", who=Who.ANYBODY)
 def show(asked: Asked) -> Response:
     """With a link, a button: who only looks at the link, as messengers do, does not use it up."""
-    return asked.page(
+    return asked.render(
         TEMPLATE,
         token=asked.query.line("token"),
         ended=asked.query.flag("ended"),
@@ -32,7 +32,7 @@ def sign_in(asked: Asked) -> Response:
     try:
         made = site.memory.sign_in(asked.form.line("token") or "")
     except SignInRefused:
-        return asked.page(
+        return asked.render(
             TEMPLATE,
             token=None,
             ended=False,
@@ -44,7 +44,7 @@ def sign_in(asked: Asked) -> Response:
     before = cookies.sitting_of(asked.request)
     if before is not None:
         site.memory.sign_out(before)
-    answer = asked.to("/")
+    answer = asked.redirect("/")
     cookies.give(answer, asked.request, made.cookie, site.settings)
     return answer
 
@@ -59,6 +59,6 @@ def sign_out(asked: Asked) -> Response:
     sitting = cookies.sitting_of(asked.request)
     if sitting is not None:
         asked.site.memory.sign_out(sitting)
-    answer = asked.to("/sign-in?left=1")
+    answer = asked.redirect("/sign-in?left=1")
     cookies.take_back(answer, asked.request, asked.site.settings)
     return answer

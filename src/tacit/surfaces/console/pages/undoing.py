@@ -16,7 +16,7 @@ from tacit.surfaces.console.routes import Pages, Said, Who
 from tacit.surfaces.console.visitor import Visitor
 
 pages = Pages(
-    said={
+    flashes={
         "undone": Said(one="It is as it was before.", many="{count} are as they were before."),
         "undone-in-part": Said(
             one="One is as it was before. The others were changed since, and stay as they are.",
@@ -48,13 +48,13 @@ def undo(asked: Asked, what: str) -> Response:
         except (NotFound, Conflict, InvalidInput):
             continue
     if undone and what == "reworded" and len(marks) > 1:
-        return asked.to(f"/memories/{acting.parts_of(marks[0], 2)[0]}", said="undone-here")
+        return asked.redirect(f"/memories/{acting.parts_of(marks[0], 2)[0]}", said="undone-here")
     return _told(asked, marks[0].partition("-")[0], undone, len(groups))
 
 
 def _told(asked: Asked, first: str, undone: int, count: int) -> Response:
     said = "undone" if undone == count else "undone-in-part" if undone else "not-undone"
-    return asked.to(f"/memories/{first}" if count == 1 else "/", said=said, count=undone)
+    return asked.redirect(f"/memories/{first}" if count == 1 else "/", said=said, count=undone)
 
 
 def _forgotten(visitor: Visitor, id: str) -> None:
@@ -92,7 +92,7 @@ def _reworded(visitor: Visitor, marked: str, replaced: str | None = None) -> Non
 
 def _earlier(visitor: Visitor, memory: Memory) -> str:
     """The wording before this one."""
-    for entry in reversed(visitor.words.history(memory.id)):
+    for entry in reversed(visitor.api.history(memory.id)):
         if entry.version < memory.version and entry.content:
             return entry.content
     raise NotFound

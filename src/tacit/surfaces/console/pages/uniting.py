@@ -13,7 +13,7 @@ from tacit.surfaces.console.routes import Pages, Said, Who
 
 _UNDO = f"{PATH}/unmerge"
 pages = Pages(
-    said={
+    flashes={
         "merged": Said(one="They are one person from now on.", undo=_UNDO),
         "unmerged": Said(one="They are two people again."),
         "not-merged": Said(
@@ -32,11 +32,11 @@ def ask(asked: Asked, id: str) -> Response:
         try:
             other = knowing.person(asked.visitor, into)
             source, target = merging.pair(asked.visitor, person, other)
-            return asked.page(
+            return asked.render(
                 "merge_confirm.html", person=person, source=source, target=target, knowing=knowing
             )
         except InvalidInput as wrong:
-            asked = asked.shown_again(wrong)
+            asked = asked.with_error(wrong)
     return _choose(asked, id)
 
 
@@ -46,8 +46,8 @@ def _choose(asked: Asked, id: str) -> Response:
     try:
         found = knowing.people(visitor, asked.query.line("name"), asked.query.line("cursor"))
     except InvalidInput as wrong:
-        asked, found = asked.shown_again(wrong), NONE
-    return asked.page(
+        asked, found = asked.with_error(wrong), NONE
+    return asked.render(
         "merge.html",
         fragment="merge_found.html",
         person=person,
@@ -73,7 +73,7 @@ def merge(asked: Asked, id: str) -> Response:
     source, target = merging.pair(visitor, person, other)
     merged = merging.merge(visitor, source, target)
     mark = merged.removeprefix(knowing.BY_NAME_ONLY)  # as ids are written in cookies
-    return asked.to(address(target.id), said="merged", ids=[mark])
+    return asked.redirect(address(target.id), said="merged", ids=[mark])
 
 
 @pages.post(f"{PATH}/{{id}}/apart", who=Who.BOTH)
@@ -99,4 +99,4 @@ def _taken_apart(asked: Asked, ids: list[str], back: str) -> Response:
             undone += 1
         except (NotFound, InvalidInput):
             continue
-    return asked.to(address(back), said="unmerged" if undone else "not-merged")
+    return asked.redirect(address(back), said="unmerged" if undone else "not-merged")

@@ -82,7 +82,7 @@ class Graph:
         """By name, in the order they came to be."""
         found: dict[str, Entity] = {}
         said: list[tuple[str, str, str, str]] = []
-        for memory in self._under(_NODE):
+        for memory in self._list_memories(_NODE):
             name, *rest = _parts(_NODE, memory)
             if rest:
                 if _NUMBERED.match(rest[0]):  # other keys that begin alike are none of ours
@@ -98,17 +98,17 @@ class Graph:
         return found
 
     def relations(self) -> list[Relation]:
-        parts = [_parts(_EDGE, memory) for memory in self._under(_EDGE)]
+        parts = [_parts(_EDGE, memory) for memory in self._list_memories(_EDGE)]
         return [Relation(*three) for three in parts if len(three) == 3]
 
     def add_entity(self, entity: Entity) -> None:
-        self._keep(entity, entity.key, entity.statement)
+        self._put_memory(entity, entity.key, entity.statement)
         self.observe(Entity(entity.name, entity.kind), entity.observations)
 
     def observe(self, entity: Entity, contents: Collection[str]) -> None:
         for number, content in enumerate(contents, start=entity.next):
             key = observed_key(entity.name, number, content)
-            self._keep(entity, key, observation(entity.name, content))
+            self._put_memory(entity, key, observation(entity.name, content))
         entity.next += len(contents)
 
     def add_relation(self, relation: Relation, entities: dict[str, Entity]) -> None:
@@ -119,7 +119,7 @@ class Graph:
                     self._view.relate(id, entities[name].id, side)
 
     def remove_entities(self, names: Collection[str]) -> None:
-        for memory in self._under(_NODE):
+        for memory in self._list_memories(_NODE):
             if is_named(_parts(_NODE, memory)[0], names):
                 self._forget(memory)
         for relation in self.relations():
@@ -127,7 +127,7 @@ class Graph:
                 self.remove_relation(relation)
 
     def remove_observations(self, name: str, contents: Collection[str]) -> None:
-        for memory in self._under(_key(_NODE, name) + _BAR):
+        for memory in self._list_memories(_key(_NODE, name) + _BAR):
             words = _observed(name, _parts(_NODE, memory)[-1], memory.content)
             if words in contents or quoted(memory, words) in contents:
                 self._forget(memory)
@@ -139,7 +139,7 @@ class Graph:
         with suppress(NotFound):  # somebody else's, which stays; the rest is forgotten all the same
             self._view.forget(memory.id)
 
-    def _keep(self, entity: Entity, key: str, content: str) -> None:
+    def _put_memory(self, entity: Entity, key: str, content: str) -> None:
         """Of people it is kept whom it is about, where the name says that."""
         if entity.kind.lower() == PERSON:
             try:
@@ -150,7 +150,7 @@ class Graph:
                     raise
         self._view.put(CATEGORY, key, content)
 
-    def _under(self, prefix: str) -> Iterator[Memory]:
+    def _list_memories(self, prefix: str) -> Iterator[Memory]:
         """Oldest first."""
         found: list[Memory] = []
         cursor = None
