@@ -31,7 +31,7 @@ import tacit
 from bench.learn_crash import Outcome, check, item, opened
 from bench.serve_load import databases
 from bench.tables import table
-from tacit import chat_limits, limits
+from tacit import limits
 from tests.chat.bot_api import BOT, TOKEN, BotApi, bot_api
 from tests.chat.bot_updates import group, mention, message, user
 
@@ -88,7 +88,7 @@ class Story:
         wrong += [
             f"{count} answers were repeated after one kill"
             for count in after.values()
-            if count > chat_limits.CHAT_THREADS_DEFAULT_COUNT
+            if count > limits.CHAT_THREADS_DEFAULT_COUNT
         ]
         answered = {number for number, _ in lives}
         missing = set(range(1, self.said + 1)) - answered

@@ -16,7 +16,7 @@ from typing import Any
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.results import Remembered
+from tacit.records.results import Remembered
 from tacit.views.view import View
 
 PEOPLE = [tacit.Requester(f"telegram:{n}", name=f"Person {n}") for n in (101, 102, 103)]

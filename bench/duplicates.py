@@ -32,7 +32,7 @@ import tacit
 from bench.duplicate_facts import Fact, facts, worded_anew
 from bench.learn_data import coexisting
 from bench.tables import table
-from tacit.embedding.local import LocalEmbedder
+from tacit.embeddings.local import LocalEmbedder
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.settings.records import LanguageSettings, LearnSettings

@@ -17,7 +17,7 @@ from sqlalchemy import text
 import tacit
 from bench.crowd import OTHERS, WRITTEN, Group, Memo, sentence
 from bench.sinks import Sink
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.store import doors, partitions
 from tacit.store.ids import audience_id
 from tacit.store.spelling import Spelt, lexemes, spell

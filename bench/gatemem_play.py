@@ -21,7 +21,7 @@ from bench.gatemem_deletion import (
     tied_numbers,
 )
 from bench.gatemem_rooms import CHANNEL, OPEN, Placed, Room, project_name, rooms_of
-from tacit.screening.secrets import screen
+from tacit.screening.secrets import find_secret
 
 TOP_K = 10
 _PAGE_COUNT = 500
@@ -64,7 +64,7 @@ def _without_secrets(sentences: list[str]) -> list[str]:
     """A memory refuses secrets: the sentence that holds one is left out, and the rest is kept."""
     kept: list[str] = []
     for one in sentences:
-        if screen(" ".join([*kept, one])) is None:
+        if find_secret(" ".join([*kept, one])) is None:
             kept.append(one)
     return kept
 

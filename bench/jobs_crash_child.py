@@ -29,7 +29,7 @@ def keep_count() -> None:
     """In a process of its own: every run is kept, and none begins anew, which would tick off things
     once more than there were runs."""
     limits.JOBS_RESUMES_MAX_COUNT = 10**6
-    limits.JOBS_RUNS_KEPT_COUNT = 10**6
+    limits.JOBS_RUNS_KEEP_COUNT = 10**6
 
 
 def opened(url: str, clock_file: Path, *, workers: int) -> Memory:

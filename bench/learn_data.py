@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tacit.model.words import ChatKind, Kind, Sensitivity
+from tacit.records.memory import ChatKind, Kind, Sensitivity
 
 FOLDER = Path(__file__).parent / "learn_data"
 # A Wednesday: relative dates in the labels ("tomorrow", "on Friday") count from here.

@@ -25,9 +25,7 @@ from bench.learn_data import FOLDER, SAID_AT, Message, messages
 from bench.learn_score import Count, learnt, matches
 from bench.real_model import MODELS, served
 from tacit.errors import LanguageFailed
-from tacit.identity.resolve import Asking
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Allowance, Usage
+from tacit.identity.resolution import RawRequest
 from tacit.learn.classify import classify
 from tacit.learn.extract import merged
 from tacit.learn.facts import Statement
@@ -35,8 +33,10 @@ from tacit.learn.reader import Claim, Passed, Read, Reader
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import guess, tongue
 from tacit.learn.turn import Turn
-from tacit.model.message import Role
-from tacit.model.words import ChatKind
+from tacit.llm.budget import Allowance, Usage
+from tacit.llm.endpoint import EndpointModel
+from tacit.records.conversation import Role
+from tacit.records.memory import ChatKind
 
 SEED = 4
 EACH_COUNT = 20
@@ -166,7 +166,7 @@ def _turn(message: Message) -> Turn:
         said_at=SAID_AT,
         message=None,
         agent=None,
-        asking=Asking(
+        asking=RawRequest(
             subject=who,
             chat="bench:1",
             kind=ChatKind.PRIVATE,

@@ -29,7 +29,7 @@ from bench.tables import milliseconds, table
 from tacit.jobs.worker import Runner
 from tacit.learn.facts import Hold
 from tacit.learn.reading.holds import read_holds
-from tacit.screening.secrets import screen
+from tacit.screening.secrets import find_secret
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings
 from tests.databases import PostgresDatabases
@@ -104,7 +104,7 @@ def _view(memory: tacit.Memory, n: int) -> tacit.View | tacit.DisabledView:
 
 
 def _texts() -> Iterator[str]:
-    english = [one.text for one in messages() if one.lang == "en" and screen(one.text) is None]
+    english = [one.text for one in messages() if one.lang == "en" and find_secret(one.text) is None]
     # "Off the record …" is not even queued.
     said = [text for text in english if read_holds(text).hold is not Hold.UNKEPT]
     while True:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.locomo_data import Conversation, Turn
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 
 Scores = NDArray[np.float64]  # a row for each question, a column for each turn
 

@@ -6,15 +6,15 @@ from datetime import UTC, date
 
 from hypothesis import strategies as st
 
-from tacit.model.notes import (
-    SECTIONS_OF,
-    WITH_BOXES,
-    Head,
-    Item,
-    Link,
+from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
+    SECTIONS_BY_KIND,
+    Frontmatter,
     Note,
+    NoteItem,
     NoteKind,
-    Place,
+    NoteLink,
+    NoteRef,
     Section,
 )
 
@@ -186,13 +186,13 @@ plain = st.text(_chars | st.just("\n"), max_size=20) | st.sampled_from(
 )
 
 
-def items(kind: NoteKind, section: Section) -> st.SearchStrategy[Item]:
+def items(kind: NoteKind, section: Section) -> st.SearchStrategy[NoteItem]:
     made = st.builds(
-        Item,
+        NoteItem,
         section=st.just(section),
         content=contents,
         id=st.none() | ids,
-        done=st.booleans() if section in WITH_BOXES else st.none(),
+        done=st.booleans() if section in CHECKBOX_SECTIONS else st.none(),
         added=st.none() | days if kind is NoteKind.LONG_TERM else st.none(),
         conflict=st.booleans(),
     )
@@ -200,13 +200,13 @@ def items(kind: NoteKind, section: Section) -> st.SearchStrategy[Item]:
         lambda i: (
             i
             if i.id or not i.conflict
-            else Item(section=i.section, content=i.content, done=i.done, added=i.added)
+            else NoteItem(section=i.section, content=i.content, done=i.done, added=i.added)
         )
     )
 
 
 heads = st.builds(
-    Head,
+    Frontmatter,
     created_at=moments,
     updated_at=moments,
     summary=plain,
@@ -219,21 +219,21 @@ heads = st.builds(
     contact_nickname=st.none() | plain,
 )
 links = st.lists(
-    st.builds(Link, text=plain, target=plain), max_size=3, unique_by=lambda x: x.target
+    st.builds(NoteLink, text=plain, target=plain), max_size=3, unique_by=lambda x: x.target
 )
 
 
 @st.composite
 def notes(draw: st.DrawFn) -> Note:
     kind = draw(st.sampled_from(NoteKind))
-    made: list[Item] = []
-    for section in SECTIONS_OF[kind]:
+    made: list[NoteItem] = []
+    for section in SECTIONS_BY_KIND[kind]:
         if section is not Section.LINKS:
             made += draw(st.lists(items(kind, section), max_size=3))
     place = (
-        Place(kind=kind, day=draw(days), session="s:1")
+        NoteRef(kind=kind, day=draw(days), session="s:1")
         if kind is NoteKind.SESSION
-        else Place(kind=kind, subject="acct:42", name="a.md" if kind is NoteKind.PAGE else None)
+        else NoteRef(kind=kind, subject="acct:42", name="a.md" if kind is NoteKind.PAGE else None)
     )
     return Note(
         place=place,

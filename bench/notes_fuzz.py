@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import SECTIONS_OF, Item, Note, NoteKind, Section
 from tacit.notes.merge.merging import matched, merged, merged_items, merged_links
 from tacit.notes.text import yaml_head
 from tacit.notes.text.document import head_of, parse, render
 from tacit.notes.text.splices import Add, Drop, Edit, SetHead, SetItem, revise
 from tacit.notes.text.wording import without_ids
+from tacit.records.notes import SECTIONS_BY_KIND, Note, NoteItem, NoteKind, Section
 
 ROUND = 200  # cases between two looks at the clock
 SLOW_SECONDS = 2.0  # of one case: it would be a hang in the making
@@ -69,7 +69,7 @@ def check_head(text: str, value: str) -> None:
     assert after == {**before, "summary": value, "tags": ["a", value]}
 
 
-def check_edit(data: bytes, kind: NoteKind, new: list[Item], at: int) -> None:
+def check_edit(data: bytes, kind: NoteKind, new: list[NoteItem], at: int) -> None:
     document = parse(data, kind)
     edits: list[Edit] = [SetHead(changes={"summary": "x", "tasks": "1/2"})]
     wanted = Counter(document.items)
@@ -100,8 +100,8 @@ def check_merge(old: Note, new: Note) -> None:
     merged_links(old.links, new.links)
 
 
-def items_of(kind: NoteKind) -> st.SearchStrategy[list[Item]]:
-    sections = [section for section in SECTIONS_OF[kind] if section is not Section.LINKS]
+def items_of(kind: NoteKind) -> st.SearchStrategy[list[NoteItem]]:
+    sections = [section for section in SECTIONS_BY_KIND[kind] if section is not Section.LINKS]
     return st.lists(st.one_of([cases.items(kind, section) for section in sections]), max_size=4)
 
 

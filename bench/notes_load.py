@@ -29,8 +29,8 @@ import tacit
 from bench.measure import Figure, compared
 from bench.sentences import said
 from tacit.memory import View
-from tacit.model.notes import NoteKind
 from tacit.notes.text.document import head_of, parse
+from tacit.records.notes import NoteKind
 from tacit.settings import NotesSettings, Settings
 from tests.databases import PostgresDatabases
 

@@ -31,7 +31,7 @@ from bench.crowd import one_person, sentence
 from bench.measure import Figure
 from bench.tables import milliseconds, percentile, table
 from bench.vectors import Precomputed, Vectors, default_embedder
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.settings import Settings
 from tacit.settings.upkeep import JobsSettings
 from tests.databases import PostgresDatabases

@@ -20,7 +20,7 @@ from bench.crowd import Group, Memo, mixed, one_group, one_person, others
 from bench.filling import SPACE
 from bench.listing import fill
 from bench.vectors import Vectors
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.store import partitions
 
 ALICE = 1_001

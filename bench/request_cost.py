@@ -32,8 +32,8 @@ from starlette.testclient import TestClient
 import tacit
 from bench.request_shapes import UNITS, filled, values
 from bench.tables import table
-from tacit import limits, moving_limits
-from tacit.model.keys import Scope
+from tacit import limits
+from tacit.records.accounts import Scope
 from tacit.settings import Settings
 from tacit.surfaces.rest.app import app
 from tacit.surfaces.tools.reference.registry import reference_tools
@@ -94,7 +94,7 @@ def contents(every: int) -> Made:
 
 
 def with_data(every: int) -> Made:
-    for made_of, value in list(values(moving_limits.DATA_MAX_BYTES - 20))[::every]:
+    for made_of, value in list(values(limits.DATA_MAX_BYTES - 20))[::every]:
         yield made_of, {"content": "a fact", "data": {"v": value}}
 
 
@@ -110,13 +110,13 @@ def checkpoints(every: int) -> Made:
 
 
 def items(every: int) -> Made:
-    most = moving_limits.IMPORT_ITEMS_MAX_CHARS
+    most = limits.IMPORT_ITEMS_MAX_CHARS
     for unit in UNITS[::every]:
-        for count in (8, moving_limits.IMPORT_ITEMS_MAX_COUNT):
+        for count in (8, limits.IMPORT_ITEMS_MAX_COUNT):
             each = _shared(unit, count, most - count * 40)
             told = [{"content": text} for text in each]
             yield f"{count} of {unit!r}", {"items": told, "source": "x"}
-    for made_of, value in list(values(moving_limits.DATA_MAX_BYTES - 20))[::every]:
+    for made_of, value in list(values(limits.DATA_MAX_BYTES - 20))[::every]:
         one: dict[str, Any] = {"content": "a fact", "data": {"v": value}}
         yield f"data: {made_of}", {"items": [one], "source": "x"}
     for count in (2, 200):
@@ -188,8 +188,8 @@ def drafted_names(every: int) -> Made:
 
 def exported(every: int) -> Iterator[tuple[str, bytes]]:
     most, chars = (
-        moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT,
-        moving_limits.IMPORT_REQUEST_MAX_CHARS,
+        limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT,
+        limits.IMPORT_REQUEST_MAX_CHARS,
     )
     for unit in UNITS[::every]:
         for count in (25, most):

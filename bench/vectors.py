@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 
 Vectors = NDArray[np.float32]
 
@@ -76,6 +76,6 @@ class Once(Embedder):
 
 def default_embedder() -> Embedder:
     """The one that is used where nobody chooses another."""
-    from tacit.embedding import local
+    from tacit.embeddings import local
 
     return local.LocalEmbedder()

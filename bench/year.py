@@ -190,7 +190,7 @@ class Year:
             if after.cursor is None:
                 break
         rows = sum(after.counts.values())
-        cap = _STEP_PARTS + rows // limits.SWEPT_AT_ONCE_COUNT + self.people // 50
+        cap = _STEP_PARTS + rows // limits.SWEEP_BATCH_COUNT + self.people // 50
         tally.check(steps <= cap, f"{steps} steps for {rows} rows")
         tally.steps += steps
         tally.longest_run = max(tally.longest_run, steps)
@@ -245,7 +245,7 @@ class Year:
         tally.check(overdue == 0, f"{overdue} should be purged")
         # Active ones up to the cap, those too young to give way, pins, and a month of the rest.
         retired = one("state IN ('forgotten', 'expired')")
-        young = limits.EVICTED_FROM_AGE_DAYS * (_WRITES + 2)
+        young = limits.EVICTION_MIN_AGE_DAYS * (_WRITES + 2)
         bound = self.people * self.each + young + len(pinned)
         tally.check(active <= bound, f"{active} active, at most {bound}")
         problems = self.memory.maintain().problems

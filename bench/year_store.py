@@ -15,7 +15,7 @@ from bench.crowd import sentence
 from bench.sinks import Sink, open_sink
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.model.terms import terms
+from tacit.records.text import split_terms
 from tacit.store.ids import memory_id
 
 _TABLES = ("memories", "memory_versions", "memory_people", "history", "change_log")
@@ -73,7 +73,7 @@ def _copy(
     importance = chance.choice((1, 2, 3, 3, 3, 4, 5))
     expires = None if lasts is None else made + timedelta(days=lasts)
     at, content = to_micros(made), sentence(person * 100_003 + n)
-    said = terms(content)
+    said = split_terms(content)
     values = {
         "id": memory_id(made),
         "content": content,

@@ -6,37 +6,44 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import limits
-from tacit.identity.codes import ALPHABET, NO_CODE, new_code, plain
+from tacit.identity.links import (
+    INVALID_LINK_CODE,
+    LINK_CODE_ALPHABET,
+    create_link_code,
+    normalize_link_code,
+)
 
 
 def test_a_code_has_fifty_bits_of_letters_that_nobody_mistakes() -> None:
-    assert len(set(ALPHABET)) == len(ALPHABET) == 32
-    assert set(ALPHABET).isdisjoint("01IOio")
-    made = {new_code() for _ in range(200)}
+    assert len(set(LINK_CODE_ALPHABET)) == len(LINK_CODE_ALPHABET) == 32
+    assert set(LINK_CODE_ALPHABET).isdisjoint("01IOio")
+    made = {create_link_code() for _ in range(200)}
     assert len(made) == 200
     for code in made:
         first, last = code.split("-")
         assert len(first) == len(last) == limits.LINK_CODE_CHARS // 2 == 5
-        assert set(first + last) <= set(ALPHABET)
-    assert set("".join(made)) - {"-"} == set(ALPHABET)
+        assert set(first + last) <= set(LINK_CODE_ALPHABET)
+    assert set("".join(made)) - {"-"} == set(LINK_CODE_ALPHABET)
 
 
 def test_a_code_is_the_same_however_it_is_written() -> None:
     written = ["ABCDE-23456", "abcde23456", " aBcDe 23456\n", "ABCDE\u201323456", "A-B-C-D-E 23456"]
-    assert {plain(code) for code in written} == {"ABCDE23456"}
-    made = new_code()
-    assert plain(made.lower()) == made.replace("-", "")
+    assert {normalize_link_code(code) for code in written} == {"ABCDE23456"}
+    made = create_link_code()
+    assert normalize_link_code(made.lower()) == made.replace("-", "")
 
 
-@given(st.text(max_size=60) | st.text(ALPHABET + "01IOßıſ-", min_size=9, max_size=12))
+@given(st.text(max_size=60) | st.text(LINK_CODE_ALPHABET + "01IOßıſ-", min_size=9, max_size=12))
 def test_whatever_somebody_writes_is_a_code_or_none(written: str) -> None:
-    found = plain(written)
-    assert found == NO_CODE or (len(found) == 10 and set(found) <= set(ALPHABET))
+    found = normalize_link_code(written)
+    assert found == INVALID_LINK_CODE or (
+        len(found) == 10 and set(found) <= set(LINK_CODE_ALPHABET)
+    )
 
 
 def test_what_cannot_be_a_code_is_none() -> None:
     for written in ("", "ABCDE-2345", "ABCDE-234567", "ABCDE-2345O", "ABCDE-2345ı", "A" * 10**6):
-        assert plain(written) == NO_CODE
+        assert normalize_link_code(written) == INVALID_LINK_CODE
     for other in (None, 5, b"ABCDE-23456", ["ABCDE-23456"]):
         with pytest.raises(tacit.InvalidInput, match="code"):
-            plain(other)
+            normalize_link_code(other)

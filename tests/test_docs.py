@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tacit.disclosure.decide import RULES
+from tacit.policy.rules import RULES
 
 ROOT = Path(__file__).parent.parent
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidInput
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.identity.links import Identities
-from tacit.identity.resolve import Asking, Place, parse, resolve
-from tacit.model.linking import Link, LinkKind
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest, StoredChat, parse_request, resolve_request
+from tacit.records.accounts import Link, LinkKind
+from tacit.records.memory import ChatKind
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = st.sampled_from(["ext:a:1", "ext:a:2", "acct:x", "acct:y", "person:AAAAAAAA", "person:B"])
@@ -58,11 +58,11 @@ LINKS = st.lists(
     ],
 )
 def test_a_channels_key_becomes_one_subject(key: str, subject: str) -> None:
-    assert keys.subject_of(keys.external_key(key)) == subject
-    assert keys.subject(key) == subject
-    assert keys.subject(subject) == subject
-    assert keys.identity(key, "who") == subject
-    assert keys.is_subject(subject)
+    assert external_keys.subject_of_key(external_keys.parse_external_key(key)) == subject
+    assert external_keys.parse_subject(key) == subject
+    assert external_keys.parse_subject(subject) == subject
+    assert external_keys.parse_identity(key, "who") == subject
+    assert external_keys.is_subject(subject)
 
 
 NO_KEYS = [
@@ -76,23 +76,23 @@ NO_KEYS = [
 @pytest.mark.parametrize("key", NO_KEYS)
 def test_what_no_channel_writes_is_no_key(key: str) -> None:
     with pytest.raises(InvalidInput):
-        keys.external_key(key)
+        external_keys.parse_external_key(key)
 
 
 @given(st.text())
 def test_any_text_is_a_key_or_refused(text: str) -> None:
     try:
-        key = keys.external_key(text)
+        key = external_keys.parse_external_key(text)
     except InvalidInput:
         return
-    assert keys.external_key(key) == key
-    assert keys.subject_of(key).removeprefix("ext:") == key
+    assert external_keys.parse_external_key(key) == key
+    assert external_keys.subject_of_key(key).removeprefix("ext:") == key
 
 
 @given(st.text())
 def test_any_text_is_an_identity_a_name_or_refused(text: str) -> None:
     try:
-        found = keys.identity(text, "who")
+        found = external_keys.parse_identity(text, "who")
     except InvalidInput:
         return
     assert found is None or found.startswith(("ext:", "acct:", "person:"))
@@ -108,7 +108,7 @@ def test_any_text_is_an_identity_a_name_or_refused(text: str) -> None:
     ],
 )
 def test_some_channels_number_private_chats_by_their_person(chat: str, whose: str | None) -> None:
-    assert keys.private_person(keys.chat_id(chat)) == whose
+    assert external_keys.infer_private_chat_person(external_keys.parse_chat_id(chat)) == whose
 
 
 def test_an_identity_without_links_is_a_person_of_its_own() -> None:
@@ -172,17 +172,17 @@ def test_one_person_has_one_head_also_where_links_go_in_a_circle(
 
 def asked(
     who: str | None, kind: ChatKind, here: set[str], *, chat: str = "web:c", complete: bool = False
-) -> Asking:
-    return Asking(who, chat, kind, frozenset(here), complete)
+) -> RawRequest:
+    return RawRequest(who, chat, kind, frozenset(here), complete)
 
 
 def test_private_means_that_nobody_else_is_there() -> None:
-    def private(asking: Asking, place: Place) -> bool:
-        return resolve("s", NOW, asking, place, Identities(), union=True).private
+    def private(asking: RawRequest, place: StoredChat) -> bool:
+        return resolve_request("s", NOW, asking, place, Identities(), union=True).private
 
-    mine = Place(id="web:c", kind=ChatKind.PRIVATE, members=frozenset({"ext:a:1"}))
-    shared = Place(id="web:c", kind=ChatKind.PRIVATE, members=frozenset({"ext:a:2"}))
-    new, room = Place(id="web:c"), Place(id="web:c", kind=ChatKind.GROUP)
+    mine = StoredChat(id="web:c", kind=ChatKind.PRIVATE, members=frozenset({"ext:a:1"}))
+    shared = StoredChat(id="web:c", kind=ChatKind.PRIVATE, members=frozenset({"ext:a:2"}))
+    new, room = StoredChat(id="web:c"), StoredChat(id="web:c", kind=ChatKind.GROUP)
     assert private(asked("ext:a:1", ChatKind.PRIVATE, set()), mine)
     assert private(asked("ext:a:1", ChatKind.PRIVATE, {"ext:a:1"}), new)
     assert not private(asked("ext:a:1", ChatKind.PRIVATE, {"ext:a:2"}), new)
@@ -190,14 +190,14 @@ def test_private_means_that_nobody_else_is_there() -> None:
     assert not private(asked("ext:a:1", ChatKind.PRIVATE, set()), room)
     assert not private(asked(None, ChatKind.PRIVATE, set()), new)
     theirs = asked("ext:a:1", ChatKind.PRIVATE, set(), chat="telegram:5")
-    assert not private(theirs, Place(id="telegram:5"))
+    assert not private(theirs, StoredChat(id="telegram:5"))
 
 
 def test_a_group_is_one_only_for_its_members() -> None:
-    place = Place(id="web:c", kind=ChatKind.GROUP, members=frozenset({"ext:a:2"}))
+    place = StoredChat(id="web:c", kind=ChatKind.GROUP, members=frozenset({"ext:a:2"}))
 
-    def kind(asking: Asking) -> ChatKind:
-        return resolve("s", NOW, asking, place, Identities(), union=True).kind
+    def kind(asking: RawRequest) -> ChatKind:
+        return resolve_request("s", NOW, asking, place, Identities(), union=True).kind
 
     assert kind(asked("ext:a:1", ChatKind.GROUP, {"ext:a:1"})) is ChatKind.GROUP
     assert kind(asked("ext:a:2", ChatKind.GROUP, set())) is ChatKind.GROUP
@@ -207,22 +207,25 @@ def test_a_group_is_one_only_for_its_members() -> None:
 
 
 def test_a_complete_list_is_believed_and_an_incomplete_one_completed() -> None:
-    place = Place(id="web:c", kind=ChatKind.GROUP, members=frozenset({"ext:a:2"}))
+    place = StoredChat(id="web:c", kind=ChatKind.GROUP, members=frozenset({"ext:a:2"}))
     some = asked("ext:a:1", ChatKind.GROUP, {"ext:a:1"})
     every = asked("ext:a:1", ChatKind.GROUP, {"ext:a:1"}, complete=True)
     none = Identities()
-    assert resolve("s", NOW, some, place, none, union=True).audience == {"ext:a:1", "ext:a:2"}
-    assert resolve("s", NOW, every, place, none, union=True).audience == {"ext:a:1"}
-    assert not resolve("s", NOW, some, place, none, union=True).complete
-    assert resolve("s", NOW, every, place, none, union=True).complete
+    assert resolve_request("s", NOW, some, place, none, union=True).audience == {
+        "ext:a:1",
+        "ext:a:2",
+    }
+    assert resolve_request("s", NOW, every, place, none, union=True).audience == {"ext:a:1"}
+    assert not resolve_request("s", NOW, some, place, none, union=True).complete
+    assert resolve_request("s", NOW, every, place, none, union=True).complete
 
 
 def test_canonical_reading_leaves_aliases_out_and_withholding_does_not() -> None:
     found = Identities((link("ext:a:1", "acct:x"),))
     asking = asked("ext:a:1", ChatKind.PRIVATE, set())
-    place = Place(id="web:c")
-    union = resolve("s", NOW, asking, place, found, union=True)
-    canonical = resolve("s", NOW, asking, place, found, union=False)
+    place = StoredChat(id="web:c")
+    union = resolve_request("s", NOW, asking, place, found, union=True)
+    canonical = resolve_request("s", NOW, asking, place, found, union=False)
     assert union.own_identities == {"ext:a:1", "acct:x"}
     assert canonical.own_identities == {"acct:x"}
     assert canonical.subject == union.subject == "acct:x"
@@ -233,24 +236,27 @@ def test_bots_are_nobody_and_spoil_completeness() -> None:
     bot = tacit.Requester("telegram:9", is_bot=True)
     person = tacit.Requester("telegram:1", name="Ann", username="ann")
     chat = tacit.Chat.group("telegram:-5", [person, bot, "telegram:2"], complete=True)
-    asking = parse(person, chat)
+    asking = parse_request(person, chat)
     assert asking.participants == {"ext:telegram:1", "ext:telegram:2"}
     assert not asking.complete
     assert ("ext:telegram:1", "name", "Ann") in asking.names
-    assert parse(bot, chat).subject is None
-    assert parse(None, chat).subject is None
+    assert parse_request(bot, chat).subject is None
+    assert parse_request(None, chat).subject is None
 
 
 @pytest.mark.parametrize("chat", [None, "telegram:1", 5, tacit.Requester("telegram:1")])
 def test_a_request_takes_a_chat_and_a_requester(chat: Any) -> None:
     with pytest.raises(InvalidInput, match="chat"):
-        parse(None, chat)
+        parse_request(None, chat)
     with pytest.raises(InvalidInput, match="requester"):
-        parse("telegram:1", tacit.Chat.private("telegram:1"))  # type: ignore[arg-type]
+        parse_request("telegram:1", tacit.Chat.private("telegram:1"))  # type: ignore[arg-type]
 
 
 def test_a_chat_takes_so_many_participants_and_no_more() -> None:
     many = [f"telegram:{number}" for number in range(1, 1_002)]
     with pytest.raises(InvalidInput, match="participants"):
-        parse(None, tacit.Chat.group("telegram:-5", many))
-    assert len(parse(None, tacit.Chat.group("telegram:-5", many[:1_000])).participants) == 1_000
+        parse_request(None, tacit.Chat.group("telegram:-5", many))
+    assert (
+        len(parse_request(None, tacit.Chat.group("telegram:-5", many[:1_000])).participants)
+        == 1_000
+    )

@@ -13,19 +13,19 @@ import tacit
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput
-from tacit.model import cursor, draft, text
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.results import Maintained, Page, Remembered
-from tacit.model.words import (
+from tacit.records import drafts, queries, validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import (
     CATEGORIES,
     CATEGORY_OF_KIND,
-    Event,
+    HistoryEvent,
     Kind,
+    Memory,
     Sensitivity,
     State,
     Visibility,
 )
+from tacit.records.results import Maintained, Page, Remembered
 
 ANYTHING = st.one_of(
     st.none(),
@@ -77,13 +77,13 @@ def test_words_are_ranked_from_least_to_most() -> None:
 
 def test_history_knows_every_event_of_the_design() -> None:
     design = "ADD UPDATE DELETE MERGE LINK TTL RESTORE SUPERSEDE ERASE CONSENT"
-    assert set(design.split()) == set(Event)
+    assert set(design.split()) == set(HistoryEvent)
 
 
 @given(ANYTHING)
 def test_any_content_is_kept_as_it_is_or_refused(value: Any) -> None:
     try:
-        kept = text.content(value)
+        kept = validation.parse_content(value)
     except InvalidInput as error:
         assert error.field == "content"  # noqa: PT017 (only some values are refused)
         return
@@ -95,11 +95,11 @@ def test_any_content_is_kept_as_it_is_or_refused(value: Any) -> None:
 @given(ANYTHING)
 def test_any_identifier_can_be_seen_or_is_refused(value: Any) -> None:
     try:
-        kept = text.identifier("key", value, 50)
+        kept = validation.parse_identifier("key", value, 50)
     except InvalidInput as error:
         assert error.field == "key"  # noqa: PT017 (only some values are refused)
         return
-    assert kept == text.identifier("key", kept, 100)
+    assert kept == validation.parse_identifier("key", kept, 100)
     assert kept == kept.strip() != ""
     assert kept.isprintable() or " " in kept or any(c.isspace() for c in kept)
 
@@ -107,64 +107,64 @@ def test_any_identifier_can_be_seen_or_is_refused(value: Any) -> None:
 @pytest.mark.parametrize("length", [limits.CONTENT_MAX_CHARS, limits.CONTENT_MAX_CHARS + 1])
 def test_content_ends_where_its_limit_is(length: int) -> None:
     if length <= limits.CONTENT_MAX_CHARS:
-        assert len(text.content("é" * length)) == length
+        assert len(validation.parse_content("é" * length)) == length
     else:
         with pytest.raises(InvalidInput, match="16,001"):
-            text.content("é" * length)
+            validation.parse_content("é" * length)
 
 
 def test_two_spellings_that_look_alike_are_one_identifier() -> None:
-    assert text.identifier("key", "cafe\N{COMBINING ACUTE ACCENT}", 50) == "café"
+    assert validation.parse_identifier("key", "cafe\N{COMBINING ACUTE ACCENT}", 50) == "café"
 
 
 @given(st.text())
 def test_folding_a_name_twice_changes_nothing_more(name: str) -> None:
-    once = text.folded(name)
+    once = validation.fold_name(name)
     assert len(once) <= limits.NAME_MAX_CHARS
     assert "  " not in once
 
 
 @pytest.mark.parametrize("spelling", ["Sarah", "SARAH", "  sarah ", "Ｓａｒａｈ", "sarah"])
 def test_spellings_of_a_name_fold_together(spelling: str) -> None:
-    assert text.folded(spelling) == "sarah"
+    assert validation.fold_name(spelling) == "sarah"
 
 
 @given(ANYTHING)
 def test_what_a_channel_shows_is_cleaned_and_never_refused(name: Any) -> None:
-    shown = text.display(name)
+    shown = validation.clean_display_name(name)
     assert len(shown) <= limits.NAME_MAX_CHARS
     assert shown == shown.strip()
     if shown:
-        assert text.identifier("name", shown, limits.NAME_MAX_CHARS) == shown
+        assert validation.parse_identifier("name", shown, limits.NAME_MAX_CHARS) == shown
 
 
 @given(ANYTHING)
 def test_only_eight_letters_and_digits_are_an_id(value: Any) -> None:
-    kept = text.memory_id(value)
+    kept = validation.parse_memory_id(value)
     assert kept is None or (kept == value and len(kept) == 8 and kept.isascii() and kept.isalnum())
 
 
 @pytest.mark.parametrize("value", ["abcdefgh", "ABCD1234", "00000000"])
 def test_an_id_is_an_id(value: str) -> None:
-    assert text.memory_id(value) == value
+    assert validation.parse_memory_id(value) == value
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, 1.0])
 def test_a_fraction_is_between_nothing_and_all(value: float) -> None:
-    assert text.fraction("confidence", value) == value
-    assert isinstance(text.fraction("confidence", value), float)
+    assert validation.parse_fraction("confidence", value) == value
+    assert isinstance(validation.parse_fraction("confidence", value), float)
 
 
 @pytest.mark.parametrize("value", [7, -0.1, 1.0001, math.nan, math.inf, True, "1", None, 10**400])
 def test_what_is_no_fraction_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match="confidence"):
-        text.fraction("confidence", value)
+        validation.parse_fraction("confidence", value)
 
 
 @pytest.mark.parametrize("value", [0, 6, True, False, 3.0, "3", None, math.nan])
 def test_what_is_no_whole_number_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match="importance"):
-        text.whole("importance", value, 1, 5)
+        validation.parse_int("importance", value, 1, 5)
 
 
 class Vague(tzinfo):
@@ -182,15 +182,15 @@ class Vague(tzinfo):
 
 def test_a_time_is_aware_and_becomes_utc() -> None:
     there = datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=9)))
-    assert text.moment("observed_at", there) == there
-    assert text.moment("observed_at", there).tzinfo is UTC
+    assert validation.parse_datetime("observed_at", there) == there
+    assert validation.parse_datetime("observed_at", there).tzinfo is UTC
     naive = there.replace(tzinfo=None)
     for value in (naive, naive.replace(tzinfo=Vague()), "2026-01-01", 5, None, there.date()):
         with pytest.raises(InvalidInput, match="observed_at"):
-            text.moment("observed_at", value)
+            validation.parse_datetime("observed_at", value)
     edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=9)))
     with pytest.raises(InvalidInput, match="too far"):
-        text.moment("observed_at", edge)
+        validation.parse_datetime("observed_at", edge)
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
@@ -199,26 +199,26 @@ def test_micros_keep_a_time_exactly(moment: datetime) -> None:
 
 
 def test_tags_are_a_set_in_the_order_of_the_alphabet() -> None:
-    assert text.tags(["b", "a", "b"]) == ("a", "b")
-    assert text.tags([]) == ()
-    assert len(text.tags([str(number) for number in range(32)])) == 32
+    assert validation.parse_tags(["b", "a", "b"]) == ("a", "b")
+    assert validation.parse_tags([]) == ()
+    assert len(validation.parse_tags([str(number) for number in range(32)])) == 32
     for bad in ("tag", 5, None, [5], [""], [" a"], ["x" * 65], [str(n) for n in range(33)]):
         with pytest.raises(InvalidInput, match="tags"):
-            text.tags(bad)
+            validation.parse_tags(bad)
 
 
 @given(ANYTHING)
 def test_any_cursor_is_ours_or_refused(value: Any) -> None:
     try:
-        found = cursor.decode(value)
+        found = queries.decode_cursor(value)
     except InvalidInput as error:
         assert error.field == "cursor"  # noqa: PT017 (only some values are refused)
         return
-    assert found is None or text.memory_id(found[1]) == found[1]
+    assert found is None or validation.parse_memory_id(found[1]) == found[1]
 
 
 def test_a_draft_knows_what_was_said_and_what_was_not() -> None:
-    said = draft.parse({"content": "x", "pinned": False, "importance": None}, CATEGORIES)
+    said = drafts.parse_draft({"content": "x", "pinned": False, "importance": None}, CATEGORIES)
     assert {"content", "pinned"} <= said.given_fields
     assert "importance" not in said.given_fields
     assert said.pinned is False
@@ -236,7 +236,7 @@ def test_a_draft_names_the_field_that_is_wrong() -> None:
         ({"withheld_from": range(10**12)}, "withheld_from"),
     ):
         with pytest.raises(InvalidInput) as caught:
-            draft.parse(dict(values), CATEGORIES)
+            drafts.parse_draft(dict(values), CATEGORIES)
         assert caught.value.field == field
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 import tacit
 from bench.plans import plans_of, recorded
 from tacit.memory import Memory
-from tacit.model.notes import NoteKind
+from tacit.records.notes import NoteKind
 from tacit.store import notes
 from tacit.store.note_rows import to_columns
 from tacit.store.tables import note_files, note_items, note_lines

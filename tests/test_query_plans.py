@@ -23,9 +23,9 @@ from bench.filling import Filling
 from bench.plans import Statement, plans_of, recorded, traced
 from bench.sinks import open_sink
 from tacit.memory import Memory
-from tacit.model.search import Search
-from tacit.model.step import GraphStep, StepValue, StepWrite
-from tacit.model.words import ChatKind
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
+from tacit.records.memory import ChatKind
+from tacit.records.queries import Search
 from tacit.store.tables import metadata
 from tacit.views.exporting import ViewExport
 from tacit.views.hearing import ViewHearing
@@ -43,9 +43,9 @@ ACCOUNT = "acct:bob"
 
 AN_EARLIER_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 INCOMING = [
-    tacit.Incoming(content="The train to Lisbon", source="1", about=["Tom"]),
-    tacit.Incoming(content="A ferry", category="fact", key="ferry"),
-    tacit.Incoming(content="A tram"),
+    tacit.ImportItem(content="The train to Lisbon", source="1", about=["Tom"]),
+    tacit.ImportItem(content="A ferry", category="fact", key="ferry"),
+    tacit.ImportItem(content="A tram"),
 ]
 
 Read = Callable[[View, str], object]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit import settings
 from tacit.errors import SettingsError
-from tacit.model.words import CATEGORIES
+from tacit.records.memory import CATEGORIES
 from tacit.settings import CategorySetting, MemorySettings, Settings
 from tests.test_settings import DEFAULTS, ROOT, Place
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import limits, settings
-from tacit.embedding.choose import PROVIDERS, embedder
+from tacit.embeddings.embedder import EMBEDDING_PROVIDERS, create_embedder
 from tacit.errors import InvalidInput, SettingsError
 from tacit.prompt.block import render
 from tacit.prompt.lines import Line
@@ -144,7 +144,7 @@ def test_keys_that_do_not_go_together_are_told_with_file_line_key_and_fix(
     assert message in said
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", EMBEDDING_PROVIDERS)
 def test_what_is_refused_here_would_be_refused_when_opening_too(
     place: Place, provider: str
 ) -> None:
@@ -159,7 +159,7 @@ def test_what_is_refused_here_would_be_refused_when_opening_too(
         if isinstance(said, str):
             key = said.split(": ")[1]
             with pytest.raises(InvalidInput) as caught:
-                embedder(provider, **{name: int(value) if name == "dimension" else value})  # type: ignore[arg-type]
+                create_embedder(provider, **{name: int(value) if name == "dimension" else value})  # type: ignore[arg-type]
             assert caught.value.field in (key, f"embedding.{name}")
             refused.add(name)
     if provider in ("auto", "local"):

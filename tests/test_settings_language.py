@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tacit import limits
 from tacit.bootstrap import _language
 from tacit.errors import InvalidInput, SettingsError
-from tacit.language.asking import EndpointModel
+from tacit.llm.endpoint import EndpointModel
 from tacit.settings import LanguageSettings, LearnSettings, Settings
 from tests.test_settings import DEFAULTS, SECRET, Place, outcome
 

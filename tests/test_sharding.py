@@ -13,7 +13,7 @@ from sqlalchemy import Engine, create_engine, event, make_url, text
 import tacit
 from tacit.bootstrap import open_memory
 from tacit.memory import Memory
-from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.settings import (
     JobsSettings,
     LearnSettings,
@@ -177,7 +177,7 @@ def busy_day(memory: Memory) -> None:
     steps.forget_runs(["r"])
     steps.forget_thread("u")
     alice.once("k1").remember("I like blue skies")
-    moved = [tacit.Incoming(content="I sail", source="1", key="hobby", about=["Zoe"])]
+    moved = [tacit.ImportItem(content="I sail", source="1", key="hobby", about=["Zoe"])]
     alice.preview_items(moved, source="mem0")
     assert alice.import_items("r1", moved, source="mem0").created == 1
     assert alice.import_items("r2", moved, source="mem0").already == 1

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.unicode_forms import MARKS_MAX_COUNT, Form, normalize
+from tacit.unicode import COMBINING_MARKS_MAX_COUNT, NormalForm, normalize_unicode
 
-FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+FORMS: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 MARKS = st.sampled_from("\u0301\u0316\u0344\u0f81\uff9e\u3099\u05b0")
 LONG_RUNS = st.lists(
     st.one_of(
@@ -21,21 +21,21 @@ LONG_RUNS = st.lists(
 
 
 @given(st.text(), st.sampled_from(FORMS))
-def test_ordinary_text_is_normalised_as_unicode_says(text: str, form: Form) -> None:
-    assert normalize(form, text) == unicodedata.normalize(form, text)
+def test_ordinary_text_is_normalised_as_unicode_says(text: str, form: NormalForm) -> None:
+    assert normalize_unicode(form, text) == unicodedata.normalize(form, text)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_long_runs_of_what_is_no_mark_stay_whole(form: Form) -> None:
+def test_long_runs_of_what_is_no_mark_stay_whole(form: NormalForm) -> None:
     for text in ("\u2014" * 500, "\U0001f600" * 300, "e\u0301" * 500, "\u0939\u093f" * 200):
-        assert normalize(form, text) == unicodedata.normalize(form, text)
+        assert normalize_unicode(form, text) == unicodedata.normalize(form, text)
 
 
 @given(LONG_RUNS, st.sampled_from(("NFC", "NFKC")))
-def test_no_more_marks_in_a_row_than_are_ever_written(text: str, form: Form) -> None:
+def test_no_more_marks_in_a_row_than_are_ever_written(text: str, form: NormalForm) -> None:
     row = 0
-    for char in normalize("NFKD", text):
+    for char in normalize_unicode("NFKD", text):
         row = row + 1 if unicodedata.combining(char) else 0
-        assert row <= MARKS_MAX_COUNT + 3  # those that are part of a letter
-    made = normalize(form, text)
-    assert normalize(form, made) == made
+        assert row <= COMBINING_MARKS_MAX_COUNT + 3  # those that are part of a letter
+    made = normalize_unicode(form, text)
+    assert normalize_unicode(form, made) == made

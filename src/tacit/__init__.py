@@ -33,96 +33,107 @@ from tacit.errors import (
     TacitError,
     TooManyRequests,
 )
-from tacit.model.activity import DayCounts, Happened
-from tacit.model.chat import Chat, Requester
-from tacit.model.checkpoint import Checkpoint
-from tacit.model.graph import Edge, Graph, Node
-from tacit.model.happening import EventCounts
-from tacit.model.hearing import Hearers, Hearing, Room
-from tacit.model.imports import (
-    Foreseen,
+from tacit.records.accounts import (
+    Key,
+    LinkOffer,
+    LinkWaiting,
+    NewKey,
+    NewSignIn,
+    Scope,
+    SignedIn,
+    WebSession,
+)
+from tacit.records.checkpoints import Checkpoint
+from tacit.records.conversation import (
+    Message,
+    ModelTurn,
+    PendingUpdate,
+    TalkReply,
+    TalkTurn,
+    ToolCall,
+    ToolSpec,
+    ToolTurn,
+    Update,
+    UserTurn,
+)
+from tacit.records.drafts import (
+    ImportItem,
     ImportPreview,
+    ImportPreviewItem,
     ImportRun,
     ImportStep,
-    Incoming,
     RefusedItem,
     RevertedImport,
 )
-from tacit.model.keys import Key, NewKey, Scope
-from tacit.model.linking import LinkOffer, LinkWaiting
-from tacit.model.looks import Look
-from tacit.model.message import Message
-from tacit.model.notes import Link as NoteLink
-from tacit.model.notes import (
+from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
+from tacit.records.notes import (
     NoteChange,
+    NoteLink,
     NoteProblem,
     NotesReport,
     NoteSummary,
     SessionDraft,
     SessionEnded,
+    SessionStart,
     TaskDraft,
     TopicDraft,
-    Woken,
 )
-from tacit.model.results import (
+from tacit.records.queries import Search
+from tacit.records.request import Chat, Requester
+from tacit.records.results import (
     Accepted,
+    AccessLogEntry,
+    ActivityEntry,
+    AudienceChat,
+    AudiencePreview,
+    AudienceReport,
+    Backup,
     Block,
     Bullet,
+    Certificate,
     Change,
+    Consolidated,
+    DayCounts,
     Delta,
-    Embedding,
+    Diagnosis,
+    Edge,
+    EmbeddingStatus,
     Erased,
+    EventCounts,
+    Expired,
     Explanation,
+    Finding,
     Fresh,
+    Graph,
     Imported,
+    JobRun,
+    JobStatus,
+    LearningQueueStatus,
     Maintained,
+    Node,
     Page,
+    PendingErasure,
     Proposal,
+    Purged,
     Quarantined,
     Recalled,
     Recorded,
+    Reflected,
     Remembered,
+    Restored,
     Reverted,
     Signals,
     Stats,
-    Step,
     Suggestion,
-    Waiting,
-)
-from tacit.model.search import Search
-from tacit.model.signing import NewSignIn, SignedIn, Sitting
-from tacit.model.talk import (
-    ModelTurn,
-    Offered,
-    TalkReply,
-    TalkTurn,
-    ToolCall,
-    ToolTurn,
-    UserTurn,
-)
-from tacit.model.updates import TakenUpdate, Update
-from tacit.model.upkeep import (
-    Backup,
-    Certificate,
-    Consolidated,
-    Diagnosis,
-    Finding,
-    JobRun,
-    JobStatus,
-    Pending,
-    Purged,
-    Reflected,
-    Restored,
     Summarised,
-    Swept,
+    TraceStep,
 )
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.clock import Clock
-    from tacit.embedding.port import Embedder
+    from tacit.embeddings.embedder import Embedder
     from tacit.memory import DisabledView, Link, Memory, View
     from tacit.settings import Settings
     from tacit.surfaces.client import Client, RemoteView
@@ -149,24 +160,24 @@ __all__ = [
     "DisabledView",
     "DisclosureBreach",
     "Edge",
-    "Embedding",
+    "EmbeddingStatus",
     "EmbeddingFailed",
     "Erased",
     "ErasureForged",
     "EventCounts",
     "Explanation",
     "Finding",
-    "Foreseen",
+    "ImportPreviewItem",
     "Fresh",
     "Graph",
-    "Happened",
-    "Hearers",
-    "Hearing",
+    "ActivityEntry",
+    "AudienceReport",
+    "AudiencePreview",
     "ImportPreview",
     "ImportRun",
     "ImportStep",
     "Imported",
-    "Incoming",
+    "ImportItem",
     "InvalidInput",
     "JobRun",
     "JobStatus",
@@ -181,7 +192,7 @@ __all__ = [
     "Link",
     "LinkOffer",
     "LinkWaiting",
-    "Look",
+    "AccessLogEntry",
     "Maintained",
     "Memory",
     "Message",
@@ -200,9 +211,9 @@ __all__ = [
     "NoteSummary",
     "NoteUnreadable",
     "NotesReport",
-    "Offered",
+    "ToolSpec",
     "Page",
-    "Pending",
+    "PendingErasure",
     "Proposal",
     "Purged",
     "Quarantined",
@@ -216,7 +227,7 @@ __all__ = [
     "Restored",
     "Reverted",
     "RevertedImport",
-    "Room",
+    "AudienceChat",
     "SchemaMismatch",
     "Scope",
     "Search",
@@ -228,18 +239,18 @@ __all__ = [
     "SignInRefused",
     "Signals",
     "SignedIn",
-    "Sitting",
+    "WebSession",
     "State",
     "Stats",
-    "Step",
+    "TraceStep",
     "StoreBusy",
     "StoreError",
     "StoreUnavailable",
     "Suggestion",
     "Summarised",
-    "Swept",
+    "Expired",
     "TacitError",
-    "TakenUpdate",
+    "PendingUpdate",
     "TalkReply",
     "TalkTurn",
     "TaskDraft",
@@ -251,8 +262,8 @@ __all__ = [
     "UserTurn",
     "View",
     "Visibility",
-    "Waiting",
-    "Woken",
+    "LearningQueueStatus",
+    "SessionStart",
     "connect",
     "open",
 ]

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
-from tacit.embedding.choose import embedder as make_embedder
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
+from tacit.embeddings.embedder import create_embedder as make_embedder
 from tacit.errors import InvalidInput, SettingsError
-from tacit.language.budget import Allowance, Prices
-from tacit.language.choose import allowance, language_model
-from tacit.language.measured import MeasuredModel
-from tacit.language.port import LanguageModel
 from tacit.learn.consent import Confirm
 from tacit.learn.path import Learning
 from tacit.learn.reading.tongue import checked as checked_tongue
@@ -23,17 +19,20 @@ from tacit.lifecycle.backup import check_database, check_file, put_in_place
 from tacit.lifecycle.journal import beside
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.replay import settle as settle_erasures
+from tacit.llm.budget import Allowance, Prices
+from tacit.llm.endpoint import create_allowance, create_language_model
+from tacit.llm.language_model import LanguageModel, MeasuredLanguageModel
 from tacit.memory import Memory
-from tacit.model.tokens import counter, estimate
-from tacit.model.upkeep import Backup, Restored
 from tacit.prompt.styles import Style
+from tacit.records.results import Backup, Restored
+from tacit.records.text import estimate_tokens, load_token_counter
 from tacit.settings import Settings
 from tacit.store.core import Store
 from tacit.store.engine import Database, Options, file_of, open_database
 from tacit.store.migrate import migrate, require_current
-from tacit.telemetry.choose import meter as make_meter
-from tacit.telemetry.spans import Spans
-from tacit.telemetry.spans import spans as make_spans
+from tacit.telemetry.metrics import create_meter as make_meter
+from tacit.telemetry.traces import RequestTracer
+from tacit.telemetry.traces import create_tracer as make_spans
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
@@ -62,7 +61,7 @@ def open_memory(
     meter = make_meter(chosen.metrics.exporter)
     model, allowed = _language(chosen)
     if model is not None and meter.on:
-        model = MeasuredModel(model, meter)
+        model = MeasuredLanguageModel(model, meter)
     learning = _learning(chosen, model, allowed) if chosen.learn.enabled else None
     database = open_database(url, _options(chosen))
     try:
@@ -94,7 +93,7 @@ def open_memory(
     return memory
 
 
-def request_spans(settings: Settings) -> Spans:
+def request_spans(settings: Settings) -> RequestTracer:
     """Of the requests that a server answers; they go where the measures go."""
     return make_spans(settings.metrics.exporter)
 
@@ -181,7 +180,7 @@ def _policy(settings: Settings) -> Policy:
         union=settings.memory.read == "union",
         link_min=settings.recall.link_min,
         turns_days=sessions.retention_days if sessions.keep else None,
-        count_tokens=counter(str(_path(counted_by))) if counted_by else estimate,
+        count_tokens=load_token_counter(str(_path(counted_by))) if counted_by else estimate_tokens,
         style=Style(prompt.style),
         items_max=prompt.items_max,
         chars_max=prompt.chars_max,
@@ -253,7 +252,7 @@ def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     prices = Prices(
         in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million
     )
-    model = language_model(
+    model = create_language_model(
         chosen.provider,
         model=chosen.model,
         base_url=chosen.base_url,
@@ -268,7 +267,7 @@ def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     )
     if model is None:
         return None, Allowance()
-    bound = allowance(
+    bound = create_allowance(
         prices, tokens_per_day=chosen.tokens_per_day, cost_per_day=chosen.cost_per_day
     )
     return model, bound

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import TracebackType
 
 from tacit import limits
-from tacit.disclosure.decide import PLAIN_WORDS
 from tacit.facade.ageing import MemoryAgeing
 from tacit.facade.health import MemoryHealth
 from tacit.facade.identities import MemoryIdentities
@@ -23,14 +22,15 @@ from tacit.facade.talking import MemoryTalking
 from tacit.facade.telling import MemoryTelling
 from tacit.facade.tidying import MemoryTidying
 from tacit.facade.whole import MemoryWhole
-from tacit.identity.resolve import parse
+from tacit.identity.resolution import parse_request
 from tacit.learn.asking import refuse_said
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.linking import Link
 from tacit.operators.operator import Operator
+from tacit.policy.rules import RULE_TEXTS
 from tacit.prompt.fence import CLOSE, contained, fenced, inert
 from tacit.prompt.lines import quoted
+from tacit.records import validation
+from tacit.records.accounts import Link
+from tacit.records.request import Chat, Requester
 from tacit.store import spaces
 from tacit.views.disabled import DisabledView
 from tacit.views.measured import MeasuredView
@@ -41,7 +41,7 @@ from tacit.views.view import View
 # of memories are put to a model.
 __all__ = [
     "CLOSE",
-    "PLAIN_WORDS",
+    "RULE_TEXTS",
     "DisabledView",
     "Link",
     "Memory",
@@ -94,10 +94,10 @@ class Memory(
         deltas are counted for; without it the chat itself is the thread. `agent` names the one that
         uses it: where the settings have allow-lists, it gets no further than its own. `categories`
         narrows it further: nothing else is read or written."""
-        asking = parse(requester, chat)
-        named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        acting = text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
-        only = None if categories is None else frozenset(text.categories(categories))
+        asking = parse_request(requester, chat)
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        acting = validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+        only = None if categories is None else frozenset(validation.parse_categories(categories))
         if not self._enabled:
             return DisabledView(SWITCHED_OFF)
         if asking.subject is None:
@@ -117,7 +117,7 @@ class Memory(
 
     def operator(self, name: str) -> Operator:
         """Acts that stand in history under an operator's name, and looks that are noted."""
-        actor = text.identifier("operator", name, limits.LABEL_MAX_CHARS)
+        actor = validation.parse_identifier("operator", name, limits.LABEL_MAX_CHARS)
         return Operator(self._runtime, self._space, f"operator:{actor}", self._options)
 
     def close(self) -> None:

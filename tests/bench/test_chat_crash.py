@@ -1,7 +1,7 @@
 """What the crash test of bots would find, if it were there."""
 
 from bench.chat_crash import Story
-from tacit import chat_limits
+from tacit import limits
 from tests.chat.bot_api import BotApi, Sent
 
 
@@ -29,7 +29,7 @@ def test_an_answer_that_comes_twice_in_one_life_is_found() -> None:
 
 
 def test_more_repeats_than_there_are_threads_are_found() -> None:
-    many = range(1, chat_limits.CHAT_THREADS_DEFAULT_COUNT + 2)
+    many = range(1, limits.CHAT_THREADS_DEFAULT_COUNT + 2)
     wrong, count = story(*many, *many, said=len(many), lives=[len(many)]).repeats()
     assert count == len(many)
     assert wrong == [f"{len(many)} answers were repeated after one kill"]

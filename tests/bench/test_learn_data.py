@@ -19,7 +19,7 @@ from bench.learn_data import (
     message,
     messages,
 )
-from tacit.model.words import ChatKind, Kind, Sensitivity
+from tacit.records.memory import ChatKind, Kind, Sensitivity
 
 A_FACT = {
     "content": "Ada prefers window seats",

@@ -8,7 +8,7 @@ import numpy as np
 from bench.locomo_baselines import baselines, fused, plain_fts5, porter_bm25, top
 from bench.locomo_data import Conversation, Question, Turn
 from bench.vectors import Vectors, word_vectors
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 
 SAID = ("I went climbing in the hills", "Bread and olives for lunch", "The hills were green")
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from tacit.model.words import Visibility
+from tacit.records.memory import Visibility
 from tacit.surfaces.chat.commands import taken_apart, wording
 from tacit.surfaces.chat.commands.commands import ANYWHERE, FOR_ALL, IN_PRIVATE
 from tests.chat.rooms import (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import tacit
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.memory import Memory, View
 from tacit.surfaces.chat.commands import buttons, undo_button, wording
 from tests.chat.desk import ALICE, BOB, TEAM, Desk, alone, labels
@@ -70,7 +70,7 @@ def test_a_long_list_is_told_a_page_at_a_time_and_each_memory_once(desk: Desk) -
     lines = [line for page in (first, second, third) for line in page.text.splitlines()]
     items = [line for line in lines if line.startswith("•")]
     assert len(items) == len(set(items)) == 22
-    assert max(map(len, items)) < chat_limits.CHAT_LISTED_MAX_CHARS + 20
+    assert max(map(len, items)) < limits.CHAT_LISTED_MAX_CHARS + 20
     assert [labels(page) for page in (first, second, third)] == [
         [wording.NEXT],
         [wording.EARLIER, wording.NEXT],
@@ -344,7 +344,7 @@ def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent
     told = desk.say(ALICE, "/privacy")
     assert len(told.text.splitlines()) == 5
     assert "tell me, 1 by now" in told.text
-    monkeypatch.setattr(chat_limits, "CHAT_EXPORT_MAX_CHARS", 50)
+    monkeypatch.setattr(limits, "CHAT_EXPORT_MAX_CHARS", 50)
     told = desk.say(ALICE, "/export")
     assert told.text == wording.EXPORT_TOO_LARGE
     assert told.attachment is None

@@ -1,6 +1,6 @@
 """What was just said in a chat: shown there, and to nobody who was not there."""
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.recent import Recent, Turn
 from tests.contract.rooms import ALICE, BOB
 
@@ -22,9 +22,7 @@ def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_b
     recent.add(ROOM, "topic", said("x" * 10_000))
     assert texts(recent) == ["word 1", "word 2"]
     assert recent.last_message(ROOM, None) == "2"
-    assert [len(text) for text in texts(recent, thread="topic")] == [
-        chat_limits.CHAT_RECENT_MAX_CHARS
-    ]
+    assert [len(text) for text in texts(recent, thread="topic")] == [limits.CHAT_RECENT_MAX_CHARS]
     assert texts(recent, OTHER) == []
 
 
@@ -73,14 +71,14 @@ def test_who_came_in_under_the_new_name_is_shown_nothing_of_the_old_one() -> Non
 
 def test_there_is_a_bound_to_how_many_chats_threads_and_people_are_known() -> None:
     recent = Recent(1)
-    for number in range(chat_limits.CHAT_RECENT_CHATS_MAX_COUNT + 1):
+    for number in range(limits.CHAT_RECENT_CHATS_MAX_COUNT + 1):
         recent.add(f"telegram:{number}", None, said("hello"))
     assert texts(recent, "telegram:0") == []
     assert texts(recent, "telegram:1") == ["hello"]
-    for number in range(chat_limits.CHAT_RECENT_THREADS_MAX_COUNT + 1):
+    for number in range(limits.CHAT_RECENT_THREADS_MAX_COUNT + 1):
         recent.add(ROOM, str(number), said("hello"))
     assert texts(recent, thread="0") == []
     assert texts(recent, thread="1") == ["hello"]
-    for number in range(chat_limits.CHAT_RECENT_PEOPLE_MAX_COUNT + 1):
+    for number in range(limits.CHAT_RECENT_PEOPLE_MAX_COUNT + 1):
         recent.add_person(ROOM, f"telegram:{number}")
     assert not recent.has_person(ROOM, "telegram:0"), "and whoever is dropped counts as new"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.surfaces.chat.heard import Came, Heard, Said, Unsaid
 from tacit.surfaces.slack.reading import Command, Me, Person, Press, Reading
 from tacit.surfaces.slack.sent import read, written

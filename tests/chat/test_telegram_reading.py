@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit import Chat, Requester
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.surfaces.chat.heard import Came, Heard, Moved, Pressed, Quoted, Said, Unsaid, Went
 from tacit.surfaces.telegram.reading import Me, Reading
 from tests.chat.bot_api import BOT

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit import Chat, Requester, chat_limits
+from tacit import Chat, Requester, limits
 from tacit.surfaces.chat.heard import Heard, Pressed
 from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, link, say, strong
 from tacit.surfaces.telegram.sending import TelegramOutlet
@@ -138,7 +138,7 @@ def test_an_attachment_comes_as_a_file(api: BotApi, outlet: TelegramOutlet) -> N
 def test_a_file_that_telegram_would_refuse_is_not_sent(
     api: BotApi, outlet: TelegramOutlet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_limits, "TELEGRAM_FILE_MAX_BYTES", 10)
+    monkeypatch.setattr(limits, "TELEGRAM_FILE_MAX_BYTES", 10)
     with pytest.raises(NotSent) as refused:
         outlet.send(HOME, ALICE, Say(spans=(), attachment=Attachment(name="a", text="x" * 11)))
     assert refused.value.for_good
@@ -287,7 +287,7 @@ def assert_silent(error: BaseException | None, *words: str) -> None:
 def test_an_answer_without_end_is_not_read_to_the_end(
     api: BotApi, outlet: TelegramOutlet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_limits, "TELEGRAM_ANSWER_MAX_BYTES", 1_000)
+    monkeypatch.setattr(limits, "TELEGRAM_ANSWER_MAX_BYTES", 1_000)
     api.trouble["sendMessage"] = [Garbage(200, b" " * 2_000)] * 3
     with pytest.raises(NotSent):
         outlet.send(HOME, ALICE, say("hello"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import httpx
 import pytest
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import SettingsError, StoreUnavailable
 from tacit.settings import TelegramSettings
 from tacit.surfaces.telegram.fields import Fields
@@ -99,7 +99,7 @@ def test_what_is_no_update_is_refused(body: bytes) -> None:
 
 def test_a_body_that_no_update_has_is_not_read_to_its_end() -> None:
     kept = Kept()
-    large = b" " * (chat_limits.CHAT_BODY_MAX_BYTES + 1)
+    large = b" " * (limits.CHAT_BODY_MAX_BYTES + 1)
     assert told(kept, large).status_code == 413
     assert told(kept, large, {**SHOWN, "transfer-encoding": "chunked"}).status_code == 413
     assert kept == []

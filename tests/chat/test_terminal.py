@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit import chat_limits
+from tacit import limits
 from tacit.settings import ChatSettings
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.cli import main
@@ -88,7 +88,7 @@ def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(
 
 
 def test_what_cannot_be_read_is_told_and_the_conversation_goes_on(chat: Chat) -> None:
-    most = chat_limits.CHAT_TEXT_MAX_CHARS
+    most = limits.CHAT_TEXT_MAX_CHARS
     told: dict[str | bytes, str] = {
         "x" * (most + 1): wording.TOO_LONG,
         "x" * (3 * most): wording.TOO_LONG,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit import chat_limits
+from tacit import limits
 from tests.chat.local_driver import CHANNEL, LocalDriver
 from tests.chat.rooms import (
     ALICE,
@@ -71,7 +71,7 @@ def test_after_five_facts_in_passing_the_reply_lists_what_waits(driver: LocalDri
 
 def test_more_than_a_few_are_counted_and_asked_about_in_turn(driver: LocalDriver) -> None:
     told = tell(driver, 7)
-    most = chat_limits.CHAT_PROPOSALS_MAX_COUNT
+    most = limits.CHAT_PROPOSALS_MAX_COUNT
     assert told.startswith(f"7 things wait for your OK, the newest {most} first:")
     assert KNOWN[6] in told
     assert KNOWN[0] not in told

@@ -1,7 +1,7 @@
 """What the pages of the tests are about: Alice and Bob in a room, each with things of their own."""
 
 from tacit.memory import Memory
-from tacit.model.chat import Chat, Requester
+from tacit.records.request import Chat, Requester
 
 ALICE, BOB, CAROL = "telegram:1001", "telegram:2002", "telegram:3003"
 TEAM = "telegram:-100"

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from tacit.model.activity import DayCounts, Happened
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent
+from tacit.records.results import ActivityEntry, DayCounts
 from tacit.surfaces.console import lately
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
@@ -100,8 +100,8 @@ def test_a_cursor_that_is_none_of_ours_is_said(shared: World) -> None:
     assert "start again without it" in answer.text
 
 
-def happened(event: Event, reason: str | None, at: datetime) -> Happened:
-    return Happened(
+def happened(event: HistoryEvent, reason: str | None, at: datetime) -> ActivityEntry:
+    return ActivityEntry(
         at=at,
         event=event,
         memory_id="AAAAAAAA",
@@ -115,10 +115,10 @@ def happened(event: Event, reason: str | None, at: datetime) -> Happened:
 def test_reasons_are_told_in_plain_words() -> None:
     now = datetime(2026, 3, 14, 12, tzinfo=UTC)
     found = [
-        happened(Event.UPDATE, "visibility public_ok", now),
-        happened(Event.UPDATE, "tags, importance", now - timedelta(days=1)),
-        happened(Event.UPDATE, "named as replaced", now - timedelta(days=1)),
-        happened(Event.LINK, "related_to", now - timedelta(days=40)),
+        happened(HistoryEvent.UPDATE, "visibility public_ok", now),
+        happened(HistoryEvent.UPDATE, "tags, importance", now - timedelta(days=1)),
+        happened(HistoryEvent.UPDATE, "named as replaced", now - timedelta(days=1)),
+        happened(HistoryEvent.LINK, "related_to", now - timedelta(days=40)),
     ]
     told = [
         (day.title, [(one.says, one.because) for one in day.lines])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.console_limits import DIFF_EDITS_MAX_COUNT
+from tacit.limits import DIFF_EDITS_MAX_COUNT
 from tacit.surfaces.console.diffing import between
 
 

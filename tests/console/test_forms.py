@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tacit.errors import Conflict, InvalidInput
-from tacit.model.words import Visibility
+from tacit.records.memory import Visibility
 from tacit.settings import Settings
 from tacit.surfaces.console import ages, cookies, forms, wording
 from tacit.surfaces.console.cookies import Note

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tacit.console_limits import GRAPH_FIRST_COUNT
+from tacit.limits import GRAPH_FIRST_COUNT
 from tacit.memory import Memory
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person

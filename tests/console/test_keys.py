@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import OPERATOR

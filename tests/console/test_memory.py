@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tacit.model.memory import Memory
-from tacit.model.search import Search
+from tacit.records.memory import Memory
+from tacit.records.queries import Search
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
 from tests.console.watching import faults, faults_by_day_and_night, is_wider_than_its_window

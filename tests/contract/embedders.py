@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
-from tacit.embedding.local import LocalEmbedder
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
+from tacit.embeddings.local import LocalEmbedder
 
 Vector = NDArray[np.float32]
 

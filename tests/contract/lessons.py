@@ -26,6 +26,6 @@ def contents(view: View, **narrowing: str) -> list[str]:
     return sorted(one.content for one in view.list(limit=100, **narrowing).items)  # type: ignore[arg-type]
 
 
-def only(view: View, words: str) -> tacit.model.memory.Memory:
+def only(view: View, words: str) -> tacit.records.memory.Memory:
     (found,) = [one for one in view.list(limit=100).items if words in one.content]
     return found

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tacit.memory import Memory
-from tacit.model.notes import Link, SessionDraft, TaskDraft, TopicDraft
+from tacit.records.notes import NoteLink, SessionDraft, TaskDraft, TopicDraft
 from tacit.settings import NotesSettings, Settings
 from tacit.views.view import View
 
@@ -13,7 +13,7 @@ TRIP = SessionDraft(
     facts=("Hotel: booked for May", "The ferry leaves at nine"),
     tasks=(TaskDraft(text="Buy tickets"), TaskDraft(text="Pack the tent")),
     follow_ups=(TaskDraft(text="Ask Bob about the car"),),
-    links=(Link(text="Previous day", target="../2026-02-28/telegram_1001.md"),),
+    links=(NoteLink(text="Previous day", target="../2026-02-28/telegram_1001.md"),),
 )
 
 

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 from typing import TypeVar
 
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.notes import NoteKind, Section
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
+from tacit.records.memory import Memory as Record
+from tacit.records.notes import NoteKind, Section
 from tacit.store import notes
 from tacit.store.notes import FileState, LineState, NoteRow
 from tacit.store.writes import Writing

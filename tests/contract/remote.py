@@ -11,7 +11,7 @@ from typing import Any
 import tacit
 from tacit import limits
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.keys import Key, Scope
+from tacit.records.accounts import Key, Scope
 from tacit.settings import Settings
 
 

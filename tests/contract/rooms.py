@@ -6,7 +6,7 @@ from typing import Any
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
+from tacit.records.memory import Memory as Record
 from tacit.store import words
 from tacit.views.view import View
 

@@ -3,7 +3,7 @@
 import re
 
 from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft
-from tacit.model.notes import Section
+from tacit.records.notes import Section
 from tacit.views.view import View
 
 CANARY = re.compile(r"zq\d+z")

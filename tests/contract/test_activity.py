@@ -21,7 +21,7 @@ from tests.schemas import step_by_step
 ACCOUNT = "acct:alice"
 
 
-def told(page: tacit.Page[tacit.Happened]) -> list[tuple[str, str | None]]:
+def told(page: tacit.Page[tacit.ActivityEntry]) -> list[tuple[str, str | None]]:
     return [(one.event.value, one.content) for one in page]
 
 

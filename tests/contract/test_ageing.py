@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.upkeep import Swept
+from tacit.records.results import Expired
 from tacit.settings import (
     LearnSettings,
     LifecycleSettings,
@@ -29,7 +29,7 @@ def memory(database_url: str, opened: Open) -> Memory:
     return opened(database_url, settings=BY_HAND)
 
 
-def days(memory: Memory, clock: SetClock, count: int) -> list[Swept]:
+def days(memory: Memory, clock: SetClock, count: int) -> list[Expired]:
     """Day by day, swept on each."""
     done = []
     for _ in range(count):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Visibility
+from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
 from tacit.views.view import View
 from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, NAIVE, ODD
 from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private
@@ -88,7 +88,7 @@ GOOD: dict[str, Any] = {
     "code": "ABCDE-23456",
     "channel": "telegram", "updates": [tacit.Update("1", TEAM, "{}", "telegram:1001")], "after": 0,
     "message": "m1", "search": tacit.Search(words="one"), "source": "mem0", "total": None,
-    "items": [tacit.Incoming(content="one", data={"a": 1}, about=["Sarah"])],
+    "items": [tacit.ImportItem(content="one", data={"a": 1}, about=["Sarah"])],
 }  # fmt: skip
 GOOD_ELSEWHERE = {
     ("events", "since"): None,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 import tacit
 from tacit import SessionDraft, TopicDraft
 from tacit.memory import Memory
-from tacit.model.tokens import estimate
+from tacit.records.text import estimate_tokens
 from tacit.settings import Settings
 from tacit.settings.categories import CategorySetting
 from tacit.settings.records import PromptSettings
@@ -249,7 +249,7 @@ def test_a_block_is_ordered_and_says_what_it_holds(memory: Memory, clock: SetClo
     )
     places = [block.text.index(f"[id:{id}]") for id in block.ids]
     assert places == sorted(places)
-    assert block.tokens == estimate(block.text)
+    assert block.tokens == estimate_tokens(block.text)
     assert str(block) == block.text
     assert block.text.count("</tacit-memory>") == 1
     assert block.text.endswith("</tacit-memory>")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit import Search
 from tacit.memory import Memory
-from tacit.model.search import ANY
+from tacit.records.queries import ANY_STATE
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.views.view import View
 from tests.contract.conftest import Open
@@ -77,7 +77,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"pinned": True}, ["Pinned"]),
     ({"pinned": False, "words": "pinned"}, []),
     ({"state": "forgotten"}, []),
-    ({"state": ANY, "words": "pin"}, ["Pinned"]),
+    ({"state": ANY_STATE, "words": "pin"}, ["Pinned"]),
     ({"words": "sec sal", "sensitivity": "sensitive"}, ["My salary is a secret"]),
     ({"words": "sec", "sensitivity": "public"}, []),
 ]
@@ -105,7 +105,7 @@ def test_other_states_are_found_where_they_are_asked_for(lived: Memory, clock: S
     clock.forward(days=2)
     assert found(own, state="forgotten") == ["My salary is a secret"]
     assert [one.state for one in own.browse(Search(state="expired"))] == ["expired"]
-    assert found(own, state=ANY, words="s")[:1] == ["Soon over"]
+    assert found(own, state=ANY_STATE, words="s")[:1] == ["Soon over"]
     assert "Soon over" not in found(own)
 
 
@@ -175,7 +175,7 @@ def test_each_typed_word_begins_a_word_of_what_is_found(data: st.DataObject) -> 
             own.remember(content)
         for first, few in WAYS:
             patch.setattr("tacit.limits.BROWSE_FIRST_COUNT", first)
-            patch.setattr("tacit.limits.BROWSE_FEW_COUNT", few)
+            patch.setattr("tacit.limits.BROWSE_LOOKUP_MAX_COUNT", few)
             there = [
                 one
                 for one in found(own)
@@ -197,7 +197,7 @@ def test_pages_follow_one_another_until_the_end(
     memory.link(ALICE.key, "acct:alice")
     for (first, few), words in product(WAYS, [None, "x", "x th"]):
         monkeypatch.setattr("tacit.limits.BROWSE_FIRST_COUNT", first)
-        monkeypatch.setattr("tacit.limits.BROWSE_FEW_COUNT", few)
+        monkeypatch.setattr("tacit.limits.BROWSE_LOOKUP_MAX_COUNT", few)
         search = Search(words=words)
         everything = [one.id for one in own.browse(search)]
         assert len(everything) == own.browse_count(search) == (6 if words else 9)
@@ -223,7 +223,7 @@ def test_what_changes_is_found_as_it_is_now(memory: Memory) -> None:
     own.update(id, "red pears")
     assert (found(own, words="app"), found(own, words="pea")) == ([], ["red pears"])
     own.erase(id)
-    assert found(own, words="pea", state=ANY) == []
+    assert found(own, words="pea", state=ANY_STATE) == []
 
 
 def test_elsewhere_than_in_private_there_is_nothing_to_look_through(lived: Memory) -> None:
@@ -235,7 +235,7 @@ def test_elsewhere_than_in_private_there_is_nothing_to_look_through(lived: Memor
 def test_turns_are_never_among_them(database_url: str, opened: Open) -> None:
     own = private(opened(database_url, settings=KEEPING), ALICE)
     own.record([tacit.Message("user", "I like zebras")])
-    assert (found(own), found(own, words="zebra", state=ANY)) == ([], [])
+    assert (found(own), found(own, words="zebra", state=ANY_STATE)) == ([], [])
 
 
 def test_one_space_is_not_another(memory: Memory) -> None:

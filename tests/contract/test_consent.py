@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.words import Event, State
+from tacit.records.memory import HistoryEvent, State
 from tests.contract.conftest import Open
 from tests.contract.lessons import asking, contents, only, told
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
@@ -33,7 +33,7 @@ def test_a_new_thing_said_in_passing_waits_for_a_yes(careful: Memory) -> None:
     assert only(view, "peanuts").state is State.ACTIVE
     assert view.recall("peanuts")[0].memory.id == asked.id
     assert view.proposals() == []
-    assert [one.event for one in view.history(asked.id)] == [Event.ADD, Event.CONSENT]
+    assert [one.event for one in view.history(asked.id)] == [HistoryEvent.ADD, HistoryEvent.CONSENT]
 
 
 def test_what_somebody_asks_to_be_remembered_is_stored_at_once(careful: Memory) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent
 from tacit.store import learned, writes
 from tacit.store.learned import Fact
 from tacit.store.writes import Writing
@@ -255,7 +255,7 @@ def test_history_and_delta_tell_of_it(memory: Memory, clock: SetClock) -> None:
     since = view.delta().revision
     clock.forward(seconds=1)
     run = memory.consolidate().run
-    (merged,) = [one for one in view.history(new) if one.event is Event.MERGE]
+    (merged,) = [one for one in view.history(new) if one.event is HistoryEvent.MERGE]
     assert (merged.actor, merged.detail["run"], merged.detail["other"]) == ("system", run, old)
     told_of = {change.memory_id: change.event for change in view.delta(since).changes}
     assert told_of == {old: "superseded", new: "merged"}

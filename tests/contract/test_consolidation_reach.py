@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tacit.disclosure.decide import decide
 from tacit.lifecycle.merge import enriched, outlasts, stays
 from tacit.lifecycle.pairs import Note, reach_of, two
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.request import Request
+from tacit.policy.rules import decide
+from tacit.records.memory import Memory as Record
+from tacit.records.request import Request
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, private
 from tests.disclosure.strategies import memories, requests

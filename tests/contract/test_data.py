@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.memory import Memory
 from tests.contract.conftest import Open
@@ -72,7 +72,7 @@ def test_a_version_that_moved_on_is_a_conflict_for_data_too(memory: Memory) -> N
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ({"a": "x" * moving_limits.DATA_MAX_BYTES}, "at most"),
+        ({"a": "x" * limits.DATA_MAX_BYTES}, "at most"),
         ({"a": list(range(20_000))}, "at most 65,536"),
         ({"a": 10**5_000}, "too long"),
         ({"a": {1: 2}}, "use text"),
@@ -94,7 +94,7 @@ def test_what_would_not_come_back_the_same_is_refused(
 def test_data_is_nested_as_deeply_as_it_says(memory: Memory) -> None:
     view = private(memory, ALICE)
     deep: dict[str, object] = {}
-    for _ in range(moving_limits.DATA_DEPTH_MAX_COUNT - 1):
+    for _ in range(limits.DATA_DEPTH_MAX_COUNT - 1):
         deep = {"in": deep}
     assert view.show(view.remember("deep", data=deep).id).data == deep
     with pytest.raises(InvalidInput, match="deeper than 32 levels"):

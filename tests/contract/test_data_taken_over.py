@@ -3,13 +3,13 @@
 import pytest
 
 from tacit.memory import Memory
-from tacit.model.draft import Fields
+from tacit.records.drafts import MemoryFields
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, told
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, private
 
 ALL = (ALICE, BOB, CAROL)
-HEARD: Fields = {"visibility": "room", "sensitivity": "public"}
+HEARD: MemoryFields = {"visibility": "room", "sensitivity": "public"}
 HOME = {"street": "Rua 1"}
 
 
@@ -23,7 +23,7 @@ def test_words_said_anew_in_a_room_bring_it_no_data_of_another_place(
         own = private(memory, ALICE)
         own.put("profile", "city", "Lisbon", data=HOME, visibility="public_ok")
     else:
-        told_there: Fields = {**HEARD, "data": HOME, "portable": True}
+        told_there: MemoryFields = {**HEARD, "data": HOME, "portable": True}
         group(memory, ALICE, FAMILY).put("profile", "city", "Lisbon", **told_there)
     here = group(memory, ALICE, here=ALL)
     here.put("profile", "city", "Porto", **HEARD)

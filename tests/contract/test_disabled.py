@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit import SessionDraft
 from tacit.memory import Memory
-from tacit.model.step import GraphStep
+from tacit.records.checkpoints import GraphStep
 from tacit.settings import MemorySettings, Settings
 from tacit.views.disabled import DisabledView
 from tacit.views.view import View
@@ -35,7 +35,7 @@ def check(view: View | DisabledView, id: str) -> None:
     assert (view.forget_key("profile", "k"), view.forget_category("profile")) == (0, 0)
     assert (view.erase(id).count, view.wipe().count) == (0, 0)
     assert view.import_lines(['{"content": "x"}']).created == 0
-    assert not view.import_items("r", [tacit.Incoming(content="x")], source="mem0")
+    assert not view.import_items("r", [tacit.ImportItem(content="x")], source="mem0")
     assert not view.revert_import("r")
     assert view.preview_items([{"content": "x"}], source="mem0") == tacit.ImportPreview()
     assert [*view.imports()] == []

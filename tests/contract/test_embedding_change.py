@@ -34,7 +34,7 @@ def means(memory: Memory, query: str) -> list[str]:
     return [one.memory.content for one in found if one.signals.meaning > 0.5]
 
 
-def finished(memory: Memory) -> tacit.Embedding:
+def finished(memory: Memory) -> tacit.EmbeddingStatus:
     """Waits for the background; what is not done after so many looks never will be."""
     pause = threading.Event()
     for _ in range(1_000):
@@ -98,7 +98,7 @@ def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> 
     memory = opened(shared_url)
     private(memory, ALICE).remember("apple pie")
     private(memory.space("other"), BOB).remember("apple pie of another space")
-    assert memory.embedding() == tacit.Embedding(
+    assert memory.embedding() == tacit.EmbeddingStatus(
         model=None, dimension=0, done=0, total=0, running=False
     )
     memory.close()

@@ -8,7 +8,7 @@ from sqlalchemy import Boolean, Table, insert, select
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
 from tacit.store.tables import metadata
@@ -85,7 +85,7 @@ def lived(memory: Memory) -> str:
         [StepValue(channel=id, version="1", type="x", data=said)],
     )
     steps.write(WORD, "", "1", [StepWrite(task=id, index=0, channel="c", type="x", data=said)])
-    own.import_items(WORD, [tacit.Incoming(content=f"{WORD} moved in")], source=WORD)
+    own.import_items(WORD, [tacit.ImportItem(content=f"{WORD} moved in")], source=WORD)
     plant(memory, "imported", person=who, run=WORD, memory_id=id)
     own.once(WORD).pin(id)
     own.block()

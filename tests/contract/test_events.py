@@ -10,7 +10,7 @@ import tacit
 from tacit import Message
 from tacit.errors import StoreBusy
 from tacit.memory import Memory
-from tacit.model.happening import EventCounts, Node, Op, Status
+from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus
 from tacit.settings import EventsSettings, LearnSettings, Settings
 from tacit.settings.records import MemorySettings, SessionsSettings
 from tacit.store import events
@@ -265,10 +265,12 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
         page = memory.events(limit=1, cursor=page.cursor)
     assert found == everything
     assert counted(memory, node="context") == {("context", "search", "ok"): 1}
-    assert [one.op for one in memory.events(op=Op.CREATE)] == [Op.CREATE] * 3
+    assert [one.op for one in memory.events(op=EventOperation.CREATE)] == [
+        EventOperation.CREATE
+    ] * 3
     assert len(memory.events(since=first + timedelta(days=1))) == 4
-    assert {one.node for one in everything} == {Node.CONTEXT, Node.HOTPATH}
-    assert {one.status for one in everything} == {Status.OK}
+    assert {one.node for one in everything} == {EventNode.CONTEXT, EventNode.HOTPATH}
+    assert {one.status for one in everything} == {EventStatus.OK}
 
 
 @pytest.mark.parametrize(

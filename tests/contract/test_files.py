@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.notes import SessionDraft, TaskDraft
+from tacit.records.notes import SessionDraft, TaskDraft
 from tests.contract.noting import maybe
 from tests.contract.rooms import ALICE, SetClock, private, said
 

@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.notes import SessionDraft
+from tacit.records.notes import SessionDraft
 from tacit.settings import Settings
 from tacit.views.view import View
 from tests.contract.conftest import Open

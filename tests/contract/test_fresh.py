@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.tokens import estimate
+from tacit.records.text import estimate_tokens
 from tacit.settings import load
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
@@ -128,10 +128,10 @@ def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(
     view.remember("I like tea")
     whole = view.fresh("apple", top_k=6).text
     told: list[int] = []
-    for budget in range(0, estimate(whole) + 20, 9):
+    for budget in range(0, estimate_tokens(whole) + 20, 9):
         found = view.fresh("apple", top_k=6, budget_tokens=budget)
         text = found.text
-        assert found.tokens == estimate(text) <= budget
+        assert found.tokens == estimate_tokens(text) <= budget
         body = text.splitlines()[1:-1]
         assert whole.splitlines()[1 : 1 + len(body)] == body
         assert len(body) != 1  # a header that tells nothing

@@ -3,7 +3,7 @@
 import pytest
 
 import tacit
-from tacit import console_limits
+from tacit import limits
 from tacit.memory import Memory
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
@@ -128,7 +128,7 @@ def test_a_label_is_one_short_line(memory: Memory) -> None:
     kept(view, "one\ntwo " + "long " * 200)
     (label,) = labels(view.graph(), "memory")
     assert label.startswith("one two long")
-    assert len(label) <= console_limits.GRAPH_LABEL_MAX_CHARS
+    assert len(label) <= limits.GRAPH_LABEL_MAX_CHARS
 
 
 @pytest.mark.parametrize("limit", [0, 501, True, "5", None])

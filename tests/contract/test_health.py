@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.words import Sensitivity, State, Visibility
+from tacit.records.memory import Sensitivity, State, Visibility
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, only, told
 from tests.contract.rooms import ALICE, BOB, group, private

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import console_limits
+from tacit import limits
 from tacit.memory import Memory
-from tacit.model.hearing import Hearers, Room
+from tacit.records.results import AudienceChat, AudienceReport
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
 
@@ -24,11 +24,11 @@ def own(memory: Memory, clock: SetClock) -> View:
     return private(memory, ALICE)
 
 
-def names(room: Room) -> list[str]:
+def names(room: AudienceChat) -> list[str]:
     return [name.text for person in room.people for name in person.names]
 
 
-def rules(found: Hearers) -> dict[str, str]:
+def rules(found: AudienceReport) -> dict[str, str]:
     """By room and by person: the rule, where it would be said."""
     told = [(room.id, why) for room, why in found.rooms]
     told += [(person.id.removeprefix("ext:"), why) for person, why in found.people]
@@ -134,9 +134,9 @@ def test_of_many_rooms_and_people_those_who_would_hear_it_come_first(
     id = kept(heard, "Alice is making tea", visibility="room", kind="task")
     group(memory, ALICE, "telegram:-2", here=(ALICE, *everybody[:3])).remember("hello again")
     own = private(memory, ALICE)
-    monkeypatch.setattr(console_limits, "ROOMS_MAX_COUNT", 2)
-    monkeypatch.setattr(console_limits, "ROOM_PEOPLE_MAX_COUNT", 2)
-    monkeypatch.setattr(console_limits, "HEARERS_MAX_COUNT", 2)
+    monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 2)
+    monkeypatch.setattr(limits, "AUDIENCE_CHAT_PEOPLE_MAX_COUNT", 2)
+    monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 2)
     private_chat, third, second = own.rooms()
     assert (private_chat.complete, third.complete, second.complete) == (True, False, False)
     assert [person.id for person in third.people] == [f"ext:{one}" for one in everybody[:2]]

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import Incoming, moving_limits
+from tacit import ImportItem, limits
 from tacit.memory import Memory
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 
-BEES = Incoming(
+BEES = ImportItem(
     content="I keep bees",
     kind="preference",
     tags=["garden"],
@@ -20,9 +20,9 @@ BEES = Incoming(
     created_at=datetime(2025, 1, 3, tzinfo=UTC),
     source="m-1",
 )
-TEA = Incoming(content="I drink tea", source="m-2")
+TEA = ImportItem(content="I drink tea", source="m-2")
 KEY = "sk-ant-api03-" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
-SECRET = Incoming(content=f"My key is {KEY}", source="m-3")
+SECRET = ImportItem(content=f"My key is {KEY}", source="m-3")
 
 
 def took(view: View, run: str, *items: Any, **more: Any) -> tuple[int, int, int]:
@@ -33,7 +33,7 @@ def took(view: View, run: str, *items: Any, **more: Any) -> tuple[int, int, int]
 def test_a_preview_tells_what_would_come_and_writes_nothing(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("I drink tea")
-    ill = Incoming(content="I was diagnosed with diabetes")
+    ill = ImportItem(content="I was diagnosed with diabetes")
     found = view.preview_items([BEES, TEA, SECRET, ill, BEES], source="mem0")
     assert (found.new, found.already, found.sensitive) == (2, 2, 1)
     ((refused),) = found.refused
@@ -75,7 +75,7 @@ def test_what_is_imported_is_the_persons_own_and_nobody_elses(
 
 def test_the_same_things_again_are_already_here_whatever_became_of_them(memory: Memory) -> None:
     view = private(memory, ALICE)
-    cake = Incoming(content="I bake cake")
+    cake = ImportItem(content="I bake cake")
     assert took(view, "one", BEES, TEA, cake) == (3, 0, 0)
     ids = {one.content: one.id for one in view.list()}
     view.update(ids["I keep bees"], "I keep forty hives")
@@ -84,7 +84,7 @@ def test_the_same_things_again_are_already_here_whatever_became_of_them(memory: 
     assert took(view, "one", BEES, TEA, cake) == (0, 3, 0)
     assert took(view, "two", cake, TEA, BEES) == (0, 3, 0)
     assert said(view.list()) == ["I keep forty hives"]
-    reworded = Incoming(content="I kept bees once", source="m-1")  # known by its id there
+    reworded = ImportItem(content="I kept bees once", source="m-1")  # known by its id there
     assert took(view, "two", reworded) == (0, 1, 0)
     elsewhere = view.import_items("three", [reworded], source="another")
     assert elsewhere.created == 1
@@ -96,8 +96,8 @@ def test_what_the_person_has_in_the_same_words_or_under_the_key_stays_theirs(
     view = private(memory, ALICE)
     view.put("profile", "city", "Lisbon")
     own = kept(view, "I drink tea")
-    city = Incoming(content="Porto", category="profile", key="city", source="m-9")
-    twin = Incoming(content="I drink tea", source="m-8")
+    city = ImportItem(content="Porto", category="profile", key="city", source="m-9")
+    twin = ImportItem(content="I drink tea", source="m-8")
     assert took(view, "moving", city, TEA, twin) == (0, 3, 0)
     assert view.get("profile", "city").content == "Lisbon"  # type: ignore[union-attr]
     view.update(own, "I drink coffee")  # it is known that this was it
@@ -112,7 +112,7 @@ def test_what_has_expired_here_stands_in_no_imports_way(memory: Memory, clock: S
     view.remember("I drink tea", expires_at=soon)
     view.put("profile", "city", "Lisbon", expires_at=soon)
     clock.forward(days=1)
-    city = Incoming(content="Porto", category="profile", key="city")
+    city = ImportItem(content="Porto", category="profile", key="city")
     assert view.preview_items([TEA, city], source="mem0").new == 2
     assert took(view, "moving", TEA, city) == (2, 0, 0)
     assert said(view.list()) == ["I drink tea", "Porto"]
@@ -121,8 +121,8 @@ def test_what_has_expired_here_stands_in_no_imports_way(memory: Memory, clock: S
 
 def test_a_key_is_imported_as_a_key_and_once_in_a_file(memory: Memory) -> None:
     view = private(memory, ALICE)
-    first = Incoming(content="Porto", category="profile", key="city")
-    second = Incoming(content="Faro", category="profile", key="city")
+    first = ImportItem(content="Porto", category="profile", key="city")
+    second = ImportItem(content="Faro", category="profile", key="city")
     assert took(view, "moving", first, second, first) == (1, 2, 0)
     found = view.get("profile", "city")
     assert found is not None
@@ -191,9 +191,9 @@ def test_an_import_is_reverted_as_one_and_what_was_changed_since_is_left(
 ) -> None:
     view = private(memory, ALICE)
     own = kept(view, "I row")
-    more = [Incoming(content=f"Fact number {n}") for n in range(4)]
+    more = [ImportItem(content=f"Fact number {n}") for n in range(4)]
     took(view, "moving", BEES, TEA, *more)
-    took(view, "another", Incoming(content="I skate"))
+    took(view, "another", ImportItem(content="I skate"))
     clock.forward(seconds=5)
     ids = {one.content: one.id for one in view.list()}
     view.update(ids["I keep bees"], "I keep forty hives")
@@ -224,8 +224,8 @@ def test_what_the_person_says_themselves_since_is_theirs_and_no_revert_takes_it(
     memory: Memory, clock: SetClock
 ) -> None:
     view = private(memory, ALICE)
-    keyed = Incoming(content="dark", category="preference", key="theme")
-    took(view, "r", keyed, Incoming(content="Alice loves green tea"), TEA)
+    keyed = ImportItem(content="dark", category="preference", key="theme")
+    took(view, "r", keyed, ImportItem(content="Alice loves green tea"), TEA)
     clock.forward(seconds=1)
     assert not view.put("preference", "theme", "dark").created
     view.learn([tacit.Message(role="user", content="I love green tea.", id="m")])
@@ -243,7 +243,7 @@ def test_what_the_person_says_themselves_since_is_theirs_and_no_revert_takes_it(
 def test_a_run_counts_nothing_twice_however_often_it_is_begun_again(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("Item 3")
-    whole = [Incoming(content=f"Item {n}") for n in range(6)]
+    whole = [ImportItem(content=f"Item {n}") for n in range(6)]
     whole[1] = SECRET
     for _ in range(2):  # interrupted after four of six, and begun again from the start
         for start in (0, 2):
@@ -296,7 +296,7 @@ def test_imports_are_for_a_private_chat_and_for_all_categories(memory: Memory) -
 
 def test_a_call_that_is_wrong_as_a_whole_is_refused_as_a_whole(memory: Memory) -> None:
     view = private(memory, ALICE)
-    many = [TEA] * (moving_limits.IMPORT_ITEMS_MAX_COUNT + 1)
+    many = [TEA] * (limits.IMPORT_ITEMS_MAX_COUNT + 1)
     for items in (many, iter(many), "text", None, {"content": "x"}):
         with pytest.raises(tacit.InvalidInput, match="items"):
             view.import_items("r", items, source="mem0")  # type: ignore[arg-type]

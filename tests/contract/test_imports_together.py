@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import Incoming
+from tacit import ImportItem
 from tacit.lifecycle import revert_import
 from tacit.memory import Memory
 from tacit.store import imports
@@ -19,11 +19,11 @@ from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said
 from tests.contract.traces import traces
 
-WHOLE = [Incoming(content=f"Item number {n}", source=f"id {n}") for n in range(60)]
+WHOLE = [ImportItem(content=f"Item number {n}", source=f"id {n}") for n in range(60)]
 ACCOUNT = tacit.Requester("acct:42")
 
 
-def take_over(view: View, run: str, items: Sequence[Incoming] = WHOLE, size: int = 10) -> int:
+def take_over(view: View, run: str, items: Sequence[ImportItem] = WHOLE, size: int = 10) -> int:
     """All of it, in order, as whoever goes on after an interruption does: from the start."""
     created = 0
     for start in range(0, len(items), size):
@@ -135,7 +135,7 @@ def test_nothing_of_an_import_outlives_the_person_and_its_runs_are_theirs_to_tak
 ) -> None:
     memory = opened(shared_url)
     view = private(memory, ALICE)
-    moved = [Incoming(content="I play the Qxharmonium", source="Qxforeign")]
+    moved = [ImportItem(content="I play the Qxharmonium", source="Qxforeign")]
     view.import_items("Qxzwetschge", moved, source="Qxquitte")
     private(memory, BOB).import_items("theirs", moved[:0], source="mem0")
     told = [json.loads(line) for line in view.export(everything=True)]

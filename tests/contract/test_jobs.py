@@ -403,7 +403,7 @@ def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS)
     assert memory.run_due_jobs() == 1
     assert ticked(memory) == [1 + 30 // limits.JOBS_RESUMES_MAX_COUNT, 1]
-    assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEPT_COUNT - 1) + [None]
+    assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEEP_COUNT - 1) + [None]
 
 
 def test_a_day_without_budget_is_nobodys_failure(
@@ -602,7 +602,7 @@ def test_opening_never_waits_for_what_is_overdue(
 def test_missing_vectors_are_made_some_at_a_time(
     shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "EMBEDDED_AT_ONCE_COUNT", 2)
+    monkeypatch.setattr(limits, "EMBEDDING_BATCH_COUNT", 2)
     without = opened(shared_url, settings=settings())
     view = private(without, ALICE)
     for number in range(5):

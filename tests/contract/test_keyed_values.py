@@ -79,8 +79,8 @@ def test_the_model_that_ships_finds_a_value_by_its_key(database_url: str, opened
 def test_a_key_is_found_where_the_database_nominates(
     database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 5)
-    monkeypatch.setattr(limits, "NOMINEES_COUNT", 3)
+    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
+    monkeypatch.setattr(limits, "CANDIDATES_COUNT", 3)
     memory = opened(database_url)
     fill(memory)
     for question, key in QUESTIONS.items():
@@ -168,7 +168,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
     again.reembed()
     assert "timezone: Europe/Lisbon" in model.asked
     assert not any("Ordinary" in one for one in model.asked)
-    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 5)
-    monkeypatch.setattr(limits, "NOMINEES_COUNT", 3)
+    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
+    monkeypatch.setattr(limits, "CANDIDATES_COUNT", 3)
     assert private(again, ALICE).recall("what is my timezone?")[0].memory.key == "timezone"
     assert again.doctor().findings == ()

@@ -6,7 +6,7 @@ import pytest
 
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.words import Kind, Sensitivity, State, Trust, Visibility
+from tacit.records.memory import Kind, Sensitivity, State, Trust, Visibility
 from tests.contract.conftest import Open
 from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.memory import Memory
-from tacit.model.words import State, Trust
+from tacit.records.memory import State, Trust
 from tests.contract.conftest import Open
 from tests.contract.lessons import contents, told
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private

@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.words import Event, Kind, Sensitivity, State, Trust, Visibility
+from tacit.records.memory import HistoryEvent, Kind, Sensitivity, State, Trust, Visibility
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings
 from tests.contract.conftest import Open
@@ -97,7 +97,7 @@ def test_a_correction_is_another_version_of_the_same_memory(learning: Memory) ->
     assert kept.version == 2
     assert contents(view) == [kept.content]
     history = view.history(kept.id)
-    assert [entry.event for entry in history] == [Event.ADD, Event.UPDATE]
+    assert [entry.event for entry in history] == [HistoryEvent.ADD, HistoryEvent.UPDATE]
     assert all(entry.detail["why"] for entry in history)
     assert "another value" in history[-1].detail["why"]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tacit.memory import Memory
-from tacit.model.people import NameKind
-from tacit.model.words import State, Trust
+from tacit.records.accounts import NameKind
+from tacit.records.memory import State, Trust
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, only, told

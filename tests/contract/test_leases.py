@@ -153,7 +153,7 @@ def test_a_killed_workers_turn_is_taken_over_within_15_seconds(
 def test_a_task_that_runs_for_minutes_is_not_taken_over(
     database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LEASE_RENEWED_SECONDS", 0.01)
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
     memory = opened(database_url, settings=IDLE)
     kept(private(memory, ALICE), "Sarah likes tea")
     begun, go_on = threading.Event(), threading.Event()
@@ -177,7 +177,7 @@ def test_a_task_that_runs_for_minutes_is_not_taken_over(
 def test_a_turn_that_takes_minutes_is_not_taken_over(
     shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LEASE_RENEWED_SECONDS", 0.01)
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
     slow = Waiting()
     memory, other = opened(shared_url, settings=IDLE, embedder=slow), opened(shared_url)
     view = private(memory, ALICE)
@@ -196,7 +196,7 @@ def test_a_turn_that_takes_minutes_is_not_taken_over(
 def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
     database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LEASE_RENEWED_SECONDS", 0.01)
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
     monkeypatch.setattr(limits, "LEASE_HELD_MAX_SECONDS", 0.0)
     memory = opened(database_url, settings=IDLE)
     kept(private(memory, ALICE), "Sarah likes tea")

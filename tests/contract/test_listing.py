@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.results import Page
+from tacit.records.results import Page
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 

@@ -9,7 +9,7 @@ from sqlalchemy import update
 import tacit
 from tacit import Search
 from tacit.memory import Memory, Operator
-from tacit.model.search import ANY
+from tacit.records.queries import ANY_STATE
 from tacit.store import looks as store_looks
 from tacit.store.tables import memories
 from tacit.store.writes import Writing
@@ -40,7 +40,7 @@ def test_an_operator_looks_through_everybodys(memory: Memory, root: Operator) ->
     assert said(root.browse(Search(owner=BOB.key))) == ["Bob likes teak"]
     assert said(root.browse(Search(owner=BOB.key, words="alice"))) == []
     assert said(root.browse(Search(chat=TEAM))) == ["Tea at nine"]
-    assert said(root.browse(Search(about=ALICE.key, state=ANY))) == [
+    assert said(root.browse(Search(about=ALICE.key, state=ANY_STATE))) == [
         "Alice likes tea",
         "Tea at nine",
     ]
@@ -108,7 +108,7 @@ def test_who_has_what_was_counted_is_told(memory: Memory, root: Operator) -> Non
     assert list(bob.looks()) == []
     assert root.browse_count(Search(owner=BOB.key, words="walnut")) == 1
     assert words_of(bob) == ["browse_count"]
-    assert root.browse_count(Search(words="walnut", state=ANY)) == 2
+    assert root.browse_count(Search(words="walnut", state=ANY_STATE)) == 2
     assert (len(alice.looks()), len(bob.looks())) == (2, 2)
 
 
@@ -247,7 +247,10 @@ def test_a_turn_is_never_shown(memory: Memory, root: Operator) -> None:
         w.connection.execute(update(memories).values(is_turn=True, session="s", seq=1))
 
     memory._storage.write_as("default", "system", turned)
-    assert (list(root.browse(Search(state=ANY))), root.browse_count(Search(words="what"))) == (
+    assert (
+        list(root.browse(Search(state=ANY_STATE))),
+        root.browse_count(Search(words="what")),
+    ) == (
         [],
         0,
     )

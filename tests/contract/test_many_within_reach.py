@@ -17,8 +17,8 @@ MEANINGS = Table(
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that keeps twenty memories at hand, and looks at ten nominees of a kind."""
-    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 20)
-    monkeypatch.setattr(limits, "NOMINEES_COUNT", 10)
+    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 20)
+    monkeypatch.setattr(limits, "CANDIDATES_COUNT", 10)
     monkeypatch.setattr(limits, "VECTORS_INDEXED_FROM_COUNT", 10)
 
 

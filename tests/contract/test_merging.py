@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
+from tacit.records.memory import Memory as Record
 from tacit.views.view import View
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, group, kept, private, said

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tacit.memory import Memory
-from tacit.model.notes import Link
+from tacit.records.notes import NoteLink
 from tacit.store import notes
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, only, told
@@ -94,7 +94,7 @@ def test_with_an_item_goes_the_summary_that_was_made_of_it(memory: Memory) -> No
 def test_a_session_of_which_nothing_is_left_goes_with_its_links(memory: Memory) -> None:
     own = private(memory, ALICE)
     id = kept(own, "I like tea")
-    noted(memory, replace(OWN, links=(Link(text="tea", target="https://example.org"),)), id)
+    noted(memory, replace(OWN, links=(NoteLink(text="tea", target="https://example.org"),)), id)
     noted(memory, INDEX, id)
     mirrored(memory, OWN.path, id)
     before = revision(memory)

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from tacit import Requester
 from tacit.memory import Memory
-from tacit.model.request import Request
+from tacit.records.request import Request
 from tacit.store import notes
 from tacit.store.notes import NoteRow
 from tacit.views.view import View

@@ -10,7 +10,7 @@ import pytest
 import tacit
 from bench.plans import recorded
 from tacit.memory import Memory
-from tacit.model.notes import Link, NoteKind, Section
+from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.store import notes
 from tacit.store.writes import Writing
 from tacit.views.view import View
@@ -53,7 +53,7 @@ def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> No
         contact_id="1001",
         contact_nickname="Älice",
         tags=("b", "a"),
-        links=(Link(text="Docs [1]", target="https://example.org/ü"),),
+        links=(NoteLink(text="Docs [1]", target="https://example.org/ü"),),
         layout="# Ünder\n",
     )
     first = act(memory, lambda w: notes.ensure(w, row))

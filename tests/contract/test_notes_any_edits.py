@@ -9,10 +9,10 @@ from sqlalchemy import Connection
 
 import tacit
 from tacit.errors import Conflict, NotFound
-from tacit.model import filing
-from tacit.model.notes import NoteKind
 from tacit.notes.text.document import Entry, parse
-from tacit.store import notes
+from tacit.records import notes
+from tacit.records.notes import NoteKind
+from tacit.store.notes import rows_of
 from tests.contract.notebooks import Notebook, with_notes
 from tests.contract.rooms import ALICE, SetClock, private
 
@@ -115,6 +115,6 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
 
 
 def _shown(connection: Connection, memory: tacit.Memory, path: str) -> list[tuple[object, ...]]:
-    rows = notes.rows_of(connection, memory._storage.audiences, "default", path)
-    items = [filing.item_of(found, row.section) for row, found in rows]
+    rows = rows_of(connection, memory._storage.audiences, "default", path)
+    items = [notes.item_from_memory(found, row.section) for row, found in rows]
     return [(item.id, item.content, item.done) for item in items]

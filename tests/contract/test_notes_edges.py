@@ -7,8 +7,8 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.notes import Section, SessionDraft
 from tacit.notes.text.wording import without_ids
+from tacit.records.notes import Section, SessionDraft
 from tacit.store import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, files_in, hand_written, with_notes

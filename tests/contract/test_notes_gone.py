@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.notes import SessionDraft
+from tacit.records.notes import SessionDraft
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, files_in, hand_written, with_notes
 from tests.contract.rooms import ALICE, BOB, group, private

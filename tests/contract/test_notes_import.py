@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.notes import Section, SessionDraft, TaskDraft, TopicDraft
+from tacit.records.memory import Memory as Record
+from tacit.records.notes import Section, SessionDraft, TaskDraft, TopicDraft
 from tests.contract.conftest import Open
 from tests.contract.notebooks import TRIP, files_in, hand_written, with_notes
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private

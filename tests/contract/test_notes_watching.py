@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 import tacit
-from tacit.model.notes import NotesReport
+from tacit.records.notes import NotesReport
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, with_notes
 from tests.contract.rooms import ALICE, private

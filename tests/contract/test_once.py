@@ -381,7 +381,7 @@ def test_a_trace_cannot_be_kept_once_and_an_import_repeats_by_itself(plain: Memo
     lines = ['{"content": "I like tea"}']
     assert view.once(KEY).import_lines(lines).created == 1
     assert view.once(KEY).import_lines(lines).skipped == 1
-    moved = [tacit.Incoming(content="I like cake")]
+    moved = [tacit.ImportItem(content="I like cake")]
     assert view.once(KEY).import_items("r", moved, source="mem0").created == 1
     assert view.once(KEY).import_items("r", moved, source="mem0").already == 1
     assert view.once(KEY).revert_import("r") == view.once(KEY).revert_import("r")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import console_limits
+from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.settings.records import MemorySettings, SessionsSettings
@@ -89,8 +89,8 @@ def test_rooms_and_people_that_are_left_out_are_counted(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = kept(group(memory, ALICE, FAMILY, here=HERE[FAMILY]), "Alice likes tea", **OPEN)
-    monkeypatch.setattr(console_limits, "ROOMS_MAX_COUNT", 1)
-    monkeypatch.setattr(console_limits, "HEARERS_MAX_COUNT", 1)
+    monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 1)
+    monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 1)
     told = memory.operator("root").hearers(id)
     assert [(room.id, why.allowed) for room, why in told.rooms] == [(FAMILY, True)]
     assert [why.allowed for _, why in told.people] == [True]

@@ -119,8 +119,8 @@ def test_own_facts_are_nominated_among_many(
     tell(memory, view)
     for number in range(12):
         view.remember(f"Ordinary remark {number}")
-    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 5)
-    monkeypatch.setattr(limits, "NOMINEES_COUNT", 8)
+    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
+    monkeypatch.setattr(limits, "CANDIDATES_COUNT", 8)
     for question, answer in ANSWERS.items():
         assert answer in private(memory, ALICE).recall(question)[0].memory.content, question
         for view in (private(memory, BOB), group(memory, BOB), group(memory, ALICE)):

@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.people import Name, NameKind
+from tacit.records.accounts import Name, NameKind
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, kept, private, said
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}

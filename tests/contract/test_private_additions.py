@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
 from tacit.prompt.styles import Style
+from tacit.records.memory import Memory as Record
 from tacit.surfaces.tools import tools
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private

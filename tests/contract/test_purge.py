@@ -149,7 +149,7 @@ def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
     memory: Memory, clock: SetClock
 ) -> None:
     alice = private(memory, ALICE)
-    count = limits.SWEPT_AT_ONCE_COUNT + 30
+    count = limits.SWEEP_BATCH_COUNT + 30
     for n in range(count):
         alice.forget(kept(alice, f"Alice saw {n} boats"))
     days(memory, clock, 29)

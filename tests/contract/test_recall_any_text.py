@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.results import Recalled
+from tacit.records.results import Recalled
 from tests.contract.conftest import Open
 from tests.contract.embedders import minilm
 from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, ODD

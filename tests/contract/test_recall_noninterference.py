@@ -193,7 +193,7 @@ def remembering(
 ) -> Memory:
     """Everything within reach is kept at hand, or the database nominates what is looked at."""
     if request.param == "nominated":
-        monkeypatch.setattr(limits, "REACH_MAX_COUNT", 1)
+        monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 1)
     return opened(database_url, settings=KEEP, embedder=Table(MEANINGS))
 
 

@@ -169,7 +169,7 @@ def test_the_place_of_a_turn_does_not_count_what_others_do_unheard(
 def test_a_hidden_write_changes_no_answer_where_there_is_a_lot(
     memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "REACH_MAX_COUNT", 5)
+    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
     alice, bob = group(memory, ALICE), group(memory, BOB)
     for number in range(3):
         kept(alice, f"plays chess {number}", about=["telegram:2002"], **ROOM)

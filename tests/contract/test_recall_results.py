@@ -10,8 +10,8 @@ from tokenizers.trainers import BpeTrainer
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.results import Recalled
-from tacit.model.tokens import Count, counter, estimate
+from tacit.records.results import Recalled
+from tacit.records.text import TokenCounter, estimate_tokens, load_token_counter
 from tacit.settings import Settings
 from tacit.settings.records import RecallSettings
 from tacit.views.view import View
@@ -187,11 +187,11 @@ def _fill(view: View) -> None:
 def test_a_budget_is_never_exceeded(
     database_url: str, opened: Open, tmp_path: Path, exact: bool
 ) -> None:
-    count: Count = estimate
+    count: TokenCounter = estimate_tokens
     settings = Settings()
     if exact:
         path = _tokenizer(tmp_path)
-        count, settings = counter(path), Settings(recall=RecallSettings(tokenizer=path))
+        count, settings = load_token_counter(path), Settings(recall=RecallSettings(tokenizer=path))
     view = private(opened(database_url, settings=settings), ALICE)
     _fill(view)
     view.block()
@@ -222,7 +222,7 @@ def test_what_comes_along_is_within_the_budget_too(memory: Memory) -> None:
         found = view.recall("apple", budget_tokens=budget)
         assert contents(found) == ["apple"]
         told = [*contents(found), *(other.content for one in found for other in one.related)]
-        assert estimate("\n".join(told)) <= budget
+        assert estimate_tokens("\n".join(told)) <= budget
     fresh = view.fresh("zebra apple", budget_tokens=10)
     assert (fresh.text, fresh.recalled) == ("", ())
 

@@ -10,7 +10,7 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress
 from tacit.lifecycle.reflect import reflecting
 from tacit.memory import Memory
-from tacit.model.words import Kind, Trust, Visibility
+from tacit.records.memory import Kind, Trust, Visibility
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.rows import rows

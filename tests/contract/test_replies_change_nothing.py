@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, told

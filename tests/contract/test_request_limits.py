@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import Incoming, limits, moving_limits
+from tacit import ImportItem, limits
 from tacit.memory import Memory
-from tacit.model import text
-from tacit.screening.secrets import Secret, screen
+from tacit.records import validation
+from tacit.screening.secrets import Secret, find_secret
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, private, said
 
@@ -31,9 +31,9 @@ def screened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(words: str) -> Secret | None:
         seen.append(len(words))
-        return screen(words)
+        return find_secret(words)
 
-    monkeypatch.setattr(text, "screen", counted)
+    monkeypatch.setattr(validation, "find_secret", counted)
     return seen
 
 
@@ -56,13 +56,13 @@ def test_messages_are_counted_together_before_any_is_read(
 def test_things_to_import_are_counted_together(memory: Memory, screened: list[int]) -> None:
     view = private(memory, ALICE)
     ordinary = [
-        Incoming(content=f"{n}: {prose(400)}", source=f"m{n}", tags=["trip", "cost"])
-        for n in range(moving_limits.IMPORT_ITEMS_MAX_COUNT)
+        ImportItem(content=f"{n}: {prose(400)}", source=f"m{n}", tags=["trip", "cost"])
+        for n in range(limits.IMPORT_ITEMS_MAX_COUNT)
     ]
     assert view.preview_items(ordinary, source="mem0").new == 200
     screened.clear()
-    large = [Incoming(content=f"{n}: {prose(15_000)}") for n in range(7)]
-    in_data = [Incoming(content="a", data={str(n): [[[n]]] for n in range(1_000)})] * 3
+    large = [ImportItem(content=f"{n}: {prose(15_000)}") for n in range(7)]
+    in_data = [ImportItem(content="a", data={str(n): [[[n]]] for n in range(1_000)})] * 3
     for items in (large, in_data):
         with pytest.raises(tacit.InvalidInput, match=r"items: .*100,000.*fewer at once"):
             view.preview_items(items, source="mem0")
@@ -77,7 +77,7 @@ def test_things_to_import_are_counted_together(memory: Memory, screened: list[in
 def test_the_data_of_an_import_may_hold_itself(memory: Memory) -> None:
     ring: dict[str, Any] = {}
     ring["again"] = ring
-    endless = Incoming(content="a", data=ring)
+    endless = ImportItem(content="a", data=ring)
     with pytest.raises(tacit.InvalidInput, match="items: "):
         private(memory, ALICE).preview_items([endless, endless], source="mem0")
 
@@ -120,8 +120,8 @@ def test_a_checkpoint_is_looked_at_only_so_far(
     view = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput, match="data: "):
         view.save_checkpoint(value, thread="t")
-    assert sum(screened) <= moving_limits.SCREENED_MAX_CHARS
-    assert len(screened) <= moving_limits.SCREENED_MAX_CHARS / moving_limits.SCREENED_TEXT_CHARS
+    assert sum(screened) <= limits.SCREENED_MAX_CHARS
+    assert len(screened) <= limits.SCREENED_MAX_CHARS / limits.SCREENED_TEXT_CHARS
 
 
 def test_too_much_text_in_a_checkpoint_is_refused_by_name(memory: Memory) -> None:

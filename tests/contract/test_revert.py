@@ -5,8 +5,8 @@ import pytest
 import tacit
 from tacit import Message, State
 from tacit.memory import Memory
-from tacit.model.results import Reverted
-from tacit.model.words import Event, Trust
+from tacit.records.memory import HistoryEvent, Trust
+from tacit.records.results import Reverted
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, asking, contents, only, told
@@ -39,7 +39,7 @@ def test_what_a_chat_taught_is_forgotten_and_says_why(learning: Memory) -> None:
     assert done == Reverted(forgotten=2)
     assert contents(own) == ["Alice plays the cello"]
     last = own.history(id)[-1]
-    assert (last.event, last.actor) == (Event.DELETE, "operator:root")
+    assert (last.event, last.actor) == (HistoryEvent.DELETE, "operator:root")
     assert "reverted" in last.detail["why"]
     assert HOME not in last.detail["why"]
     own.restore(id)
@@ -140,7 +140,7 @@ def test_what_gave_way_stands_again(learning: Memory) -> None:
     assert done.restored == 1
     assert contents(own) == ["Alice lives in Lisbon"]
     assert own.show(first).superseded_by is None
-    assert own.history(first)[-1].event is Event.RESTORE
+    assert own.history(first)[-1].event is HistoryEvent.RESTORE
     assert [one.memory.id for one in own.recall("Lisbon")] == [first]
 
 

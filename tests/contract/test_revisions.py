@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.results import Change
+from tacit.records.results import Change
 from tests.contract.rooms import ALICE, BOB, group, private
 
 WRITERS = 32

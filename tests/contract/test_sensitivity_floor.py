@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Memory as Record
+from tacit.records.memory import Sensitivity
 from tacit.surfaces.langgraph import Store
 from tacit.surfaces.tools import tools
 from tacit.views.view import View

@@ -6,14 +6,14 @@ from typing import Any
 import tacit
 from tacit import Message, NoteLink, SessionDraft
 from tacit.memory import Memory
-from tacit.model.notes import Progress, Section
+from tacit.records.notes import Section, TaskProgress
 from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.sessions import TOLD, WHOLE, items, tasks
 
 
 def test_a_session_starts_with_nothing_where_there_was_none(memory: Memory) -> None:
     woken = private(memory, ALICE).begin_session()
-    assert woken == tacit.Woken(session="telegram:1001")
+    assert woken == tacit.SessionStart(session="telegram:1001")
 
 
 def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
@@ -52,8 +52,8 @@ def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
         path=ended.path,
         day=date(2026, 3, 1),
         summary="Settled the layout.",
-        tasks=Progress(done=1, total=2),
-        follow_ups=Progress(done=0, total=1),
+        tasks=TaskProgress(done=1, total=2),
+        follow_ups=TaskProgress(done=0, total=1),
     )
 
 

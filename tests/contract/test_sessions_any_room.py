@@ -12,11 +12,11 @@ from sqlalchemy import Connection, select
 
 import tacit
 from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft
-from tacit.disclosure.decide import decide
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.notes import Section
-from tacit.model.request import Request
+from tacit.policy.rules import decide
+from tacit.records.memory import Memory as Record
+from tacit.records.notes import Section
+from tacit.records.request import Request
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import memories, note_items, notes
 from tacit.views.view import View

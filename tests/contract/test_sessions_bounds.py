@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit import Message, SessionDraft, TopicDraft
 from tacit.memory import Memory
-from tacit.model.notes import Section
+from tacit.records.notes import Section
 from tacit.settings import Settings
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses

@@ -5,7 +5,7 @@ from datetime import date
 import tacit
 from tacit import Message, SessionDraft
 from tacit.memory import Memory
-from tacit.model.notes import Item, Section
+from tacit.records.notes import NoteItem, Section
 from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.sessions import ARCHIVE, tasks
 
@@ -82,6 +82,6 @@ def test_items_have_an_id_and_a_day_where_they_are_kept_for_good(memory: Memory)
     view = private(memory, ALICE)
     view.end_session(draft=SessionDraft(promote=ARCHIVE))
     (item,) = view.begin_session().long_term
-    assert item == Item(
+    assert item == NoteItem(
         section=Section.KEY_FACTS, content=ARCHIVE, id=item.id, added=date(2026, 3, 1)
     )

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tacit import SessionDraft, TaskDraft
 from tacit.memory import Memory
-from tacit.model.notes import Section
+from tacit.records.notes import Section
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, FAMILY, group, private
 from tests.contract.sessions import WHOLE, tasks

@@ -12,7 +12,7 @@ from sqlalchemy import insert, select
 
 import tacit
 from bench.plans import plans_of, recorded
-from tacit import Chat, Requester, Sitting, console_limits
+from tacit import Chat, Requester, WebSession, limits
 from tacit.memory import Memory
 from tacit.settings import ConsoleSettings, Settings
 from tacit.store import signing as stored
@@ -212,7 +212,7 @@ def test_who_signs_out_while_they_are_looked_up_stays_out(
     cookie, ordinary = came(memory), stored.see
     clock.forward(seconds=61)
 
-    def see(connection: Any, one: Sitting, at: Any) -> bool:
+    def see(connection: Any, one: WebSession, at: Any) -> bool:
         stored.end(connection, one)
         return ordinary(connection, one, at)
 
@@ -245,13 +245,13 @@ def test_only_so_many_links_wait_and_sittings_last_for_one_person(
     memory: Memory, clock: SetClock
 ) -> None:
     bobs, cookies = memory.offer_sign_in(person=BOB.key).token, []
-    for _ in range(console_limits.SITTINGS_MAX_COUNT + 1):
+    for _ in range(limits.WEB_SESSIONS_MAX_COUNT + 1):
         clock.forward(seconds=1)
         cookies.append(came(memory))
     assert memory.signed_in(cookies[0]) is None
     assert all(memory.signed_in(one) is not None for one in cookies[1:])
     links = []
-    for _ in range(console_limits.SIGN_INS_MAX_COUNT + 1):
+    for _ in range(limits.SIGN_INS_MAX_COUNT + 1):
         clock.forward(seconds=1)
         links.append(memory.offer_sign_in(person=ALICE.key).token)
     with pytest.raises(tacit.SignInRefused):
@@ -319,7 +319,7 @@ def test_a_link_is_for_one_person_or_one_operator(memory: Memory) -> None:
         refuses(word, "person", person="person:k3Xq81Zb")
         refuses(word, "person", person=5)
         refuses(word, "operator", operator="")
-    for minutes in (0, True, 1.5, "5", console_limits.SIGN_IN_MAX_MINUTES + 1):
+    for minutes in (0, True, 1.5, "5", limits.SIGN_IN_MAX_MINUTES + 1):
         refuses(memory.offer_sign_in, "minutes", person=ALICE.key, minutes=minutes)
     assert rows(memory) == []
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import moving_limits
+from tacit import limits
 from tacit.memory import Memory
-from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.views.steps import Steps
 from tacit.views.view import View
 from tests.contract.conftest import Open
@@ -169,7 +169,7 @@ def test_a_long_list_comes_in_pages_the_newest_first(memory: Memory) -> None:
 def test_what_is_too_large_or_no_bytes_is_refused(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving_limits, "STEP_PART_MAX_BYTES", 10)
+    monkeypatch.setattr(limits, "STEP_PART_MAX_BYTES", 10)
     steps = private(memory, ALICE).steps()
     for data in (b"x" * 11, "text", None):
         with pytest.raises(tacit.InvalidInput, match="step"):

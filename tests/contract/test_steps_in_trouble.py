@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.step import GraphStep, StepValue, StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.store import graph_steps, rendered, spaces
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, private

@@ -7,7 +7,7 @@ import pytest
 
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.words import Kind, Visibility
+from tacit.records.memory import Kind, Visibility
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private
 from tests.contract.rows import rows

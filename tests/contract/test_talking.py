@@ -11,9 +11,9 @@ from tacit import (
     LanguageUnavailable,
     Message,
     ModelTurn,
-    Offered,
     TalkReply,
     TalkTurn,
+    ToolSpec,
     ToolTurn,
     UserTurn,
 )
@@ -27,7 +27,7 @@ from tests.contract.scripted import HEDGEHOGS
 from tests.language.replies import TOKENS
 
 HELLO = UserTurn("What do I drink?")
-LOOK = Offered("look", "Looks something up.", {"type": "object", "properties": {}})
+LOOK = ToolSpec("look", "Looks something up.", {"type": "object", "properties": {}})
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
-from tacit.model.words import Sensitivity, Visibility
+from tacit.records.memory import Memory as Record
+from tacit.records.memory import Sensitivity, Visibility
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import stored, turns

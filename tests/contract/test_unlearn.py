@@ -8,7 +8,7 @@ from sqlalchemy import text
 import tacit
 from tacit import Message, Reverted
 from tacit.memory import Memory
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Settings
 from tacit.views.view import View
 from tests.contract.conftest import Open

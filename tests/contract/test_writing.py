@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.words import ChatKind, Trust
+from tacit.records.memory import ChatKind, Trust
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 
 

@@ -10,9 +10,18 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tacit.model.memory import Memory, Source
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Kind, Purpose, Sensitivity, State, Trust, Visibility
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Purpose,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
+from tacit.records.request import Request
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SPACE = "default"

@@ -15,10 +15,9 @@ from itertools import product
 from math import ceil, prod
 from typing import Any
 
-from tacit.disclosure.decide import decide
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.policy.rules import decide
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tests.disclosure.cells import (
     ALICE,
     BOB,

@@ -1,13 +1,13 @@
 """The rules of disclosure a second time, as nested questions over plain sets.
 
-It follows the text of the rules and shares no code with `tacit.disclosure`, so that a slip in one
+It follows the text of the rules and shares no code with `tacit.policy`, so that a slip in one
 of the two shows as a difference between them.
 """
 
 from datetime import datetime
 
-from tacit.model.memory import Memory
-from tacit.model.request import Request
+from tacit.records.memory import Memory
+from tacit.records.request import Request
 
 COLLECTIONS = (set, frozenset, list, tuple)
 

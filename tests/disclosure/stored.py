@@ -16,12 +16,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from tacit.disclosure.decide import decide
-from tacit.disclosure.predicate import predicate
 from tacit.errors import DisclosureBreach
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.policy.predicate import build_predicate
+from tacit.policy.rules import decide
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tacit.store import listing, reads, spaces, words, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, glance
@@ -220,7 +219,7 @@ def _problems(
             listed = sorted((found.id, decision.rule) for found, decision in page)
             if listed != right:
                 yield f"{wanted} lists otherwise: {sorted(set(listed) ^ set(right))[:5]}"
-        terms = predicate(question, ROWS)
+        terms = build_predicate(question, ROWS)
         which = select(memories.c.id).where(terms.condition)
         chosen = set(connection.execute(which, dict(terms.params)).scalars())
         if chosen != set(rules):

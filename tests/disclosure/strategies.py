@@ -14,9 +14,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tests.disclosure.cells import (
     ELSEWHERE,
     HERE,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import TacitError
 from tacit.memory import Memory
-from tacit.model.memory import Memory as Record
+from tacit.records.memory import Memory as Record
 from tacit.views.view import View
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

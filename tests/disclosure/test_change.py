@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.disclosure.change import Act, Standing, may_change
 from tacit.errors import InvalidInput, NotFound
 from tacit.memory import Memory as Facade
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tacit.views.view import View
 from tests.disclosure.cells import (
     ALICE,
@@ -53,15 +52,15 @@ PRIVATE = request(ALICE, ChatKind.PRIVATE)
 GROUP = request(ALICE, ChatKind.GROUP, (BOB, CAROL))
 
 UP, DOWN = Visibility.PUBLIC_OK, Visibility.PRIVATE_ONLY
-ACTS: dict[str, tuple[Act, Visibility | None]] = {
-    "update": (Act.UPDATE, None),
-    "pin": (Act.PIN, None),
-    "forget": (Act.FORGET, None),
-    "restore": (Act.RESTORE, None),
-    "erase": (Act.ERASE, None),
-    "raise visibility": (Act.SET_VISIBILITY, UP),
-    "lower visibility": (Act.SET_VISIBILITY, DOWN),
-    "withhold": (Act.WITHHOLD, None),
+ACTS: dict[str, tuple[ChangeAction, Visibility | None]] = {
+    "update": (ChangeAction.UPDATE, None),
+    "pin": (ChangeAction.PIN, None),
+    "forget": (ChangeAction.FORGET, None),
+    "restore": (ChangeAction.RESTORE, None),
+    "erase": (ChangeAction.ERASE, None),
+    "raise visibility": (ChangeAction.SET_VISIBILITY, UP),
+    "lower visibility": (ChangeAction.SET_VISIBILITY, DOWN),
+    "withhold": (ChangeAction.WITHHOLD, None),
 }
 
 # A room's own fact is its members' there, and nobody's in private. An owner raises in private only;
@@ -94,16 +93,16 @@ def test_the_table_says_who_may_change_a_memory(
 ) -> None:
     what, to = ACTS[act]
     stored = STANDINGS[standing]
-    if what is Act.RESTORE:
+    if what is ChangeAction.RESTORE:
         stored = replace(stored, state=State.FORGOTTEN)
     found = may_change(what, PRIVATE if place == "private" else GROUP, stored, to)
-    assert found == (Standing(standing) if may else None)
+    assert found == (RequesterRole(standing) if may else None)
 
 
 def test_the_table_is_whole() -> None:
     assert {act for act, *_ in table()} == set(ACTS)
-    assert {act for act, _ in ACTS.values()} == set(Act)
-    assert set(STANDINGS) - {"listener"} == set(Standing)
+    assert {act for act, _ in ACTS.values()} == set(ChangeAction)
+    assert set(STANDINGS) - {"listener"} == set(RequesterRole)
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -115,7 +114,7 @@ def test_whoever_it_is_withheld_from_may_do_nothing_in_any_standing_but_the_owne
     hidden = replace(STANDINGS[standing], withheld_from=frozenset({ALICE.past[0]}))
     assert may_change(what, GROUP, hidden, to) is None
     in_private = may_change(what, PRIVATE, hidden, to)
-    assert in_private == (Standing.OWNER if standing == "owner" else None)
+    assert in_private == (RequesterRole.OWNER if standing == "owner" else None)
 
 
 @pytest.mark.parametrize("standing", [s for s in STANDINGS if s != "owner"])
@@ -126,7 +125,7 @@ def test_what_is_no_longer_active_can_be_restored_by_who_may_and_nothing_else(
     lapsed = replace(STANDINGS[standing], expires_at=NOW)
     for stored in (forgotten, lapsed):
         may = {act for act, to in ACTS.values() if may_change(act, GROUP, stored, to)}
-        assert may <= {Act.RESTORE}
+        assert may <= {ChangeAction.RESTORE}
 
 
 def test_a_rooms_own_fact_is_changed_in_that_room_only() -> None:
@@ -138,13 +137,15 @@ def test_a_rooms_own_fact_is_changed_in_that_room_only() -> None:
 
 def test_the_strongest_standing_counts() -> None:
     everything = replace(STANDINGS["owner"], speaker=A, subjects=frozenset({A}))
-    assert may_change(Act.ERASE, GROUP, everything) is Standing.OWNER
-    assert may_change(Act.ERASE, GROUP, replace(everything, owner=B)) is Standing.SPEAKER
+    assert may_change(ChangeAction.ERASE, GROUP, everything) is RequesterRole.OWNER
+    assert (
+        may_change(ChangeAction.ERASE, GROUP, replace(everything, owner=B)) is RequesterRole.SPEAKER
+    )
 
 
 def test_what_was_concluded_is_nobodys_own_words() -> None:
     concluded = replace(STANDINGS["speaker"], inferred=True)
-    assert may_change(Act.FORGET, PRIVATE, concluded) is None
+    assert may_change(ChangeAction.FORGET, PRIVATE, concluded) is None
 
 
 # What holds whatever the memory
@@ -157,7 +158,7 @@ recalling = requests(purpose=Purpose.RECALL)
 @often
 @given(recalling, memories(), acts, st.booleans())
 def test_whoever_may_not_reach_a_memory_may_not_change_it(
-    asked: Request, stored: Memory, act: tuple[Act, Visibility | None], shadowed: bool
+    asked: Request, stored: Memory, act: tuple[ChangeAction, Visibility | None], shadowed: bool
 ) -> None:
     stored = replace(stored, shadowed=shadowed)
     what, to = act
@@ -165,7 +166,7 @@ def test_whoever_may_not_reach_a_memory_may_not_change_it(
         return
     own = asked.private and asked.requester in Reading(asked, stored).owner
     alive = replace(stored, state=State.ACTIVE, expires_at=None)
-    heard = RULES[expected(asked, alive if what is Act.RESTORE else stored)]
+    heard = RULES[expected(asked, alive if what is ChangeAction.RESTORE else stored)]
     assert own or (heard and not shadowed)
 
 
@@ -175,7 +176,7 @@ def test_only_the_owner_in_private_raises_visibility(
     asked: Request, stored: Memory, to: Visibility
 ) -> None:
     goes = Reading(asked, stored)
-    if may_change(Act.SET_VISIBILITY, asked, stored, to) is None:
+    if may_change(ChangeAction.SET_VISIBILITY, asked, stored, to) is None:
         return
     if to.rank > Visibility(goes.visibility).rank:
         assert asked.private
@@ -185,7 +186,7 @@ def test_only_the_owner_in_private_raises_visibility(
 @often
 @given(requests(requester=None), memories(), acts)
 def test_nobody_may_change_anything(
-    asked: Request, stored: Memory, act: tuple[Act, Visibility | None]
+    asked: Request, stored: Memory, act: tuple[ChangeAction, Visibility | None]
 ) -> None:
     assert may_change(act[0], asked, stored, act[1]) is None
 

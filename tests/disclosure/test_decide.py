@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.disclosure.decide import PLAIN_WORDS, decide
-from tacit.disclosure.decide import RULES as TABLE
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.policy.rules import RULE_TEXTS, decide
+from tacit.policy.rules import RULES as TABLE
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tests.disclosure.cells import (
     ALICE,
     BOB,
@@ -147,7 +146,7 @@ def test_every_rule_has_a_case_and_words_for_its_owner() -> None:
     assert names == list(RULES)
     assert [rule.allows for rule in TABLE] == list(RULES.values())
     assert {case.rule for case in CASES} == set(names)
-    assert set(names) <= set(PLAIN_WORDS)
+    assert set(names) <= set(RULE_TEXTS)
 
 
 # Before the rules

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tacit.disclosure.decide import decide
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Purpose, Sensitivity, State, Visibility
+from tacit.policy.rules import decide
+from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit.records.request import Request
 from tests.disclosure.cells import (
     HERE,
     NOW,

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.disclosure.decide import decide
 from tacit.errors import TacitError
 from tacit.memory import Memory
-from tacit.model.words import ChatKind, Kind, Sensitivity, Visibility
+from tacit.policy.rules import decide
+from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
 from tacit.views.view import View
 from tests.disclosure.cells import (
     ALICE,

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 from sqlalchemy import create_engine
 
-from tacit.model.notes import NoteKind
 from tacit.notes.text import document
+from tacit.records.notes import NoteKind
 from tacit.settings import key_names, load, variable
 from tacit.store.tables import metadata
 from tests.docs.blocks import Block

@@ -16,19 +16,19 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit import console_limits, errors, limits, moving_limits
+from tacit import errors, limits
 from tacit.compat import mem0 as compat
 from tacit.memory import Memory, Operator, View
-from tacit.model import happening, words
-from tacit.model.draft import FiledFields
-from tacit.model.memory import HistoryEntry
-from tacit.model.memory import Memory as Record
-from tacit.model.people import Person
-from tacit.model.question import Narrowing
+from tacit.records import memory, results
+from tacit.records.accounts import Person
+from tacit.records.drafts import CategorizedFields
+from tacit.records.memory import HistoryEntry
+from tacit.records.memory import Memory as Record
+from tacit.records.queries import RecallFilters
 from tacit.surfaces import moving
 from tacit.surfaces.console.pages.topics import TOPICS
 from tacit.surfaces.mcp.profiles import PROFILES
-from tacit.telemetry.measures import MEASURES
+from tacit.telemetry.metrics import METRICS
 from tacit.views.steps import Steps
 from tests.docs.signatures import fields_of, row_of, words_of
 
@@ -96,8 +96,8 @@ def test_every_field_of_a_memory_and_every_filter_is_told() -> None:
     told = section("View")
     fields = told.partition("### Fields")[2].partition("###")[0]
     narrowing = told.partition("### What recall is narrowed to")[2]
-    assert set(first_cells(fields)) == set(FiledFields.__annotations__)
-    assert first_cells(narrowing) == list(Narrowing.__annotations__)
+    assert set(first_cells(fields)) == set(CategorizedFields.__annotations__)
+    assert first_cells(narrowing) == list(RecallFilters.__annotations__)
 
 
 def test_every_record_is_told_with_its_fields() -> None:
@@ -124,7 +124,7 @@ def test_everything_that_the_package_offers_is_on_the_page() -> None:
 
 def test_every_word_of_a_closed_set_is_told_and_explained() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section("Words"), re.MULTILINE))
-    sets = {name: one for name, one in vars(words).items() if is_set(one)} | {"Scope": tacit.Scope}
+    sets = {name: one for name, one in vars(memory).items() if is_set(one)} | {"Scope": tacit.Scope}
     del sets["Purpose"]  # nobody says it: owners manage by asking in private
     assert set(rows) == set(sets)
     glossary = (DOCS / "glossary.md").read_text()
@@ -132,11 +132,13 @@ def test_every_word_of_a_closed_set_is_told_and_explained() -> None:
         assert named(rows[name]) == {str(word.value) for word in one}, name
     for one in (tacit.Kind, tacit.Visibility, tacit.Sensitivity, tacit.State, tacit.ChatKind):
         assert {str(word.value) for word in one} <= named(glossary), one.__name__
-    assert set(words.CATEGORIES) <= named(glossary)
+    assert set(memory.CATEGORIES) <= named(glossary)
 
 
 def is_set(thing: object) -> bool:
-    return inspect.isclass(thing) and issubclass(thing, Enum) and thing.__module__ == words.__name__
+    return (
+        inspect.isclass(thing) and issubclass(thing, Enum) and thing.__module__ == memory.__name__
+    )
 
 
 def test_every_error_is_told_with_what_it_is() -> None:
@@ -162,7 +164,7 @@ def test_every_limit_that_input_is_held_to_is_told_with_its_value() -> None:
 
 
 def value_of(name: str) -> object:
-    for module in (limits, console_limits, moving_limits):
+    for module in (limits, limits, limits):
         if hasattr(module, name):
             return getattr(module, name)
     raise AssertionError(f"there is no limit {name}")
@@ -176,8 +178,8 @@ def test_every_measure_is_told_with_its_kind_and_labels() -> None:
     ):
         told |= dict.fromkeys(re.findall(r"`(\w+)`", names), (kind, labels))
     suffix = {"counter": "_total"}
-    assert set(told) == {f"tacit_{one.name}{suffix.get(one.kind, '')}" for one in MEASURES}
-    for one in MEASURES:
+    assert set(told) == {f"tacit_{one.name}{suffix.get(one.kind, '')}" for one in METRICS}
+    for one in METRICS:
         kind, labels = told[f"tacit_{one.name}{suffix.get(one.kind, '')}"]
         assert kind == one.kind, one.name
         assert set(one.labels) <= named(labels), one.name
@@ -185,7 +187,7 @@ def test_every_measure_is_told_with_its_kind_and_labels() -> None:
 
 def test_every_word_of_an_event_is_told() -> None:
     told = named((DOCS / "metrics.md").read_text())
-    for one in (happening.Node, happening.Op, happening.Status):
+    for one in (results.EventNode, results.EventOperation, results.EventStatus):
         assert {str(word.value) for word in one} <= told, one.__name__
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.embedding.endpoint import EndpointEmbedder
+from tacit.embeddings.endpoint import EndpointEmbedder
 from tacit.errors import EmbeddingFailed
 
 KEY = "sk-very-secret-0123456789"

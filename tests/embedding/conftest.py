@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.embedding.endpoint import EndpointEmbedder
+from tacit.embeddings.endpoint import EndpointEmbedder
 from tests.embedding.asking import KEY, NOON, Build
 from tests.embedding.scripted_server import Server, serving
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import limits
-from tacit.embedding.endpoint import EndpointEmbedder
+from tacit.embeddings.endpoint import EndpointEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embedding.asking import KEY, Build, failure
 from tests.embedding.scripted_server import Reply, Server, answer, items, vector

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from tacit import limits
-from tacit.embedding.endpoint import EndpointEmbedder
+from tacit.embeddings.endpoint import EndpointEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embedding.asking import KEY, NOON, Build, failure
 from tests.embedding.scripted_server import Question, Reply, Server, serving

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.embedding import local
-from tacit.embedding.folder import FolderEmbedder
-from tacit.embedding.local import LocalEmbedder
+from tacit.embeddings import local
+from tacit.embeddings.local import LocalEmbedder
+from tacit.embeddings.onnx_model import FolderEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
 from tests.embedding import tiny_onnx
 
@@ -26,8 +26,8 @@ def describe(folder: Path, name: str, what: object) -> None:
 def real(tmp_path: Path) -> Path:
     folder = tmp_path / "my-model"
     (folder / "onnx").mkdir(parents=True)
-    shutil.copy(local._packaged_model(), folder / "onnx" / "model.onnx")
-    tokenizer = local._tokenizer()
+    shutil.copy(local._find_packaged_model(), folder / "onnx" / "model.onnx")
+    tokenizer = local._build_tokenizer()
     tokenizer.enable_padding(length=128)  # as some exported tokenizers come; it must not matter
     tokenizer.save(str(folder / "tokenizer.json"))
     describe(folder, "sentence_bert_config.json", {"max_seq_length": 256})

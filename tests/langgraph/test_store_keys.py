@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 from tacit.surfaces.langgraph.items import below, place
 
 NAMES = st.text(
@@ -23,7 +23,7 @@ def test_a_place_can_be_read_back_and_is_a_key(namespace: tuple[str, ...], key: 
         where = place(namespace, key)
     except InvalidInput:
         reject()  # too long with all that is escaped in it
-    assert text.identifier("key", where, limits.KEY_MAX_CHARS) == where
+    assert validation.parse_identifier("key", where, limits.KEY_MAX_CHARS) == where
     labels, _, last = where.partition("//")
     assert tuple(map(unquote, labels.split("/"))) == namespace
     assert unquote(last) == key

@@ -10,9 +10,9 @@ from typing import Literal, TypeVar
 import pytest
 
 from tacit.errors import LanguageFailed
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Usage
-from tacit.language.port import Answer
+from tacit.llm.budget import Usage
+from tacit.llm.endpoint import EndpointModel
+from tacit.llm.language_model import ModelAnswer
 
 KEY = "sk-very-secret-0123456789"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -54,7 +54,7 @@ class Notebook:
             self._spent[space, day] += usage
 
 
-def asked(model: EndpointModel) -> Answer[Facts]:
+def asked(model: EndpointModel) -> ModelAnswer[Facts]:
     return model.ask(ASKED, TEXT, Facts, budget=None)
 
 

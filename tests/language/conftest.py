@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.language.asking import EndpointModel
+from tacit.llm.endpoint import EndpointModel
 from tests.language.asking import KEY, NOON, Build
 from tests.language.endpoint import Api, Endpoint, serving
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from tacit.errors import InvalidInput, LanguageBadAnswer, LanguageUnavailable
-from tacit.language.budget import Usage
+from tacit.llm.budget import Usage
 from tests.language.asking import ASKED, GOOD, KEY, MEANT, TEXT, WRONG, Build, asked, failure
 from tests.language.endpoint import Api, Endpoint, Reply, Seen, Step, answered
 from tests.language.replies import only, refuses, says, talks
@@ -238,7 +238,7 @@ def test_a_process_that_forks_may_ask_on(endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     program = f"""
 import os
-from tacit.language.asking import EndpointModel
+from tacit.llm.endpoint import EndpointModel
 from tests.language.asking import asked
 model = EndpointModel("openai", "tiny", base_url={endpoint.url!r}, timeout_seconds=20)
 asked(model)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidInput, LanguageBadAnswer, LanguageOverBudget, LanguageUnavailable
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Allowance, Budget, Prices, Usage
+from tacit.llm.budget import Allowance, Budget, Prices, Usage
+from tacit.llm.endpoint import EndpointModel
 from tests.language.asking import (
     ASKED,
     GOOD,

@@ -8,10 +8,9 @@ import pytest
 
 from tacit.bootstrap import _language
 from tacit.errors import InvalidInput
-from tacit.language.asking import OUTPUTS
-from tacit.language.budget import Allowance
-from tacit.language.choose import PROVIDERS
-from tacit.language.port import LanguageModel
+from tacit.llm.budget import Allowance
+from tacit.llm.endpoint import LANGUAGE_PROVIDERS, OUTPUT_SETTINGS
+from tacit.llm.language_model import LanguageModel
 from tacit.settings import LanguageSettings, Settings
 from tests.language.asking import ASKED, GOOD, KEY, MEANT, TEXT, Facts
 from tests.language.endpoint import Api, Endpoint
@@ -34,9 +33,9 @@ def test_no_provider_is_no_model_whatever_else_is_set() -> None:
 
 
 def test_a_file_may_say_whatever_the_stage_knows() -> None:
-    for provider in PROVIDERS:
+    for provider in LANGUAGE_PROVIDERS:
         assert LanguageSettings.__dataclass_fields__["provider"].metadata["parse"]("", provider)
-    for output in OUTPUTS:
+    for output in OUTPUT_SETTINGS:
         assert LanguageSettings.__dataclass_fields__["output"].metadata["parse"]("", output)
 
 

@@ -15,34 +15,33 @@ from tacit import (
     LanguageRefused,
     LanguageUnavailable,
     ModelTurn,
-    Offered,
     TalkReply,
     TalkTurn,
     ToolCall,
+    ToolSpec,
     ToolTurn,
     UserTurn,
     limits,
 )
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Allowance, Budget, Usage
-from tacit.language.engine import Called as CameIn
-from tacit.language.engine import Reply as Raw
-from tacit.language.spoken import spelled, spoken
-from tacit.model.talk import parse_turns, written
+from tacit.llm.budget import Allowance, Budget, Usage
+from tacit.llm.client import ModelReply as Raw
+from tacit.llm.client import RawToolCall as CameIn
+from tacit.llm.endpoint import EndpointModel, list_sent_texts, parse_talk_reply
+from tacit.records.conversation import dump_json_object, parse_turns
 from tests.language.asking import ASKED, KEY, TODAY, Build, Notebook, assert_nothing_told
 from tests.language.endpoint import Api, Endpoint, Reply, Seen
 from tests.language.replies import Called, calls, refuses, talks
 
 SCHEMA = {"type": "object", "properties": {"fact": {"type": "string"}}, "required": ["fact"]}
-KEEP = Offered("keep", "Keeps a fact.", SCHEMA)
-LOOK = Offered("look", "Looks a fact up.", SCHEMA)
+KEEP = ToolSpec("keep", "Keeps a fact.", SCHEMA)
+LOOK = ToolSpec("look", "Looks a fact up.", SCHEMA)
 HELLO = (UserTurn("I take my secret tea with milk"),)
 
 
 def talk(
     model: EndpointModel,
     turns: tuple[TalkTurn, ...] = HELLO,
-    tools: tuple[Offered, ...] = (KEEP, LOOK),
+    tools: tuple[ToolSpec, ...] = (KEEP, LOOK),
     budget: Budget | None = None,
 ) -> TalkReply:
     return model.talk(ASKED, turns, tools, budget=budget).reply
@@ -272,10 +271,10 @@ def test_turns_that_no_model_would_take_are_not_sent(
         "keep",
         (SCHEMA,),
         (KEEP, KEEP),
-        (Offered("two words", "", SCHEMA),),
-        (Offered("keep", "", ["fact"]),),  # type: ignore[arg-type]
-        (Offered("keep", None, SCHEMA),),  # type: ignore[arg-type]
-        tuple(Offered(f"t{n}", "", SCHEMA) for n in range(limits.TALK_TOOLS_MAX_COUNT + 1)),
+        (ToolSpec("two words", "", SCHEMA),),
+        (ToolSpec("keep", "", ["fact"]),),  # type: ignore[arg-type]
+        (ToolSpec("keep", None, SCHEMA),),  # type: ignore[arg-type]
+        tuple(ToolSpec(f"t{n}", "", SCHEMA) for n in range(limits.TALK_TOOLS_MAX_COUNT + 1)),
     ],
     ids=["text", "a schema", "twice", "a name", "no object", "no words", "too many"],
 )
@@ -336,7 +335,7 @@ def test_what_tools_say_is_counted_before_it_is_sent(build: Build, endpoint: End
     day = Budget(
         space="home", day=TODAY, allowance=Allowance(tokens_per_day=4_000), ledger=Notebook()
     )
-    long = Offered("keep", "x" * 3_500, SCHEMA)
+    long = ToolSpec("keep", "x" * 3_500, SCHEMA)
     with pytest.raises(LanguageOverBudget):
         talk(build(max_output_tokens=100), HELLO, (long,), day)
     assert endpoint.count == 0
@@ -362,7 +361,7 @@ def test_any_value_is_a_turn_or_kindly_refused(turns: Any) -> None:
     except InvalidInput as refused:
         str(refused).encode()
     else:
-        for text in spelled("", found, ()):
+        for text in list_sent_texts("", found, ()):
             text.encode()
 
 
@@ -379,9 +378,9 @@ def test_whatever_is_called_can_be_sent_back(
 ) -> None:
     called = CameIn(id=id, name=name, arguments=arguments)
     raw = Raw(calls=(called, called), text=id, cut=cut, declined=False, tokens_in=0, tokens_out=0)
-    found = spoken(raw, HELLO, (KEEP,))
+    found = parse_talk_reply(raw, HELLO, (KEEP,))
     assert len({call.id for call in found.calls}) == 2
     for call in found.calls:
         assert call.broken or call.name == "keep"
-        assert json.loads(written("turns", call.arguments)) == call.arguments
+        assert json.loads(dump_json_object("turns", call.arguments)) == call.arguments
         assert call.arguments == {} or not call.broken

@@ -9,7 +9,7 @@ import pytest
 
 from tacit import limits
 from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageRefused, LanguageUnavailable
-from tacit.language.asking import EndpointModel
+from tacit.llm.endpoint import EndpointModel
 from tests.language.asking import GOOD, KEY, MEANT, NOON, TEXT, WRONG, Build, asked, failure
 from tests.language.endpoint import Api, Endpoint, Reply, Seen, Step, answered, serving
 from tests.language.replies import half, refuses, says

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from tacit.clock import system_clock
-from tacit.language.address import address
-from tacit.language.wire import EXCHANGE, BoundedTransport, Exchange, Halt
+from tacit.llm.client import CURRENT_EXCHANGE, BoundedTransport, HttpExchange, RequestAborted
+from tacit.llm.endpoint import parse_address
 from tests.language.asking import GOOD, KEY
 from tests.language.endpoint import Api, Endpoint, serving
 from tests.language.replies import says
@@ -18,8 +18,8 @@ BODY = {"model": "tiny", "messages": []}
 
 def send(api: Api, endpoint: Endpoint, *urls: str) -> list[int]:
     async def main() -> list[int]:
-        EXCHANGE.set(Exchange())
-        transport = BoundedTransport(address(api, endpoint.url, KEY), system_clock)
+        CURRENT_EXCHANGE.set(HttpExchange())
+        transport = BoundedTransport(parse_address(api, endpoint.url, KEY), system_clock)
         async with httpx2.AsyncClient(transport=transport) as client:
             return [(await client.post(url, json=BODY)).status_code for url in urls]
 
@@ -32,7 +32,7 @@ def test_an_exchange_is_one_request_whatever_the_library_would_like(
     endpoint.always = says(GOOD)
     url = endpoint.url + PATH[api]
     assert send(api, endpoint, url) == [200]
-    with pytest.raises(Halt):
+    with pytest.raises(RequestAborted):
         send(api, endpoint, url, url)
     assert endpoint.count == 2
 
@@ -40,6 +40,6 @@ def test_an_exchange_is_one_request_whatever_the_library_would_like(
 def test_no_other_host_port_or_scheme_is_asked(api: Api, endpoint: Endpoint) -> None:
     with serving() as elsewhere:
         for url in (elsewhere.url, endpoint.url.replace("http:", "https:")):
-            with pytest.raises(Halt):
+            with pytest.raises(RequestAborted):
                 send(api, endpoint, url + PATH[api])
         assert (endpoint.count, elsewhere.count) == (0, 0)

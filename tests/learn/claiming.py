@@ -3,20 +3,20 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tacit.identity.resolve import Asking
+from tacit.identity.resolution import RawRequest
 from tacit.learn.claim_wording import Fact
 from tacit.learn.claims import Judge, Refused, stated
 from tacit.learn.facts import Statement
 from tacit.learn.reading.tongue import guess, tongue
 from tacit.learn.turn import Turn
-from tacit.model.message import Role
-from tacit.model.words import ChatKind
+from tacit.records.conversation import Role
+from tacit.records.memory import ChatKind
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)  # a Sunday
 
 
 def turn(text: str) -> Turn:
-    asking = Asking(
+    asking = RawRequest(
         subject="ext:x:1",
         chat="x:1",
         kind=ChatKind.PRIVATE,

@@ -9,7 +9,7 @@ from tacit.learn.classify import classify
 from tacit.learn.facts import Statement
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import tongue
-from tacit.model.words import CATEGORIES, Kind, Sensitivity
+from tacit.records.memory import CATEGORIES, Kind, Sensitivity
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tacit.learn.floor import find_floor, join_words
 from tacit.learn.reading.tongue import codes, lexicon
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Sensitivity
 from tests.learn.sensitive_words import SENSITIVE
 
 TOPICS = [topic for code in codes() for topic in lexicon(code)]

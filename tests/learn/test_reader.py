@@ -10,7 +10,7 @@ from tacit.learn.facts import Statement
 from tacit.learn.reader import Read
 from tacit.learn.reading import rules
 from tacit.learn.reading.tongue import Tongue, tongue
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 from tests.learn.claiming import NOON, claim, judged, refused, taken
 
 

@@ -9,7 +9,7 @@ from tacit.learn.facts import Statement
 from tacit.learn.reading.elision import supplied
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import tongue
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
 

@@ -7,7 +7,7 @@ import pytest
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import guess, tongue
 from tacit.learn.reading.when import mark
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
 

@@ -8,7 +8,7 @@ from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Statement
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.tongue import tongue
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.identity.resolve import Asking
+from tacit.identity.resolution import RawRequest
 from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
 from tacit.learn.facts import Statement
 from tacit.learn.procedure import procedure
@@ -15,8 +15,8 @@ from tacit.learn.same_fact import Pair, worth_asking
 from tacit.learn.screen import screen
 from tacit.learn.turn import Turn, unpacked
 from tacit.learn.zone import zone_of
-from tacit.model.message import Role
-from tacit.model.words import ChatKind, Kind, Sensitivity
+from tacit.records.conversation import Role
+from tacit.records.memory import ChatKind, Kind, Sensitivity
 
 SAID = Statement(
     content="Alice likes tea",
@@ -36,7 +36,7 @@ SAID = Statement(
 )
 NEW = Decision(outcome=Outcome.NEW, reason="new", content=SAID.content, statement=SAID)
 PLAIN = Circumstances(confirm=Confirm.NEVER, own_word=True, declined=False)
-ASKING = Asking(
+ASKING = RawRequest(
     subject="ext:telegram:1",
     chat="telegram:-5",
     kind=ChatKind.GROUP,

@@ -6,7 +6,7 @@ import pytest
 
 from tacit.errors import InvalidInput
 from tacit.learn.reading.tongue import codes, guess, tongue
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import InvalidInput, limits, moving_limits
+from tacit import InvalidInput, limits
 from tacit.surfaces import moving
 from tacit.surfaces.moving import Found, Skipped
 from tests.moving.conftest import SAMPLES
@@ -35,7 +35,7 @@ def reasons(path: Path, form: str) -> list[str]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> int:
     """A record may be no longer than this: what is 200 MB for real takes a test too long."""
-    monkeypatch.setattr(moving_limits, "MOVED_RECORD_MAX_CHARS", 5_000)
+    monkeypatch.setattr(limits, "IMPORTER_RECORD_MAX_CHARS", 5_000)
     return 5_000
 
 
@@ -123,7 +123,7 @@ def test_only_plain_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         moving.open(path, "notion")
     with pytest.raises(InvalidInput, match="leave it out"):
         moving.open(path, "mcp", only="mara")
-    monkeypatch.setattr(moving_limits, "MOVED_RECORDS_MAX_COUNT", 2)
+    monkeypatch.setattr(limits, "IMPORTER_RECORDS_MAX_COUNT", 2)
     many = lined(tmp_path, *[json.dumps(GOOD)] * 3)
     with pytest.raises(InvalidInput, match="holds more than 2 things; split it"):
         contents(many, "mem0")
@@ -192,7 +192,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 def test_notes_that_cannot_be_read_do_not_take_the_others_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving_limits, "MOVED_NOTE_MAX_BYTES", 1_000)
+    monkeypatch.setattr(limits, "IMPORTER_NOTE_MAX_BYTES", 1_000)
     (tmp_path / "a.md").write_bytes(b"- [fact] \xff\xfe\n- [fact] Good\n")
     (tmp_path / "b.md").write_bytes(b"x" * 1_001)
     (tmp_path / "c.md").write_bytes(b"\0\0")

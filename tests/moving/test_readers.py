@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces import moving
 from tacit.surfaces.moving import Found, Skipped
 from tests.moving.conftest import SAMPLES
 
 
-def items(path: Path, form: str, only: str | None = None) -> list[Incoming]:
+def items(path: Path, form: str, only: str | None = None) -> list[ImportItem]:
     source = moving.open(path, form, only=only)
     return [one.item for one in source if isinstance(one, Found)]
 

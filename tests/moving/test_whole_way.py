@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import InvalidInput
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.words import Trust, Visibility
+from tacit.records.memory import Trust, Visibility
 from tacit.surfaces import moving
 from tests.moving.conftest import SAMPLES, of
 

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from tacit.language.asking import EndpointModel
-from tacit.model.message import Role, Said
+from tacit.llm.endpoint import EndpointModel
+from tacit.records.conversation import ParsedMessage, Role
 from tests.language.endpoint import Endpoint
 
 NOON = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
 
-def said(content: str, role: Role = Role.USER, name: str | None = None) -> Said:
-    return Said(role=role, content=content, name=name, at=None, id=None)
+def said(content: str, role: Role = Role.USER, name: str | None = None) -> ParsedMessage:
+    return ParsedMessage(role=role, content=content, name=name, at=None, id=None)
 
 
-def answered(content: str) -> Said:
+def answered(content: str) -> ParsedMessage:
     return said(content, Role.ASSISTANT)
 
 

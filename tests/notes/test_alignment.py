@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.model.notes import Item, Section
 from tacit.notes.pages.alignment import aligned, changed_at_least
+from tacit.records.notes import NoteItem, Section
 
 
-def items(*contents: str, ids: bool = False) -> list[Item]:
+def items(*contents: str, ids: bool = False) -> list[NoteItem]:
     return [
-        Item(section=Section.KEY_FACTS, content=content, id=f"AAAAAAA{n}" if ids else None)
+        NoteItem(section=Section.KEY_FACTS, content=content, id=f"AAAAAAA{n}" if ids else None)
         for n, content in enumerate(contents)
     ]
 
 
-def ids(old: list[Item], new: list[Item]) -> list[str | None]:
+def ids(old: list[NoteItem], new: list[NoteItem]) -> list[str | None]:
     return [None if one is None else one.content for one in aligned(old, new)]
 
 
@@ -46,8 +46,8 @@ def test_lines_put_in_between_are_new() -> None:
 
 
 def test_a_task_that_was_ticked_is_the_same_task() -> None:
-    old = [Item(section=Section.TASKS, content="Book the room", id="AAAAAAAA", done=False)]
-    new = [Item(section=Section.TASKS, content="Book the room", done=True)]
+    old = [NoteItem(section=Section.TASKS, content="Book the room", id="AAAAAAAA", done=False)]
+    new = [NoteItem(section=Section.TASKS, content="Book the room", done=True)]
     assert aligned(old, new) == old
 
 

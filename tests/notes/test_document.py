@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 from bench import notes_cases as cases
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import Head, Item, Link, Note, NoteKind, Place, Section
 from tacit.notes.text.document import UNDATED, Document, digest_of, head_of, parse, render
 from tacit.notes.text.splices import revise
+from tacit.records.notes import Frontmatter, Note, NoteItem, NoteKind, NoteLink, NoteRef, Section
 
 NOON = datetime(2026, 2, 4, 12, 34, 56, tzinfo=UTC)
 SESSION = """\
@@ -60,10 +60,10 @@ def said(text: str, kind: NoteKind = NoteKind.LONG_TERM) -> list[str]:
 
 
 def test_the_template_of_a_session() -> None:
-    place = Place(kind=NoteKind.SESSION, day=date(2026, 2, 4), session="s_20260204_001")
+    place = NoteRef(kind=NoteKind.SESSION, day=date(2026, 2, 4), session="s_20260204_001")
     note = Note(
         place=place,
-        head=Head(
+        head=Frontmatter(
             created_at=NOON,
             updated_at=NOON,
             summary="Discussed memory layout and merge rules.",
@@ -74,16 +74,16 @@ def test_the_template_of_a_session() -> None:
             contact_nickname="Alice",
         ),
         items=(
-            Item(
+            NoteItem(
                 section=Section.SUMMARY,
                 content="Topic: layout\nUsers: Alice\nResult: agreed",
                 id="0aB00001",
             ),
-            Item(section=Section.FACTS, content="Example:\n网站 URL: x.org", id="0aB00002"),
-            Item(section=Section.TASKS, content="write it", id="0aB00003", done=False),
-            Item(section=Section.TASKS, content="read it", id="0aB00004", done=True),
+            NoteItem(section=Section.FACTS, content="Example:\n网站 URL: x.org", id="0aB00002"),
+            NoteItem(section=Section.TASKS, content="write it", id="0aB00003", done=False),
+            NoteItem(section=Section.TASKS, content="read it", id="0aB00004", done=True),
         ),
-        links=(Link(text="Previous day", target="../2026-02-03/telegram_12345.md"),),
+        links=(NoteLink(text="Previous day", target="../2026-02-03/telegram_12345.md"),),
     )
     assert render(note).decode() == SESSION
     assert parse(SESSION.encode(), NoteKind.SESSION).note(place) == note
@@ -223,8 +223,10 @@ def test_what_cannot_be_a_note_is_refused(data: bytes) -> None:
 
 def test_the_longest_memory_has_room_on_its_line() -> None:
     note = Note(
-        place=Place(kind=NoteKind.PAGE, subject="acct:42", name="a.md"),
-        head=Head(created_at=NOON, updated_at=NOON),
-        items=(Item(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),),
+        place=NoteRef(kind=NoteKind.PAGE, subject="acct:42", name="a.md"),
+        head=Frontmatter(created_at=NOON, updated_at=NOON),
+        items=(
+            NoteItem(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),
+        ),
     )
     assert parse(render(note), NoteKind.PAGE).items == note.items

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from tacit import limits
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Allowance, Budget
 from tacit.learn.reading.tongue import tongue
-from tacit.model.message import Said
-from tacit.model.notes import SessionDraft, TaskDraft, TopicDraft
+from tacit.llm.budget import Allowance, Budget
+from tacit.llm.endpoint import EndpointModel
 from tacit.notes.session.drafting import draft_by_model, draft_by_rules
+from tacit.records.conversation import ParsedMessage
+from tacit.records.notes import SessionDraft, TaskDraft, TopicDraft
 from tests.language.asking import TODAY, Notebook
 from tests.language.endpoint import Endpoint, serving
 from tests.language.replies import refuses, says
@@ -38,7 +38,7 @@ def model(endpoint: Endpoint) -> Iterator[EndpointModel]:
 
 def drafted(
     model: EndpointModel | None,
-    talk: list[Said] | None = None,
+    talk: list[ParsedMessage] | None = None,
     waiting: tuple[str, ...] = (),
     budget: Budget | None = None,
 ) -> SessionDraft:
@@ -46,7 +46,9 @@ def drafted(
     return draft_by_model(model, budget, messages, "Alice", NOON, tongue("en"), waiting)
 
 
-def by_rules(talk: list[Said] | None = None, waiting: tuple[str, ...] = ()) -> SessionDraft:
+def by_rules(
+    talk: list[ParsedMessage] | None = None, waiting: tuple[str, ...] = ()
+) -> SessionDraft:
     return draft_by_rules(TALK if talk is None else talk, "Alice", NOON, tongue("en"), waiting)
 
 

@@ -5,9 +5,9 @@ import pytest
 from bench.notes_fuzz import CHECKS, Tally, one_round
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import NoteKind
 from tacit.notes.text.document import parse
 from tacit.notes.text.splices import revise
+from tacit.records.notes import NoteKind
 
 LONG = limits.NOTE_LINE_MAX_CHARS - 20
 MANY = limits.NOTE_LINES_MAX_COUNT - 20

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import Progress
 from tacit.notes.text.yaml_head import UNDATED, changed, head_from, read, written
+from tacit.records.notes import TaskProgress
 
 NOON = datetime(2026, 2, 4, 12, tzinfo=UTC)
 OWN = """\
@@ -103,7 +103,7 @@ def test_any_text_is_written_so_that_it_is_read_back(key: str, text: str) -> Non
 
 def test_values_look_as_in_the_templates() -> None:
     assert written("created_at", NOON) == "2026-02-04T12:00:00Z"
-    assert written("tasks", Progress(done=1, total=3)) == '"1/3"'
+    assert written("tasks", TaskProgress(done=1, total=3)) == '"1/3"'
     assert written("summary", "x") == '"x"'
     assert written("subject_id", "acct:42") == "acct:42"
     assert written("contact_id", "tg:@alice") == "tg:@alice"

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import Item, NoteKind, Section
 from tacit.notes.text.document import parse
 from tacit.notes.text.layout import Placed, laid_out, layout_of, with_ids
+from tacit.records.notes import NoteItem, NoteKind, Section
 
 PAGE = "# Head\n\nA paragraph.\n\n- one\n- two\n\n```\ncode\n```\n\n1. first\n"
 
@@ -36,7 +36,7 @@ def test_what_is_gone_leaves_no_mark_and_what_changed_stands_where_it_stood() ->
 
 
 def test_what_is_new_comes_after_the_one_before_it() -> None:
-    new = Item(section=Section.PAGE, content="new")
+    new = NoteItem(section=Section.PAGE, content="new")
     assert "- one\n- two\n" in laid_out(layout(PAGE), [*placed(PAGE), (9, new)])
     assert laid_out(layout(PAGE), [*placed(PAGE), (9, new)]).endswith("1. first\n2. new\n")
     assert laid_out("", [(0, new)]) == "- new\n"
@@ -45,7 +45,7 @@ def test_what_is_new_comes_after_the_one_before_it() -> None:
 def test_words_that_would_be_read_as_something_else_are_still_these_words() -> None:
     found = layout("Words.\n")
     for content in ("# no heading", "- no bullet", "one\ntwo", "```", "<!-- AAAAAAAA -->", "> q"):
-        item = Item(section=Section.PAGE, content=content)
+        item = NoteItem(section=Section.PAGE, content=content)
         assert [one.content for _, one in placed(laid_out(found, [(0, item)]))] == [content]
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.model.notes import WITH_BOXES, Item, Link, Section
 from tacit.notes.merge.merging import (
     distinct,
     matched,
@@ -18,6 +17,7 @@ from tacit.notes.merge.merging import (
     title_of,
 )
 from tacit.notes.merge.similar import plain, says_less
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteLink, Section
 
 WORDS = ["release", "plan", "server", "not", "Bob", "12", "slow", "x.md", "ships"]
 LINES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -27,27 +27,27 @@ CONTENTS = st.lists(LINES | TITLED | LINKED, min_size=1, max_size=3).map("\n".jo
 
 
 @st.composite
-def items(draw: st.DrawFn, *, known: bool) -> list[Item]:
+def items(draw: st.DrawFn, *, known: bool) -> list[NoteItem]:
     """Of a note, with ids, or of a draft, without."""
     found = []
     for n in range(draw(st.integers(0, 6))):
         section = draw(st.sampled_from([Section.FACTS, Section.TASKS, Section.SUMMARY]))
-        done = draw(st.booleans()) if section in WITH_BOXES else None
+        done = draw(st.booleans()) if section in CHECKBOX_SECTIONS else None
         id = f"id{n:06}" if known else None
-        found.append(Item(section=section, content=draw(CONTENTS), id=id, done=done))
+        found.append(NoteItem(section=section, content=draw(CONTENTS), id=id, done=done))
     return found
 
 
-def fact(content: str, **further: object) -> Item:
-    return replace(Item(section=Section.FACTS, content=content), **further)  # type: ignore[arg-type]
+def fact(content: str, **further: object) -> NoteItem:
+    return replace(NoteItem(section=Section.FACTS, content=content), **further)  # type: ignore[arg-type]
 
 
-def task(content: str, done: bool = False, **further: object) -> Item:
-    made = Item(section=Section.TASKS, content=content, done=done)
+def task(content: str, done: bool = False, **further: object) -> NoteItem:
+    made = NoteItem(section=Section.TASKS, content=content, done=done)
     return replace(made, **further)  # type: ignore[arg-type]
 
 
-def continued(old: Item, new: Item) -> bool:
+def continued(old: NoteItem, new: NoteItem) -> bool:
     return matched([old], [new]) == [(new, old)]
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_merged_across_sections() -> None:
 
 
 def test_topics_are_told_apart_by_what_follows_the_label() -> None:
-    old = Item(section=Section.SUMMARY, content="Topic: the release\nEvent: it was planned")
+    old = NoteItem(section=Section.SUMMARY, content="Topic: the release\nEvent: it was planned")
     other = replace(old, content="Topic: the holidays\nEvent: they were planned")
     again = replace(old, content="Topic: The release\nResult: it ships in May")
     assert matched([old], [other, again]) == [(other, None), (again, old)]
@@ -151,11 +151,11 @@ def test_a_finished_task_never_reopens(before: bool, after: bool) -> None:
 
 
 def test_links_are_kept_once_by_their_target_under_the_newest_text() -> None:
-    old = [Link(text="Plan", target="a.md"), Link(text="Other", target="b.md")]
-    new = [Link(text="New plan", target="a.md "), Link(text="", target="b.md")]
-    assert merged_links(old, [*new, Link(text="gone", target=" ")]) == (
-        Link(text="New plan", target="a.md"),
-        Link(text="Other", target="b.md"),
+    old = [NoteLink(text="Plan", target="a.md"), NoteLink(text="Other", target="b.md")]
+    new = [NoteLink(text="New plan", target="a.md "), NoteLink(text="", target="b.md")]
+    assert merged_links(old, [*new, NoteLink(text="gone", target=" ")]) == (
+        NoteLink(text="New plan", target="a.md"),
+        NoteLink(text="Other", target="b.md"),
     )
 
 
@@ -187,7 +187,7 @@ def lines(content: str) -> Counter[str]:
     return Counter(map(plain, content.split("\n")))
 
 
-def replaceable(old: Item, new: Item) -> list[str]:
+def replaceable(old: NoteItem, new: NoteItem) -> list[str]:
     """The further lines of the old item for which the new one has a line with the same label."""
     labels = {plain(title) for line in new.content.split("\n")[1:] if (title := title_of(line))}
     further = old.content.split("\n")[1:]
@@ -195,7 +195,7 @@ def replaceable(old: Item, new: Item) -> list[str]:
 
 
 @given(items(known=True), items(known=False))
-def test_no_old_item_goes_and_none_is_taken_twice(old: list[Item], new: list[Item]) -> None:
+def test_no_old_item_goes_and_none_is_taken_twice(old: list[NoteItem], new: list[NoteItem]) -> None:
     pairs = matched(old, new)
     assert [item for item, _ in pairs] == new
     taken = [before.id for _, before in pairs if before is not None]
@@ -207,7 +207,9 @@ def test_no_old_item_goes_and_none_is_taken_twice(old: list[Item], new: list[Ite
 
 
 @given(items(known=True), items(known=False))
-def test_nothing_is_dropped_that_a_diff_of_lines_can_see(old: list[Item], new: list[Item]) -> None:
+def test_nothing_is_dropped_that_a_diff_of_lines_can_see(
+    old: list[NoteItem], new: list[NoteItem]
+) -> None:
     """Every line of both is there, but for an old one whose place a new one with its label takes,
     and of two first lines the one that says less or is older."""
     drafted = distinct(new)
@@ -227,16 +229,18 @@ def test_nothing_is_dropped_that_a_diff_of_lines_can_see(old: list[Item], new: l
 
 
 @given(items(known=True), items(known=False))
-def test_merging_twice_changes_nothing(old: list[Item], new: list[Item]) -> None:
+def test_merging_twice_changes_nothing(old: list[NoteItem], new: list[NoteItem]) -> None:
     once = merged_items(old, new)
     assert merged_items(once, new) == once
 
 
 @given(items(known=True), items(known=False))
-def test_no_finished_task_reopens_by_any_merge(old: list[Item], new: list[Item]) -> None:
+def test_no_finished_task_reopens_by_any_merge(old: list[NoteItem], new: list[NoteItem]) -> None:
     found = {one.id or "": one for one in merged_items(old, new) if one.id}
     assert all(found[one.id or ""].done for one in old if one.done)
-    assert all((one.done is None) == (one.section not in WITH_BOXES) for one in found.values())
+    assert all(
+        (one.done is None) == (one.section not in CHECKBOX_SECTIONS) for one in found.values()
+    )
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidInput
-from tacit.model.notes import NoteKind, Place
 from tacit.notes.disk import safe_paths
 from tacit.notes.text.names import decode, encode, is_shortened, page_name, path_of, place_of
+from tacit.records.notes import NoteKind, NoteRef
 
 DAY = date(2026, 2, 4)
 ODD = (
@@ -47,10 +47,10 @@ def as_any_file_system_sees_it(name: str) -> str:
 def test_the_examples_of_the_document() -> None:
     assert encode("acct:42") == "acct_42"
     assert encode("ext:telegram:1") == "ext_telegram_1"
-    assert path_of(Place(kind=NoteKind.LONG_TERM, subject="acct:42")) == (
+    assert path_of(NoteRef(kind=NoteKind.LONG_TERM, subject="acct:42")) == (
         "_longterms/acct_42/_index.md"
     )
-    assert path_of(Place(kind=NoteKind.SESSION, day=DAY, session="telegram:12345")) == (
+    assert path_of(NoteRef(kind=NoteKind.SESSION, day=DAY, session="telegram:12345")) == (
         "2026-02-04/telegram_12345.md"
     )
 
@@ -88,10 +88,10 @@ def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
 
 @given(
     st.one_of(
-        st.builds(Place, kind=st.just(NoteKind.SESSION), day=st.dates(), session=names),
-        st.builds(Place, kind=st.just(NoteKind.LONG_TERM), subject=names),
+        st.builds(NoteRef, kind=st.just(NoteKind.SESSION), day=st.dates(), session=names),
+        st.builds(NoteRef, kind=st.just(NoteKind.LONG_TERM), subject=names),
         st.builds(
-            Place,
+            NoteRef,
             kind=st.just(NoteKind.PAGE),
             subject=names,
             name=st.sampled_from(["ideas.md", "My plans.txt", "projects/a.md", "_own.md"]),
@@ -99,7 +99,7 @@ def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
     ),
     st.sampled_from(["default", "Team_1", "a.b", "-" + "_" * 62, "con"]),
 )
-def test_a_path_leads_back_to_its_place(place: Place, space: str) -> None:
+def test_a_path_leads_back_to_its_place(place: NoteRef, space: str) -> None:
     path = path_of(place, space)
     found = place_of(path)
     assert found is not None
@@ -178,12 +178,12 @@ def test_a_page_has_a_name_that_is_safe_everywhere(name: object) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        Place(kind=NoteKind.SESSION, session="x"),
-        Place(kind=NoteKind.SESSION, day=DAY),
-        Place(kind=NoteKind.LONG_TERM),
-        Place(kind=NoteKind.PAGE, subject="acct:42"),
+        NoteRef(kind=NoteKind.SESSION, session="x"),
+        NoteRef(kind=NoteKind.SESSION, day=DAY),
+        NoteRef(kind=NoteKind.LONG_TERM),
+        NoteRef(kind=NoteKind.PAGE, subject="acct:42"),
     ],
 )
-def test_a_place_without_a_name_has_no_path(place: Place) -> None:
+def test_a_place_without_a_name_has_no_path(place: NoteRef) -> None:
     with pytest.raises(InvalidInput):
         path_of(place)

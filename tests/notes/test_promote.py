@@ -5,20 +5,23 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tacit.learn.reading.tongue import codes, tongue
-from tacit.model.message import Role, Said
-from tacit.model.notes import Item, Section, SessionDraft
 from tacit.notes.merge.lexical import lexical
 from tacit.notes.merge.promote import Promotion, Use, overflow, promotion
+from tacit.records.conversation import ParsedMessage, Role
+from tacit.records.notes import NoteItem, Section, SessionDraft
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
 
-def said(content: str, role: Role = Role.USER, name: str | None = None) -> Said:
-    return Said(role=role, content=content, name=name, at=None, id=None)
+def said(content: str, role: Role = Role.USER, name: str | None = None) -> ParsedMessage:
+    return ParsedMessage(role=role, content=content, name=name, at=None, id=None)
 
 
 def promoted(
-    *messages: Said | str, code: str = "en", named: str | None = None, index: tuple[Item, ...] = ()
+    *messages: ParsedMessage | str,
+    code: str = "en",
+    named: str | None = None,
+    index: tuple[NoteItem, ...] = (),
 ) -> Promotion | None:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
     return promotion(SessionDraft(promote=named), talk, "Alice", NOW, tongue(code), index)
@@ -166,7 +169,7 @@ def test_at_most_one_is_promoted_and_the_later_one_holds() -> None:
 
 
 def test_what_the_index_holds_is_not_promoted_again() -> None:
-    held = Item(section=Section.KEY_FACTS, content="The wifi router is in the cellar")
+    held = NoteItem(section=Section.KEY_FACTS, content="The wifi router is in the cellar")
     assert promoted("remember that the wifi router is in the cellar", index=(held,)) is None
 
 
@@ -206,8 +209,10 @@ def test_every_language_that_is_read_has_its_words() -> None:
     assert lexical("xx").asks.search("anything at all") is None
 
 
-def index(count: int, content: str = "The key is here") -> list[Item]:
-    return [Item(section=Section.KEY_FACTS, content=content, id=f"id{n:06}") for n in range(count)]
+def index(count: int, content: str = "The key is here") -> list[NoteItem]:
+    return [
+        NoteItem(section=Section.KEY_FACTS, content=content, id=f"id{n:06}") for n in range(count)
+    ]
 
 
 def used(count: int = 0, days_ago: float = 0.0) -> Use:
@@ -238,8 +243,8 @@ def test_an_index_is_bounded_in_characters_too() -> None:
 
 
 def test_what_is_new_stays_and_open_tasks_leave_last() -> None:
-    waiting = Item(section=Section.TASKS, content="Call", done=False, id="task0001")
-    new = Item(section=Section.KEY_FACTS, content="New")
+    waiting = NoteItem(section=Section.TASKS, content="Call", done=False, id="task0001")
+    new = NoteItem(section=Section.KEY_FACTS, content="New")
     uses = {"task0001": used(0, days_ago=900), "id000000": used(5)}
     assert overflow([waiting, new, *index(1)], uses, items_max=2) == ("id000000",)
     assert overflow([waiting, new], uses, items_max=1) == ("task0001",)

@@ -7,22 +7,24 @@ from dataclasses import replace
 import pytest
 
 from tacit import limits
-from tacit.language.asking import EndpointModel
-from tacit.language.budget import Allowance, Budget
-from tacit.model.notes import Item, Section
+from tacit.llm.budget import Allowance, Budget
+from tacit.llm.endpoint import EndpointModel
 from tacit.notes.merge.merging import matched
 from tacit.notes.merge.semantic import matched_by_model
+from tacit.records.notes import NoteItem, Section
 from tests.language.asking import TODAY, Notebook
 from tests.language.endpoint import Endpoint, serving
 from tests.language.replies import refuses, says
 from tests.notes.talking import asking, material
 
-SLOW = Item(section=Section.FACTS, content="Uploads crawl for customers in Oslo", id="aaaaaaaa")
-SLOW_AGAIN = Item(section=Section.FACTS, content="For customers in Oslo sending uploads takes ages")
-MOVED = Item(section=Section.FACTS, content="The launch is on 3 May", id="bbbbbbbb")
-MOVED_ON = Item(section=Section.FACTS, content="They pushed the launch to 9 June")
-CALL = Item(section=Section.TASKS, content="Ring up the plumber", id="cccccccc", done=False)
-CALL_AGAIN = Item(section=Section.TASKS, content="Phone the plumber", done=True)
+SLOW = NoteItem(section=Section.FACTS, content="Uploads crawl for customers in Oslo", id="aaaaaaaa")
+SLOW_AGAIN = NoteItem(
+    section=Section.FACTS, content="For customers in Oslo sending uploads takes ages"
+)
+MOVED = NoteItem(section=Section.FACTS, content="The launch is on 3 May", id="bbbbbbbb")
+MOVED_ON = NoteItem(section=Section.FACTS, content="They pushed the launch to 9 June")
+CALL = NoteItem(section=Section.TASKS, content="Ring up the plumber", id="cccccccc", done=False)
+CALL_AGAIN = NoteItem(section=Section.TASKS, content="Phone the plumber", done=True)
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_a_model_finds_the_same_thing_in_other_words(
     ],
 )
 def test_what_the_words_speak_against_is_not_believed(
-    endpoint: Endpoint, model: EndpointModel, old: Item, new: Item, verdict: str
+    endpoint: Endpoint, model: EndpointModel, old: NoteItem, new: NoteItem, verdict: str
 ) -> None:
     endpoint.always = says(pairs((1, 1, verdict)))
     assert matched_by_model([old], [new], model, None) == [(new, None)]

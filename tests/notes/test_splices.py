@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 
 from bench import notes_cases as cases
 from tacit.errors import InvalidInput, NoteUnreadable
-from tacit.model.notes import SECTIONS_OF, Item, Link, NoteKind, Progress, Section
 from tacit.notes.text.document import Document, parse
 from tacit.notes.text.splices import Add, AddLink, Drop, DropLink, Edit, SetHead, SetItem, revise
+from tacit.records.notes import (
+    SECTIONS_BY_KIND,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    Section,
+    TaskProgress,
+)
 
 OWN = """\
 ---
@@ -99,7 +106,7 @@ def test_what_is_added_leaves_every_line_as_it_was(
     text: bytes, kind: NoteKind, data: st.DataObject
 ) -> None:
     document = any_document(text, kind)
-    sections = [section for section in SECTIONS_OF[kind] if section is not Section.LINKS]
+    sections = [section for section in SECTIONS_BY_KIND[kind] if section is not Section.LINKS]
     section = data.draw(st.sampled_from(sections))
     new = data.draw(st.lists(cases.items(kind, section), min_size=1, max_size=3))
     behind = data.draw(st.sampled_from([None, *document.entries]))
@@ -148,7 +155,9 @@ def test_inner_lines_that_say_the_same_stay_as_they_are() -> None:
 
 
 def test_a_new_item_takes_on_the_style_of_its_list() -> None:
-    item = Item(section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009")
+    item = NoteItem(
+        section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009"
+    )
     after = revised(index(), Add(item=item))
     new = "    - inner two\n* third (added 2026-03-01) <!-- 0aB00009 -->\n"
     assert after == OWN.replace("    - inner two\n", new)
@@ -156,14 +165,14 @@ def test_a_new_item_takes_on_the_style_of_its_list() -> None:
 
 def test_a_conflict_stands_right_below() -> None:
     document = parse(b"## Temporary Facts\n1. a\n2. b\n", NoteKind.SESSION)
-    other = Item(section=Section.FACTS, content="c", id="0aB00009", conflict=True)
+    other = NoteItem(section=Section.FACTS, content="c", id="0aB00009", conflict=True)
     after = revised(document, Add(item=other, after=document.entries[0]))
     assert after == "## Temporary Facts\n1. a\n2. c <!-- 0aB00009 conflict -->\n2. b\n"
 
 
 def test_a_section_is_made_in_its_place() -> None:
-    goal = Item(section=Section.GOALS, content="learn")
-    follow = Item(section=Section.FOLLOW_UPS, content="ask", done=False)
+    goal = NoteItem(section=Section.GOALS, content="learn")
+    follow = NoteItem(section=Section.FOLLOW_UPS, content="ask", done=False)
     after = revised(index(), Add(item=follow), Add(item=goal))
     assert (
         after
@@ -175,14 +184,14 @@ def test_a_section_is_made_in_its_place() -> None:
 def test_an_item_of_another_section_moves() -> None:
     document = index()
     entry = document.entries[2]
-    item = Item(section=Section.KEY_FACTS, content="call", id="0aB00003")
+    item = NoteItem(section=Section.KEY_FACTS, content="call", id="0aB00003")
     after = index(revised(document, SetItem(entry=entry, item=item)))
     assert [found.content for found in after.items][-1] == "call"
     assert after.items[-1].section is Section.KEY_FACTS
 
 
 def test_the_head_is_changed_in_place() -> None:
-    counts = Progress(done=1, total=2)
+    counts = TaskProgress(done=1, total=2)
     after = revised(index(), SetHead(changes={"summary": "y", "tasks": counts}))
     assert after == OWN.replace('"x"', '"y"').replace("good\n", 'good\ntasks: "1/2"\n')
     assert revised(index("- a\n"), SetHead(changes={"summary": "y"})) == (
@@ -192,7 +201,7 @@ def test_the_head_is_changed_in_place() -> None:
 
 def test_links_come_once_and_go() -> None:
     document = parse(b"## Related Links\n- [a](b.md) and [c](d.md)\n", NoteKind.SESSION)
-    same, new = Link(text="x", target="b.md"), Link(text="e", target="f g.md")
+    same, new = NoteLink(text="x", target="b.md"), NoteLink(text="e", target="f g.md")
     after = revised(document, AddLink(link=same), AddLink(link=new))
     assert after == "## Related Links\n- [a](b.md) and [c](d.md)\n- [e](<f g.md>)\n"
     assert revised(document, DropLink(target="b.md")) == "## Related Links\n- [c](d.md)\n"
@@ -206,7 +215,7 @@ def test_links_come_once_and_go() -> None:
 def test_ends_of_lines_are_kept(end: str, last: str) -> None:
     text = ("## Key Facts\n- a\n- b" + last).replace("\n", end)
     document = index(text)
-    item = Item(section=Section.KEY_FACTS, content="c\nd")
+    item = NoteItem(section=Section.KEY_FACTS, content="c\nd")
     added = revised(document, Add(item=item))
     assert added == ("## Key Facts\n- a\n- b\n- c\n  - d" + last).replace("\n", end)
     dropped = revised(document, Drop(entry=document.entries[1]))
@@ -217,6 +226,6 @@ def test_ends_of_lines_are_kept(end: str, last: str) -> None:
 
 def test_a_kind_of_note_has_its_own_sections() -> None:
     with pytest.raises(InvalidInput):
-        revise(index(), [Add(item=Item(section=Section.FACTS, content="x"))])
+        revise(index(), [Add(item=NoteItem(section=Section.FACTS, content="x"))])
     with pytest.raises(InvalidInput):
-        revise(parse(b"", NoteKind.PAGE), [AddLink(link=Link(text="a", target="b"))])
+        revise(parse(b"", NoteKind.PAGE), [AddLink(link=NoteLink(text="a", target="b"))])

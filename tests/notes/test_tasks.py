@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 import pytest
 
 from tacit.learn.reading.tongue import tongue
-from tacit.model.notes import Item, Section, SessionDraft, TaskDraft
 from tacit.notes.merge.tasks import finished, finishes, happened, refiled, ticked
+from tacit.records.notes import NoteItem, Section, SessionDraft, TaskDraft
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 CALL = "Alice needs to call the plumber on 6 February 2026"
 
 
-def task(content: str, *, done: bool = False, section: Section = Section.TASKS) -> Item:
-    return Item(section=section, content=content, done=done, id="aaaaaaaa")
+def task(content: str, *, done: bool = False, section: Section = Section.TASKS) -> NoteItem:
+    return NoteItem(section=section, content=content, done=done, id="aaaaaaaa")
 
 
 def done(task: str, message: str, code: str) -> bool:
@@ -36,7 +36,7 @@ def test_the_same_task_is_ticked_wherever_it_waits() -> None:
         task("Call the plumber", done=True),
         task("Call the plumber about the leak"),
         task("Call the electrician"),
-        Item(section=Section.FACTS, content="Call the plumber"),
+        NoteItem(section=Section.FACTS, content="Call the plumber"),
     ]
     found = ticked(["Call the plumber"], waiting)
     assert [one.content for one in found] == ["Call the plumber", "call  the plumber."]
@@ -58,7 +58,7 @@ def test_in_doubt_a_task_stays_open(done: str, waiting: str) -> None:
 
 
 def test_of_two_wordings_in_conflict_none_is_ticked() -> None:
-    waiting = Item(section=Section.TASKS, content="Pay the rent", done=False, conflict=True)
+    waiting = NoteItem(section=Section.TASKS, content="Pay the rent", done=False, conflict=True)
     assert ticked(["Pay the rent"], [waiting]) == ()
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidInput, NoteOutside, SecretRefused
-from tacit.model.notes import NoteKind
 from tacit.notes.pages import virtual
+from tacit.records.notes import NoteKind
 from tests.notes.attacks import ATTACKS
 
 

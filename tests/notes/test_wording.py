@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import notes_cases as cases
-from tacit.model.notes import Item, NoteKind, Section
 from tacit.notes.text.wording import (
     asides_of,
     read_first,
@@ -16,12 +15,13 @@ from tacit.notes.text.wording import (
     write_first,
     write_text,
 )
+from tacit.records.notes import NoteItem, NoteKind, Section
 
 LONG_TERM = NoteKind.LONG_TERM
 
 
 def bullet(content: str, section: Section = Section.KEY_FACTS, **more: object) -> str:
-    item = Item(section=section, content=content, **more)  # type: ignore[arg-type]
+    item = NoteItem(section=section, content=content, **more)  # type: ignore[arg-type]
     return write_first(item, dated=True)
 
 

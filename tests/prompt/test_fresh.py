@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import limits
-from tacit.model.results import Change
-from tacit.model.tokens import at_most
 from tacit.prompt.fence import CLOSE, OPEN
 from tacit.prompt.fresh import bullets, chosen, fresh, header
 from tacit.prompt.lines import Line
+from tacit.records.results import Change
+from tacit.records.text import token_upper_bound
 from tests.prompt.strategies import ids, lines, memories, texts
 
 NOW = datetime(2026, 2, 5, tzinfo=UTC)
@@ -135,7 +135,12 @@ def test_related_bullets_are_marked_few_and_never_twice() -> None:
 
 def test_the_fresh_part_is_fenced_and_begins_with_the_header() -> None:
     text = fresh(
-        CHANGED, 6, bullets([SHIP], [ANA]), lines=KNOWN, budget_tokens=1_000, count=at_most
+        CHANGED,
+        6,
+        bullets([SHIP], [ANA]),
+        lines=KNOWN,
+        budget_tokens=1_000,
+        count=token_upper_bound,
     )
     assert text.split("\n") == [
         OPEN,
@@ -151,8 +156,10 @@ def test_the_budget_is_never_exceeded_and_the_fence_is_always_whole(
     changes: list[Change], held: list[Line], budget: int
 ) -> None:
     known = {c.memory_id: held[n % len(held)] for n, c in enumerate(changes) if held}
-    text = fresh(changes, 3, bullets(held), lines=known, budget_tokens=budget, count=at_most)
-    assert at_most(text) <= budget
+    text = fresh(
+        changes, 3, bullets(held), lines=known, budget_tokens=budget, count=token_upper_bound
+    )
+    assert token_upper_bound(text) <= budget
     written = text.splitlines()
     assert "\n".join(written) == text
     marks = [each for each in written if "tacit-memory" in each.casefold()]
@@ -164,7 +171,7 @@ def test_the_budget_is_never_exceeded_and_the_fence_is_always_whole(
 def test_the_least_important_is_dropped_first_and_a_bare_header_never_stands() -> None:
     def within(budget: int) -> list[str]:
         text = fresh(
-            CHANGED, 6, bullets([SHIP]), lines=KNOWN, budget_tokens=budget, count=at_most
+            CHANGED, 6, bullets([SHIP]), lines=KNOWN, budget_tokens=budget, count=token_upper_bound
         )  # fmt: skip
         return text.splitlines()[1:-1]
 
@@ -174,4 +181,4 @@ def test_the_least_important_is_dropped_first_and_a_bare_header_never_stands() -
 
 
 def test_nothing_changed_and_nothing_recalled_gives_no_text() -> None:
-    assert fresh([], 6, [], lines={}, budget_tokens=1_000, count=at_most) == ""
+    assert fresh([], 6, [], lines={}, budget_tokens=1_000, count=token_upper_bound) == ""

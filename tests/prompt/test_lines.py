@@ -5,9 +5,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.model.memory import Memory, Source
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
 from tacit.prompt.lines import heading, line_of, said
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
 
 NOW = datetime(2026, 2, 5, tzinfo=UTC)
 SARAH = Memory(

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.model.notes import NoteSummary, Progress
 from tacit.prompt.block import Rendered
 from tacit.prompt.fence import CLOSE, OPEN
 from tacit.prompt.lines import Line
 from tacit.prompt.notes_block import Session, render
+from tacit.records.notes import NoteSummary, TaskProgress
 from tests.prompt.strategies import lines, texts
 
 NOON = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -26,8 +26,8 @@ def session(number: int, summary: str = "") -> Session:
         path=f"2026-02-04/telegram_{number}.md",
         day=date(2026, 2, 4),
         summary=summary or f"session {number}",
-        tasks=Progress(done=1, total=3),
-        follow_ups=Progress(total=1),
+        tasks=TaskProgress(done=1, total=3),
+        follow_ups=TaskProgress(total=1),
     )
     return Session(summary=told, ids=(f"shrt{number:04}",))
 

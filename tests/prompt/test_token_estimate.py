@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from tacit.model.tokens import estimate
+from tacit.records.text import estimate_tokens
 from tests.prompt.strategies import texts
 
 OFF_BY_MAX = 0.2
@@ -28,22 +28,25 @@ def samples() -> list[Sample]:
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda one: one.kind)
 def test_an_estimate_is_close_to_a_real_count(sample: Sample) -> None:
-    assert abs(estimate(sample.text) / sample.o200k - 1) <= OFF_BY_MAX
+    assert abs(estimate_tokens(sample.text) / sample.o200k - 1) <= OFF_BY_MAX
 
 
 def test_english_is_close_for_an_older_vocabulary_too() -> None:
     for one in samples():
         if one.kind.startswith(("english", "block", "fresh", "code", "json", "urls")):
-            assert abs(estimate(one.text) / one.cl100k - 1) <= OFF_BY_MAX, one.text
+            assert abs(estimate_tokens(one.text) / one.cl100k - 1) <= OFF_BY_MAX, one.text
 
 
 def test_errors_do_not_add_up() -> None:
     every = samples()
-    assert abs(sum(estimate(one.text) for one in every) / sum(one.o200k for one in every) - 1) < 0.1
+    assert (
+        abs(sum(estimate_tokens(one.text) for one in every) / sum(one.o200k for one in every) - 1)
+        < 0.1
+    )
 
 
 @given(text=texts, more=texts)
 def test_more_lines_are_never_fewer_tokens(text: str, more: str) -> None:
-    assert estimate("") == 0
-    assert estimate(text) <= estimate(f"{text}\n{more}")
-    assert estimate(text) == estimate(text)
+    assert estimate_tokens("") == 0
+    assert estimate_tokens(text) <= estimate_tokens(f"{text}\n{more}")
+    assert estimate_tokens(text) == estimate_tokens(text)

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.model.tokens import Count, at_most, counter, within
+from tacit.records.text import (
+    TokenCounter,
+    count_parts_within,
+    load_token_counter,
+    token_upper_bound,
+)
 from tests.prompt.strategies import texts
 
 WORDS = "Ana lives in Lisbon and prefers short answers. Alec is her boss at the bakery. " * 20
@@ -37,36 +42,36 @@ def byte_level(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def real(byte_level: str) -> Count:
-    return counter(byte_level)
+def real(byte_level: str) -> TokenCounter:
+    return load_token_counter(byte_level)
 
 
 @given(text=encodable)
-def test_the_bound_is_never_below_a_byte_level_tokenizer(real: Count, text: str) -> None:
-    assert real(text) <= at_most(text)
+def test_the_bound_is_never_below_a_byte_level_tokenizer(real: TokenCounter, text: str) -> None:
+    assert real(text) <= token_upper_bound(text)
 
 
-def test_the_bound_holds_where_a_tokenizer_can_only_spell_bytes(real: Count) -> None:
+def test_the_bound_holds_where_a_tokenizer_can_only_spell_bytes(real: TokenCounter) -> None:
     for text in ("\u0958\u0959", "\U0001d160", "\ufdfa", "\U0001f469\u200d\U0001f680", "\u4f60"):
-        assert real(text) <= at_most(text)
+        assert real(text) <= token_upper_bound(text)
 
 
-def test_a_real_tokenizer_counts_less_and_is_not_cut_short(real: Count) -> None:
+def test_a_real_tokenizer_counts_less_and_is_not_cut_short(real: TokenCounter) -> None:
     assert 4 < real(WORDS) < len(WORDS) / 2
-    assert real("") == at_most("") == 0
+    assert real("") == token_upper_bound("") == 0
 
 
 @given(st.lists(encodable, max_size=8), st.integers(0, 300))
 def test_what_is_within_a_budget_fits_and_one_more_would_not(parts: list[str], budget: int) -> None:
-    fitting = within(parts, budget, at_most)
-    assert at_most("\n".join(parts[:fitting])) <= budget
+    fitting = count_parts_within(parts, budget, token_upper_bound)
+    assert token_upper_bound("\n".join(parts[:fitting])) <= budget
     if fitting < len(parts):
-        assert at_most("\n".join(parts[: fitting + 1])) > budget
+        assert token_upper_bound("\n".join(parts[: fitting + 1])) > budget
 
 
 @given(parts=st.lists(encodable, max_size=8), budget=st.integers(0, 100))
-def test_a_real_budget_is_never_exceeded(real: Count, parts: list[str], budget: int) -> None:
-    assert real("\n".join(parts[: within(parts, budget, real)])) <= budget
+def test_a_real_budget_is_never_exceeded(real: TokenCounter, parts: list[str], budget: int) -> None:
+    assert real("\n".join(parts[: count_parts_within(parts, budget, real)])) <= budget
 
 
 def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path) -> None:
@@ -74,10 +79,10 @@ def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path) -> None:
     bad.write_text("{}")
     for path in (bad, tmp_path / "absent.json"):
         with pytest.raises(InvalidInput, match=r"no readable tokenizer\.json"):
-            counter(str(path))
+            load_token_counter(str(path))
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(MissingExtra, match=r"\.\[embeddings\]"):
-        counter("tokenizer.json")
+        load_token_counter("tokenizer.json")

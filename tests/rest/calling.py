@@ -10,7 +10,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from tacit.memory import Memory
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.contract.rooms import SetClock
 
 ALL = tuple(Scope)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, BOB, TEAM, World, good, refused
 
 HERE = "telegram:1001,telegram:2002"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, BOB, TEAM, World, alike, good, refused
 
 DATA = {"step": 3, "notes": ["a", None, 1.5], "open": {"x": True}}

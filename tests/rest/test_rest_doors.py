@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 import tacit
 from tacit.memory import Memory
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest import refusals
 from tacit.surfaces.rest.app import app
 from tests.contract.rooms import SetClock

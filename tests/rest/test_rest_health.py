@@ -8,7 +8,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 import tacit
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest.app import app
 from tests.rest.calling import ALICE, Caller, World, good, refused
 from tests.rest.conftest import settings

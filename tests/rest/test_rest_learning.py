@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, BOB, TEAM, World, alike, good, refused
 
 SAID = {"role": "user", "content": "My sister is called Sarah"}

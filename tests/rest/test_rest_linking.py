@@ -1,7 +1,7 @@
 """Two identities become one over HTTP, and no key reaches further by it than it did."""
 
 from tacit import limits
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, BOB, TEAM, World, alike, good, refused
 
 LAPTOP = "slack:T1:UA"

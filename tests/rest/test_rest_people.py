@@ -1,6 +1,6 @@
 """People, relations and counts over HTTP, in pages, and each for their own."""
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, BOB, TEAM, World, refused
 
 

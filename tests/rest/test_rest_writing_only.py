@@ -1,6 +1,6 @@
 """A key that may write and not read: it changes things, and is told nothing of them."""
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tests.rest.calling import ALICE, World, good, refused
 
 WIFE = {"content": "Sarah is my wife", "category": "person", "subject": "Sarah"}

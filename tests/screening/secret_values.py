@@ -9,7 +9,7 @@ import json
 import random
 import string
 
-from tacit.screening.numbers import luhn
+from tacit.screening.secrets import passes_luhn
 
 _DICE = random.Random(7361)
 LOWER_HEX = "0123456789abcdef"
@@ -27,7 +27,7 @@ def some(count: int, alphabet: str = BASE62) -> str:
 def card(start: str, size: int) -> str:
     body = start + some(size - len(start) + 1, "a" + string.digits)[:-2].replace("a", "4")
     body = body[: size - 1]
-    return next(body + last for last in string.digits if luhn(body + last))
+    return next(body + last for last in string.digits if passes_luhn(body + last))
 
 
 def spaced(digits: str, mark: str = " ") -> str:

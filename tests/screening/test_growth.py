@@ -14,17 +14,19 @@ from tacit.learn.floor import find_floor
 from tacit.learn.reading.rules import extract
 from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import tongue
-from tacit.model.stems import words
-from tacit.model.text import folded
 from tacit.prompt.fence import inert
-from tacit.screening.instructions import suspicious
-from tacit.screening.secrets import screen
+from tacit.records.text import split_words
+from tacit.records.validation import fold_name
+from tacit.screening.instructions import find_instruction
+from tacit.screening.secrets import find_secret
 
 GROWTH_MAX = 3.0  # a square would be 4
 CHARS = 8_000
 
 
-@pytest.mark.parametrize("act", [screen, suspicious, find_floor, words, folded, inert])
+@pytest.mark.parametrize(
+    "act", [find_secret, find_instruction, find_floor, split_words, fold_name, inert]
+)
 @pytest.mark.parametrize("unit", ["marks", "\u0301\u0316", "0", "a.", "1.", "key=", "\n", "_"])
 def test_twice_the_text_takes_about_twice_the_time(act: Callable[[str], object], unit: str) -> None:
     act(filled(unit, 100))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.screening.instructions import reasons, suspicious
+from tacit.screening.instructions import find_instruction, list_phrase_reasons
 from tests.screening.instruction_cases import INSTRUCTIONS
 from tests.screening.ordinary_messages import ORDINARY
 
@@ -13,12 +13,12 @@ POSITIVES = [(reason, text) for reason, texts in INSTRUCTIONS.items() for text i
 
 @pytest.mark.parametrize(("reason", "text"), POSITIVES)
 def test_an_instruction_is_suspicious_for_its_reason(reason: str, text: str) -> None:
-    assert suspicious(text) == reason
+    assert find_instruction(text) == reason
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_message_is_not_suspicious(text: str) -> None:
-    assert suspicious(text) is None
+    assert find_instruction(text) is None
 
 
 def test_the_tables_are_as_long_as_they_should_be() -> None:
@@ -27,7 +27,7 @@ def test_the_tables_are_as_long_as_they_should_be() -> None:
 
 
 def test_every_reason_of_the_phrases_has_an_example() -> None:
-    assert set(reasons()) <= set(INSTRUCTIONS)
+    assert set(list_phrase_reasons()) <= set(INSTRUCTIONS)
 
 
 @given(
@@ -37,16 +37,16 @@ def test_every_reason_of_the_phrases_has_an_example() -> None:
 def test_an_instruction_is_found_at_the_end_of_a_long_text(
     case: tuple[str, str], before: list[str]
 ) -> None:
-    assert suspicious("\n\n".join([*before, case[1]])) is not None
+    assert find_instruction("\n\n".join([*before, case[1]])) is not None
 
 
 @given(st.text())
 def test_any_text_gets_a_short_name_or_none(text: str) -> None:
-    reason = suspicious(text)
+    reason = find_instruction(text)
     assert reason is None or reason in INSTRUCTIONS
 
 
 @given(st.sampled_from(POSITIVES))
 def test_the_reason_never_quotes_the_text(case: tuple[str, str]) -> None:
-    reason = suspicious(case[1] + " canary7361")
+    reason = find_instruction(case[1] + " canary7361")
     assert reason is None or "canary" not in reason

@@ -81,7 +81,7 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     alice.name("Sarah", "my sister", "relation")
     alice.write_file("trips.md", "# Trips\n\n- Lisbon in May\n")
     alice.save_checkpoint({"step": 1}, thread="plan")
-    alice.import_items("moving", [tacit.Incoming(content="Alice keeps bees")], source="mem0")
+    alice.import_items("moving", [tacit.ImportItem(content="Alice keeps bees")], source="mem0")
     alice.end_session(draft=WHOLE)
     clock.forward(seconds=1)
     alice.record([tacit.Message("user", "We fly to Lisbon in May")])
@@ -143,8 +143,8 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
     code = bob.offer_link().code
     private(memory, tacit.Requester("matrix:zqbobz")).accept_link(code)
     brought = [
-        tacit.Incoming(content="Bob brews zqmeadz", source="zqforeignz"),
-        tacit.Incoming(content="Alice keeps bees"),
+        tacit.ImportItem(content="Bob brews zqmeadz", source="zqforeignz"),
+        tacit.ImportItem(content="Alice keeps bees"),
     ]
     for run in ("zqrunz", "moving"):
         bob.import_items(run, brought, source="mem0")

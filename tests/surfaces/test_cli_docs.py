@@ -99,5 +99,5 @@ def test_the_numbers_of_the_page_are_the_limits() -> None:
     assert f"{limits.FRESH_BUDGET_TOKENS} if you do not say" in section("fresh")
     assert f"At most {limits.MESSAGES_MAX_COUNT} turns" in section("record")
     assert f"At most {limits.MESSAGES_MAX_COUNT} messages" in section("learn")
-    assert f"not asked again for {limits.DECLINED_DAYS} days" in section("decline")
+    assert f"not asked again for {limits.DECLINED_PROPOSAL_KEEP_DAYS} days" in section("decline")
     assert f"The newest {limits.PAGE_MAX_COUNT} are listed" in section("quarantine")

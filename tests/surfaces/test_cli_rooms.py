@@ -6,7 +6,7 @@ import pytest
 
 from tacit import Chat, Requester
 from tacit.errors import InvalidInput
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.surfaces.cli import rooms
 from tacit.surfaces.cli.parser import COMMANDS, parse
 from tests.surfaces.conftest import Tacit

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit import Sitting
+from tacit import WebSession
 from tacit.bootstrap import open_memory
 from tacit.settings import Settings
 from tests.surfaces.conftest import Ran, Tacit
@@ -13,7 +13,7 @@ from tests.surfaces.conftest import Ran, Tacit
 LINK = re.compile(r"(https?://[^/]+)/sign-in\?token=(tcl_\w+_[\w-]+)\n")
 
 
-def used(ran: Ran, tmp_path: Path) -> tuple[str, Sitting]:
+def used(ran: Ran, tmp_path: Path) -> tuple[str, WebSession]:
     """Where a link leads, and who comes in with it."""
     link = LINK.fullmatch(ran.out)
     assert link is not None, ran

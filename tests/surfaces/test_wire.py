@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import errors
-from tacit.model import chat, happening, memory, message, notes, people, results, upkeep
-from tacit.model.memory import Memory
-from tacit.model.results import Page
+from tacit.records import accounts, conversation, memory, notes, request, results
+from tacit.records.memory import Memory
+from tacit.records.results import Page
 from tacit.surfaces.wire import problems
 from tacit.surfaces.wire.problems import error_of, problem_of, status_of, wire_problem
 from tacit.surfaces.wire.values import Untellable, decode, encode
 
-MODULES = (chat, happening, memory, message, notes, people, results, upkeep)
+MODULES = (request, results, memory, conversation, notes, accounts, results, results)
 # Taken and never given: a server reads it as it reads what people write (`model.imports.incoming`).
-SENT_ONLY = {tacit.Incoming}
+SENT_ONLY = {tacit.ImportItem}
 RECORDS = sorted(
     {
         found
@@ -122,9 +122,9 @@ def test_every_record_comes_back_as_it_was_sent(cls: type, data: st.DataObject) 
 
 
 def test_a_page_comes_back_with_what_is_on_it() -> None:
-    page = Page(items=(people.Person(id="a", names=(), identities=frozenset({"x", "b"})),))
+    page = Page(items=(accounts.Person(id="a", names=(), identities=frozenset({"x", "b"})),))
 
-    assert travelled(Page[people.Person], page) == page
+    assert travelled(Page[accounts.Person], page) == page
     assert encode(page)["items"][0]["identities"] == ["b", "x"]
 
 
@@ -135,12 +135,12 @@ def test_the_same_set_is_always_the_same_text() -> None:
 
 
 def test_a_moment_without_an_offset_stays_without_one() -> None:
-    said = message.Message(
+    said = conversation.Message(
         "user", "hi", at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC).replace(tzinfo=None)
     )
 
-    assert travelled(message.Message, said) == said
-    assert travelled(message.Message | None, None) is None
+    assert travelled(conversation.Message, said) == said
+    assert travelled(conversation.Message | None, None) is None
 
 
 def test_fields_that_are_not_known_yet_are_passed_over() -> None:
@@ -158,8 +158,8 @@ def test_fields_that_are_not_known_yet_are_passed_over() -> None:
         (results.Recorded, [], ""),
         (results.Accepted, {"turns": True}, "turns"),
         (results.Change, {"revision": 1.0}, "revision"),
-        (upkeep.JobStatus, {"task": "expire", "state": "asleep"}, "state"),
-        (upkeep.JobRun, {"started_at": "yesterday"}, "started_at"),
+        (results.JobStatus, {"task": "expire", "state": "asleep"}, "state"),
+        (results.JobRun, {"started_at": "yesterday"}, "started_at"),
         (results.Stats, {"by_kind": {"a": "b"}}, "by_kind.a"),
     ],
 )

@@ -7,15 +7,15 @@ import pytest
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
-from tacit.telemetry import measures
-from tacit.telemetry.measures import MEASURES, OPERATIONS, OTHER
+from tacit.telemetry import metrics
+from tacit.telemetry.metrics import METRICS, OPERATIONS, OTHER_LABEL
 from tacit.views.view import View
 from tests.contract.scripted import GOOD
 from tests.language.endpoint import Endpoint
 from tests.telemetry.conftest import Measured
 from tests.telemetry.scenes import SECRETS, busy_day
 
-BY_NAME = {one.name: one for one in MEASURES}
+BY_NAME = {one.name: one for one in METRICS}
 Labels = tuple[str, dict[str, str]]  # a measure's name, and its labels
 
 
@@ -75,7 +75,7 @@ def test_opentelemetry_hears_no_word_that_is_not_declared(
 
 def test_a_word_that_is_not_declared_becomes_other() -> None:
     said = {"operation": "The secret plan", "outcome": "ok"}
-    assert measures.OPERATION_COUNT.check_labels(said) == {"operation": OTHER, "outcome": "ok"}
+    assert metrics.OPERATION_COUNT.check_labels(said) == {"operation": OTHER_LABEL, "outcome": "ok"}
 
 
 def test_every_word_of_a_view_is_an_operation() -> None:
@@ -83,8 +83,8 @@ def test_every_word_of_a_view_is_an_operation() -> None:
     assert words - {"once"} | {"learn_turn"} == set(OPERATIONS)  # which does nothing by itself
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=lambda one: one.name)
-def test_a_measure_has_few_words_and_says_what_it_is(measure: measures.Measure) -> None:
+@pytest.mark.parametrize("measure", METRICS, ids=lambda one: one.name)
+def test_a_measure_has_few_words_and_says_what_it_is(measure: metrics.Metric) -> None:
     assert measure.says
     many = 1
     for words in measure.labels.values():

@@ -11,8 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import tacit
 from tacit.memory import Memory
 from tacit.surfaces.metrics import serving
-from tacit.telemetry.choose import meter
-from tacit.telemetry.port import NO_METER
+from tacit.telemetry.metrics import NO_METER, create_meter
 from tacit.views.measured import MeasuredView
 from tacit.views.view import View
 from tests.contract.embedders import Table
@@ -228,7 +227,7 @@ def test_what_a_view_answers_is_the_same_when_it_is_measured(measured: Measured)
 
 
 def test_switched_off_nothing_is_loaded_and_nothing_is_told(measured: Measured) -> None:
-    assert meter("off") is NO_METER
+    assert create_meter("off") is NO_METER
     with pytest.raises(tacit.InvalidInput, match="exporter"):
         measured("off").metrics()
     code = "import sys, tacit; tacit.open('sqlite://').close(); "
@@ -245,7 +244,7 @@ def test_a_missing_library_names_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(tacit.MissingExtra, match=r"\.\[metrics\]"):
-        meter(exporter)
+        create_meter(exporter)
 
 
 def test_what_is_done_once_is_counted_whenever_it_is_asked_for(memory: Memory, seen: Seen) -> None:

@@ -7,8 +7,8 @@ from tacit.lifecycle import leap
 from tacit.lifecycle.expire import sweeping
 from tacit.lifecycle.progress import Progress, run
 from tacit.lifecycle.purge import purging
-from tacit.model import text
-from tacit.model.upkeep import Purged, Swept
+from tacit.records import validation
+from tacit.records.results import Expired, Purged
 
 _WAITS = (
     "the clock leapt since the last sweep, or there was none for long: if it is right now, "
@@ -17,12 +17,12 @@ _WAITS = (
 
 
 class MemoryAgeing(Opened):
-    def expire(self) -> Swept:
+    def expire(self) -> Expired:
         """Put out of mind what is past its time, unused or more than the settings allow, and let go
         of turns, proposals and notes that were kept for a while; now and here."""
         done = run(sweeping(self._storage, self._runtime.upkeep), self._space)
         count = done.counts.get
-        return Swept(
+        return Expired(
             expired=count("expired", 0),
             faded=count("faded", 0),
             evicted=count("evicted", 0),
@@ -35,7 +35,7 @@ class MemoryAgeing(Opened):
     def purge(self, confirm_clock: bool = False) -> Purged:
         """Remove for good what was forgotten, or expired, long enough ago. Where the clock leapt
         this waits, unless you vouch for it: what it says now is right."""
-        if text.flag("confirm_clock", confirm_clock):
+        if validation.parse_bool("confirm_clock", confirm_clock):
             self._storage.write_as(self._space, "system", leap.vouch)
         done = run(purging(self._storage, self._runtime.upkeep), self._space)
         return Purged(

@@ -8,8 +8,8 @@ from tacit.errors import StoreError
 from tacit.facade.opened import Opened
 from tacit.lifecycle.doctor.check import Patient
 from tacit.lifecycle.doctor.examine import examine
-from tacit.model import text
-from tacit.model.upkeep import Diagnosis, Finding
+from tacit.records import validation
+from tacit.records.results import Diagnosis, Finding
 from tacit.store import spaces
 
 
@@ -28,7 +28,7 @@ class MemoryHealth(Opened):
         then each change stands in the history of its memory. An operator's act: it tells how much
         of what is wrong, and nothing that people said."""
         mind = self._runtime
-        sure = text.flag("repair", repair)
+        sure = validation.parse_bool("repair", repair)
         named, of_notes = self._split_checks(checks)
         patient = Patient(
             store=self._storage,

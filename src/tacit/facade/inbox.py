@@ -11,9 +11,9 @@ from dataclasses import replace
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.identity import keys
-from tacit.model import text
-from tacit.model.updates import TakenUpdate, Update
+from tacit.identity import external_keys
+from tacit.records import validation
+from tacit.records.conversation import PendingUpdate, Update
 from tacit.store import inbox
 
 _FIELD = "updates"
@@ -31,11 +31,11 @@ class MemoryInbox(Opened):
 
     def waiting_updates(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
-    ) -> list[TakenUpdate]:
+    ) -> list[PendingUpdate]:
         """What was taken in and is not done, in order, behind the `seq` of the last one seen."""
         where = _channel(channel)
-        behind = text.whole("after", after, 0, limits.SEQ_MAX)
-        most = text.whole("limit", limit, 1, limits.UPDATES_MAX_COUNT)
+        behind = validation.parse_int("after", after, 0, limits.SEQ_MAX)
+        most = validation.parse_int("limit", limit, 1, limits.UPDATES_MAX_COUNT)
         with self._storage.database.read() as connection:
             return inbox.waiting(connection, self._space, where, behind, most)
 
@@ -54,11 +54,13 @@ class MemoryInbox(Opened):
 
 
 def _channel(value: object) -> str:
-    return text.channel("channel", text.identifier("channel", value, limits.LABEL_MAX_CHARS))
+    return validation.parse_channel(
+        "channel", validation.parse_identifier("channel", value, limits.LABEL_MAX_CHARS)
+    )
 
 
 def _id(value: object) -> str:
-    return text.identifier("id", value, limits.LABEL_MAX_CHARS)
+    return validation.parse_identifier("id", value, limits.LABEL_MAX_CHARS)
 
 
 def _parse(updates: object) -> list[Update]:
@@ -78,12 +80,14 @@ def _checked(update: object) -> Update:
     if not isinstance(update, Update):
         raise InvalidInput(_FIELD, "expected a list of tacit.Update")
     most = limits.UPDATE_MAX_BYTES
-    payload = text.storable("payload", update.payload, most)
+    payload = validation.check_storable("payload", update.payload, most)
     if len(payload.encode()) > most:
         raise InvalidInput("payload", f"takes at most {most:,} bytes: hand over less of it")
     return replace(
         update,
         id=_id(update.id),
-        chat=text.identifier("chat", update.chat, limits.EXTERNAL_KEY_MAX_CHARS),
-        person=None if update.person is None else keys.subject(update.person, "person"),
+        chat=validation.parse_identifier("chat", update.chat, limits.EXTERNAL_KEY_MAX_CHARS),
+        person=None
+        if update.person is None
+        else external_keys.parse_subject(update.person, "person"),
     )

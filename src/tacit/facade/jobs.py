@@ -7,8 +7,8 @@ from typing import Literal
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.model import text
-from tacit.model.upkeep import JobRun, JobStatus
+from tacit.records import validation
+from tacit.records.results import JobRun, JobStatus
 from tacit.store import runs, schedule
 from tacit.store.runs import Run
 from tacit.store.schedule import Standing
@@ -28,7 +28,7 @@ class MemoryJobs(Opened):
     def run_job(self, task: str) -> JobStatus:
         """Run a task of this space here and now, to its end, whenever it is due; one that was
         interrupted goes on from where it was. Conflict: somebody else is at it."""
-        name = text.identifier("task", task, limits.LABEL_MAX_CHARS)
+        name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
         if name not in TASKS:
             raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
         if name not in self._runtime.tasks:

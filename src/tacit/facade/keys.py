@@ -10,12 +10,12 @@ from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.facade import tokens
 from tacit.facade.opened import Opened
-from tacit.identity.keys import external_key
-from tacit.identity.resolve import parse
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.keys import Key, NewKey, Scope
-from tacit.model.words import ChatKind
+from tacit.identity.external_keys import parse_external_key
+from tacit.identity.resolution import parse_request
+from tacit.records import validation
+from tacit.records.accounts import Key, NewKey, Scope
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 from tacit.store import keys
 from tacit.store.writes import Writing
 
@@ -37,10 +37,10 @@ class MemoryKeys(Opened):
         """A key to this space. Its token is in the answer and nowhere else: keep it. `requester` is
         the one person it acts for; with the scope act-as, its holder says who asks, and where."""
         wanted: dict[str, Any] = {
-            "name": text.said_identifier("name", name, limits.LABEL_MAX_CHARS),
+            "name": validation.parse_screened_identifier("name", name, limits.LABEL_MAX_CHARS),
             "scopes": _scopes(scopes),
-            "requester": None if requester is None else external_key(requester),
-            "agent": text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
+            "requester": None if requester is None else parse_external_key(requester),
+            "agent": validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
             "categories": self._parse_categories(categories),
             "rate_per_minute": _whole(
                 "rate_per_minute", rate_per_minute, limits.SERVER_RATE_HIGHEST_PER_MINUTE
@@ -73,7 +73,7 @@ class MemoryKeys(Opened):
 
     def revoke_key(self, id: str) -> None:
         """From now on it opens nothing: here at once, in other processes within seconds."""
-        named = text.identifier("id", id, limits.LABEL_MAX_CHARS)
+        named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
         found = self._storage.write_as(self._space, "system", lambda w: keys.revoke(w, named))
         self._storage.api_keys.clear()
         if not found:
@@ -99,7 +99,7 @@ class MemoryKeys(Opened):
         one or not. Whether they are still there is looked up again by whatever is done in it."""
         for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
             chat = Chat(id, kind, vouched=False)
-            asking = parse(requester, chat)
+            asking = parse_request(requester, chat)
             found = self._storage.read(self._space, asking, lambda _, request: request)
             if found.private or found.kind is ChatKind.GROUP:
                 return chat
@@ -108,18 +108,20 @@ class MemoryKeys(Opened):
     def _parse_categories(self, categories: object) -> tuple[str, ...] | None:
         if categories is None:
             return None
-        named = text.categories(categories)
-        return tuple(text.category(one, self._options.categories, "categories") for one in named)
+        named = validation.parse_categories(categories)
+        return tuple(
+            validation.parse_category(one, self._options.categories, "categories") for one in named
+        )
 
 
 def _scopes(scopes: object) -> frozenset[Scope]:
     if isinstance(scopes, str) or not isinstance(scopes, Iterable):
         raise InvalidInput("scopes", f"expected a list, of {', '.join(Scope)}")
-    found = frozenset(text.choice("scopes", scope, Scope) for scope in scopes)
+    found = frozenset(validation.parse_enum("scopes", scope, Scope) for scope in scopes)
     if not found:
         raise InvalidInput("scopes", f"is empty; name some of {', '.join(Scope)}")
     return found
 
 
 def _whole(field: str, value: object, most: int) -> int | None:
-    return None if value is None else text.whole(field, value, 1, most)
+    return None if value is None else validation.parse_int(field, value, 1, most)

@@ -6,8 +6,8 @@ from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
 from tacit.jobs.worker import Runner
-from tacit.model import text
-from tacit.model.results import Waiting
+from tacit.records import validation
+from tacit.records.results import LearningQueueStatus
 from tacit.store import jobs
 
 
@@ -18,8 +18,8 @@ class MemoryLearning(Opened):
         """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
         the background. Says how many turns were learned here. With `thread` (where a view has none,
         the id of its chat), only what is due of that conversation in this space."""
-        most = text.whole("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
-        named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        most = validation.parse_int("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         runner = Runner(self._runtime.pipeline)
@@ -34,11 +34,11 @@ class MemoryLearning(Opened):
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         self._runtime.wake_learners()
 
-    def waiting(self) -> Waiting:
+    def waiting(self) -> LearningQueueStatus:
         """What was accepted in this space and is not learned yet."""
         with self._storage.database.read() as connection:
             queue = jobs.queue(connection, self._space)
-        return Waiting(
+        return LearningQueueStatus(
             turns=queue.waiting,
             parked=queue.parked,
             oldest=queue.oldest,

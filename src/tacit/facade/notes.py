@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
 from tacit.facade.opened import Opened
-from tacit.model import text
-from tacit.model.notes import NoteChange, NotesReport
+from tacit.records import validation
+from tacit.records.notes import NoteChange, NotesReport
 
 if TYPE_CHECKING:  # only where there are files of notes is that imported
     from tacit.notes.mirror.mirror import Mirror
@@ -35,7 +35,7 @@ class MemoryNotes(Opened):
         """The store from the files, those of another database among them: their ids stay. With
         `from_`, from another folder, which stays as it is. `forget` confirms that what is gone
         from the files is to be forgotten, however much that is."""
-        sure = text.flag("forget", forget)
+        sure = validation.parse_bool("forget", forget)
         if from_ is None:
             return self._mirror().sync(self._space, forget=sure, strangers=True)
         source = _folder("from_", from_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tacit.model import text
+from tacit.records import validation
 from tacit.store.writes import Writing
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
@@ -22,7 +22,7 @@ class Opened:
         self._runtime = mind
         self._storage = mind.storage
         self._options = policy
-        self._space = text.space(space)
+        self._space = validation.parse_space(space)
         self._enabled = enabled
 
     def _write_identities(self, work: Callable[[Writing], T]) -> T:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.lifecycle import certificate, erase_person, journal, replay
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle.tombstones import Noted
-from tacit.model.results import Erased
-from tacit.model.upkeep import Certificate
+from tacit.records.results import Certificate, Erased
 from tacit.store import identities
 from tacit.store.writes import Writing
 
@@ -21,12 +20,12 @@ class MemoryRemoving(Opened):
     def erase_subject(self, subject: str) -> Erased:
         """Everything that belongs to a person, under the identities they have now: what they said,
         the names they go by, and where they were."""
-        return self._erase_people(keys.subject(subject), erase_person.erase_person)
+        return self._erase_people(external_keys.parse_subject(subject), erase_person.erase_person)
 
     def erase_about(self, person: str) -> Erased:
         """Everything that is about a person, whoever owns it. An operator's act: a person erases
         what they may hear about themselves, and is not told of anything else."""
-        who = keys.identity(person, "person")
+        who = external_keys.parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
         return self._erase_people(who, erase_person.erase_about)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tacit.facade.opened import Opened
 from tacit.lifecycle.backup import backup
-from tacit.model import text
-from tacit.model.upkeep import Backup
+from tacit.records import validation
+from tacit.records.results import Backup
 
 
 class MemorySaving(Opened):
@@ -15,6 +15,6 @@ class MemorySaving(Opened):
         """A copy of a SQLite database, made while others read and write, and checked. What is in
         use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it
         in place of a database, and erases again what was erased since."""
-        again = text.flag("overwrite", overwrite)
+        again = validation.parse_bool("overwrite", overwrite)
         self._storage.accesses.flush()
         return backup(self._storage.database, path, overwrite=again)

@@ -6,19 +6,19 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from tacit import console_limits, limits
+from tacit import limits
 from tacit.errors import InvalidInput, SignInRefused, StoreBusy
 from tacit.facade import tokens
 from tacit.facade.opened import Opened
-from tacit.identity import keys
-from tacit.model import text
-from tacit.model.signing import NewSignIn, SignedIn, Sitting
+from tacit.identity import external_keys
+from tacit.records import validation
+from tacit.records.accounts import NewSignIn, SignedIn, WebSession
 from tacit.store import identities, signing
 from tacit.store.signing import Who
 from tacit.store.writes import Writing
 
 LINK, COOKIE = "tcl", "tcs"  # how what is in a link begins, and what is in a cookie
-_SEEN = timedelta(seconds=console_limits.SITTING_SEEN_SECONDS)
+_SEEN = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
 
 
 class MemorySigning(Opened):
@@ -30,7 +30,7 @@ class MemorySigning(Opened):
         who = _who(person, operator)
         lasts = self._options.sign_in_minutes if minutes is None else minutes
         lasting = timedelta(
-            minutes=text.whole("minutes", lasts, 1, console_limits.SIGN_IN_MAX_MINUTES)
+            minutes=validation.parse_int("minutes", lasts, 1, limits.SIGN_IN_MAX_MINUTES)
         )
         token = tokens.new(LINK)
 
@@ -54,8 +54,8 @@ class MemorySigning(Opened):
             raise SignInRefused
         cookie = tokens.new(COOKIE)
 
-        def work(w: Writing) -> Sitting:
-            began = Sitting(
+        def work(w: Writing) -> WebSession:
+            began = WebSession(
                 id=cookie.id,
                 space=w.space,
                 person=signing.outside(used.who.person),
@@ -72,7 +72,7 @@ class MemorySigning(Opened):
             sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text
         )
 
-    def signed_in(self, cookie: object) -> Sitting | None:
+    def signed_in(self, cookie: object) -> WebSession | None:
         """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
         too long, it is too old or they signed out. To ask is to be there: it is noted, though not
         more often than once a minute."""
@@ -110,14 +110,14 @@ class MemorySigning(Opened):
 
         return self._storage.write_as(self._space, "system", work)
 
-    def _find_web_session(self, cookie: object) -> Sitting | None:
+    def _find_web_session(self, cookie: object) -> WebSession | None:
         read = tokens.read(COOKIE, cookie)
         if read is None:
             return None
         with self._storage.database.read() as connection:
             return signing.sitting(connection, *read)
 
-    def _is_live(self, found: Sitting, now: datetime) -> bool:
+    def _is_live(self, found: WebSession, now: datetime) -> bool:
         """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
         idle = timedelta(minutes=self._options.web_session_idle_minutes)
         return now < found.expires_at and abs(now - found.seen_at) < idle
@@ -127,5 +127,7 @@ def _who(person: object, operator: object) -> Who:
     if (person is None) is (operator is None):
         raise InvalidInput("person", "name either a person, as telegram:123, or an operator")
     if operator is not None:
-        return Who(operator=text.identifier("operator", operator, limits.LABEL_MAX_CHARS))
-    return Who(person=keys.subject(person, "person"))
+        return Who(
+            operator=validation.parse_identifier("operator", operator, limits.LABEL_MAX_CHARS)
+        )
+    return Who(person=external_keys.parse_subject(person, "person"))

@@ -11,9 +11,9 @@ from tacit.learn.extract import chosen
 from tacit.learn.reading.holds import is_guarded
 from tacit.learn.reading.tongue import AUTO
 from tacit.lifecycle.concluded import budget_of, touches_on
-from tacit.model.talk import Offered, TalkReply, TalkTurn
-from tacit.model.text import storable
-from tacit.model.words import Sensitivity
+from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
+from tacit.records.memory import Sensitivity
+from tacit.records.validation import check_storable
 
 
 class MemoryTalking(Opened):
@@ -33,7 +33,7 @@ class MemoryTalking(Opened):
         return touches_on(said, chosen(AUTO, said))
 
     def talk(
-        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[Offered] = ()
+        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()
     ) -> TalkReply:
         """What the model says next, or which of these tools it calls. It hears what is given here
         and nothing else: what of memory goes in is up to the caller. Blocks for as long as
@@ -47,4 +47,4 @@ class MemoryTalking(Opened):
 
 
 def _words(given: object) -> str:
-    return storable("words", given, limits.LANGUAGE_TEXT_MAX_CHARS)
+    return check_storable("words", given, limits.LANGUAGE_TEXT_MAX_CHARS)

@@ -10,9 +10,8 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.model import text
-from tacit.model.happening import EventCounts, Node, Op, Status
-from tacit.model.results import Page
+from tacit.records import validation
+from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus, Page
 from tacit.store import events
 from tacit.store.events import Place
 
@@ -23,8 +22,8 @@ _BAD_CURSOR = "is not one we gave; start again without it"
 class MemoryTelling(Opened):
     def events(
         self,
-        node: Node | str | None = None,
-        op: Op | str | None = None,
+        node: EventNode | str | None = None,
+        op: EventOperation | str | None = None,
         since: datetime | None = None,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
@@ -32,10 +31,12 @@ class MemoryTelling(Opened):
     ) -> Page[EventCounts]:
         """How often what happened in this space, by day, newest first: for its operator. Counts
         alone, of as many days as `events.keep_days` says."""
-        nodes = list(Node) if node is None else [text.choice("node", node, Node)]
-        wanted = None if op is None else text.choice("op", op, Op)
-        start = None if since is None else text.moment("since", since)
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        nodes = (
+            list(EventNode) if node is None else [validation.parse_enum("node", node, EventNode)]
+        )
+        wanted = None if op is None else validation.parse_enum("op", op, EventOperation)
+        start = None if since is None else validation.parse_datetime("since", since)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decoded(cursor)
         self._storage.events.flush()  # what this process has not written yet counts, too
         with self._storage.database.read() as connection:
@@ -64,7 +65,12 @@ def _decoded(cursor: str | None) -> Place | None:
         padded = cursor + "=" * (-len(cursor) % 4)
         plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
         day, node, op, status = plain.split(_DIVIDER)
-        place = (int(day), Node(node).value, Op(op).value, Status(status).value)
+        place = (
+            int(day),
+            EventNode(node).value,
+            EventOperation(op).value,
+            EventStatus(status).value,
+        )
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", _BAD_CURSOR) from None
     if not 0 <= place[0] < 2**62:

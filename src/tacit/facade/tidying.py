@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tacit import limits
 from tacit.facade.opened import Opened
-from tacit.language.budget import Allowance
-from tacit.language.port import LanguageModel
 from tacit.lifecycle import merge, progress
 from tacit.lifecycle.consolidate import consolidating
 from tacit.lifecycle.reflect import reflecting
 from tacit.lifecycle.summarise import summarising
-from tacit.model import text
-from tacit.model.upkeep import Consolidated, Reflected, Summarised
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
+from tacit.records import validation
+from tacit.records.results import Consolidated, Reflected, Summarised
 
 _NO_MODEL = "no language model is set: choose one with language.provider"
 _OFF = "it is switched off: set {} to true"
@@ -43,7 +43,7 @@ class MemoryTidying(Opened):
     def undo_consolidation(self, run: str) -> int:
         """Everything that a run merged stands again as it was, unless somebody changed it since, or
         forgot what it was merged into. Says how many memories that are."""
-        name = text.identifier("run", run, limits.LABEL_MAX_CHARS)
+        name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
         with self._storage.database.read() as connection:
             merged = merge.merged_in(connection, self._space, name)
         return sum(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tacit.facade.opened import Opened
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
-from tacit.model.results import Embedding, Maintained, Stats
+from tacit.records.results import EmbeddingStatus, Maintained, Stats
 from tacit.store import counts, identities, signing
 from tacit.store.writes import Writing
 
@@ -17,7 +17,7 @@ class MemoryWhole(Opened):
     def forget_subject(self, subject: str) -> int:
         """Forget everything that belongs to a person; restorable for 30 days. Wherever they are
         signed in, they are signed out."""
-        who = keys.subject(subject)
+        who = external_keys.parse_subject(subject)
 
         def work(w: Writing) -> int:
             now = identities.around(w.connection, w.space, [who]).current_identities(who)
@@ -37,7 +37,7 @@ class MemoryWhole(Opened):
         self._storage.accesses.flush()
         return maintain(self._storage.database, rewrite=rewrite)
 
-    def embedding(self) -> Embedding:
+    def embedding(self) -> EmbeddingStatus:
         """Which model makes the vectors, and how far it has come."""
         return self._runtime.embedding(self._space)
 

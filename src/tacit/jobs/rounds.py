@@ -23,7 +23,7 @@ from tacit.store import schedule, spaces
 from tacit.store.core import Store
 from tacit.store.jobs import Lost
 from tacit.store.schedule import Errand
-from tacit.telemetry.measures import TASK_COUNT, TASK_SECONDS
+from tacit.telemetry.metrics import TASK_COUNT, TASK_SECONDS
 
 _log = logging.getLogger(__name__)
 _ASKED_FOR = timedelta(days=1)  # when it would be due again, if it came round
@@ -108,7 +108,7 @@ class Rounds:
 
     def _due(self, only: Collection[str] | None) -> list[tuple[str, str]]:
         tasks = [task for task in self._scheduled_tasks() if only is None or task in only]
-        most = limits.JOBS_DUE_AT_ONCE_COUNT
+        most = limits.JOBS_DUE_BATCH_COUNT
         with self.store.database.read() as connection:
             now = self.store.clock()
             return schedule.due(connection, tasks, now, worker=self.name, most=most)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.embedding.port import Embedder
-from tacit.language.budget import Allowance
+from tacit.embeddings.embedder import Embedder
 from tacit.learn.path import Learning
 from tacit.lifecycle.consolidate import consolidating
 from tacit.lifecycle.expire import sweeping
@@ -13,6 +12,7 @@ from tacit.lifecycle.purge import purging
 from tacit.lifecycle.reembed import reembedding
 from tacit.lifecycle.reflect import reflecting
 from tacit.lifecycle.summarise import summarising
+from tacit.llm.budget import Allowance
 from tacit.recall.recollection import Recollection
 from tacit.store.core import Store
 

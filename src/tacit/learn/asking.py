@@ -12,12 +12,11 @@ from tacit.errors import Conflict, InvalidInput
 from tacit.learn.compose import Ttls, compose
 from tacit.learn.consent import PROFILE_SLOTS
 from tacit.learn.reading.tongue import codes, profile
-from tacit.model import json_value
-from tacit.model.draft import Draft
-from tacit.model.key_text import split_key
-from tacit.model.memory import Memory
-from tacit.model.results import Remembered
-from tacit.model.words import CATEGORY_OF_KIND, Kind, State, Visibility
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, State, Visibility
+from tacit.records.results import Remembered
+from tacit.records.text import split_key
 from tacit.store import keyed, learned, proposals, writes
 from tacit.store.burying import bury
 from tacit.store.proposals import Waiting
@@ -148,4 +147,4 @@ def _is_declined(w: Writing, memory: Memory) -> bool:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    return one.content == other.content and json_value.same(one.data, other.data)
+    return one.content == other.content and validation.is_same_json(one.data, other.data)

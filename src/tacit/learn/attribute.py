@@ -10,11 +10,11 @@ from sqlalchemy import delete
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.people import NameKind
-from tacit.model.text import folded
+from tacit.records.accounts import NameKind
+from tacit.records.validation import fold_name
 from tacit.store import people
 from tacit.store.tables import person_names
 from tacit.store.writes import Writing
@@ -74,12 +74,12 @@ def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tong
     others = whom.about - {w.request.subject}
     known = [one for one in people.known_to(w.connection, w.request) if one.identities & others]
     ids = others.union(*(one.identities for one in known))
-    if any(not id.startswith(f"{keys.PERSON}:") for id in ids):
+    if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
         return False
     family = tongue.words["family"]
     kin = [one for one in known if any(name.text in family for name in one.names)]
-    named = {folded(name.text) for one in kin for name in one.names}
-    return all(one.relation in family or folded(one.name or "") in named for one in said.about)
+    named = {fold_name(name.text) for one in kin for name in one.names}
+    return all(one.relation in family or fold_name(one.name or "") in named for one in said.about)
 
 
 def _person(w: Writing, said: Mention, statement: Statement) -> str:
@@ -113,7 +113,7 @@ def _found(w: Writing, names: Sequence[str]) -> str | None:
 
 def _created(w: Writing, name: str, kind: NameKind) -> str:
     # Two writers may meet somebody new at once: the second finds whom the first made.
-    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {folded(name)}")
+    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {fold_name(name)}")
     return _found(w, [name]) or people.create(
         w.connection, w.dialect, w.request, name, w.at, kind=kind
     )
@@ -136,7 +136,7 @@ def _no_longer(w: Writing, relation: str) -> None:
             n.space_id == w.space,
             n.known_to.in_(sorted(w.request.own_identities)),
             n.kind == NameKind.RELATION.value,
-            n.folded == folded(relation),
+            n.folded == fold_name(relation),
         )
     )
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 
 from tacit.learn.facts import Hold
 from tacit.learn.reading.holds import Reach, combined, is_bare, read_holds
-from tacit.model.message import Role, Said
+from tacit.records.conversation import ParsedMessage, Role
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMessage:
     """A message that may be kept."""
 
-    said: Said
+    said: ParsedMessage
     scope: Reach
     hold_words: tuple[str, ...] = ()  # other messages of the batch whose holds are on this one
 
 
-def read_batch(said: Sequence[Said]) -> list[HeldMessage]:
+def read_batch(said: Sequence[ParsedMessage]) -> list[HeldMessage]:
     """The messages without those that the speaker asked not to remember."""
     own = [_own_hold(one) for one in said]
     if not any(one.guarded for one in own):
@@ -38,7 +38,7 @@ def read_batch(said: Sequence[Said]) -> list[HeldMessage]:
     ]
 
 
-def _own_hold(said: Said) -> Reach:
+def _own_hold(said: ParsedMessage) -> Reach:
     found = read_holds(said.content)
     if found.hold is Hold.UNKEPT and said.role is not Role.USER:
         # Only a person asks for that: others who use the words repeat them, or quote a page.
@@ -46,7 +46,7 @@ def _own_hold(said: Said) -> Reach:
     return found
 
 
-def _sources(said: Sequence[Said], own: Sequence[Reach]) -> list[set[int]]:
+def _sources(said: Sequence[ParsedMessage], own: Sequence[Reach]) -> list[set[int]]:
     """For each message, the messages whose holds it is under."""
     found = [{n} if own[n].guarded else set[int]() for n in range(len(said))]
     spoken: dict[str | None, int] = {}  # the last message of each speaker
@@ -70,7 +70,7 @@ def _sources(said: Sequence[Said], own: Sequence[Reach]) -> list[set[int]]:
     return found
 
 
-def _parts(said: Sequence[Said]) -> list[list[int]]:
+def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
     """Messages that a channel cut into several, which have its one id."""
     by_id: dict[tuple[str, str | None, str], list[int]] = {}
     for n, one in enumerate(said):

@@ -18,7 +18,7 @@ from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import When, mark, spelled
 from tacit.learn.turn import Turn
 from tacit.learn.verify import pronouns
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 
 ABOUT_MAX_COUNT = 5
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

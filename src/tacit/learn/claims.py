@@ -22,9 +22,9 @@ from tacit.learn.reading.sentences import BLANK, Piece, blanked, clauses, senten
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.turn import Turn
 from tacit.learn.verify import form, support
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 from tacit.screening import secrets
-from tacit.screening.instructions import suspicious
+from tacit.screening.instructions import find_instruction
 
 _REPEATED = re.compile(r"\b(\w+)(?:\W+\1\b){2,}", re.IGNORECASE)
 _STRANGE_MAX_COUNT = 1  # words of a content that are not in the message
@@ -122,7 +122,7 @@ class Judge:
         reason = support(statement, self.turn.text, self.speaker, self.tongue)
         if reason is not None:
             return Refused(reason=reason)
-        if suspicious(statement.content) or secrets.screen(statement.content):
+        if find_instruction(statement.content) or secrets.find_secret(statement.content):
             return Refused(reason="the content is an instruction or a secret")
         return (
             self._invented(statement)

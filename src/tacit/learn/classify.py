@@ -9,7 +9,7 @@ from tacit import limits
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reading.forms import Lexicon
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity
 
 # What is said about somebody else, as long as it is no plain preference, role, relation or date,
 # is at least personal: the person did not choose to say it.

@@ -8,22 +8,23 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tacit import limits
-from tacit.disclosure.decide import decide
-from tacit.identity.keys import channel_of
+from tacit.identity.external_keys import channel_of_chat
 from tacit.learn.floor import find_floor, join_words
-from tacit.model import json_value
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory, Source
-from tacit.model.request import Request
-from tacit.model.words import (
+from tacit.policy.rules import decide
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import (
     CATEGORY_OF_KIND,
     ChatKind,
     Kind,
+    Memory,
     Sensitivity,
+    Source,
     State,
     Trust,
     Visibility,
 )
+from tacit.records.request import Request
 from tacit.store import people, writes
 from tacit.store.identities import around
 from tacit.store.writes import Writing
@@ -188,7 +189,7 @@ def data_of(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
 
 def source(w: Writing, draft: Draft) -> Source:
     chat = w.request.chat
-    return Source(channel=channel_of(chat), chat=chat, message=draft.message)
+    return Source(channel=channel_of_chat(chat), chat=chat, message=draft.message)
 
 
 def stricter(one: Sensitivity, other: Sensitivity) -> Sensitivity:
@@ -238,7 +239,7 @@ def _said_anew(draft: Draft, memory: Memory) -> str:
     they were said, and their owner may have lowered that since. Tags and slots that an owner adds
     in private reach no room, so what they say must not take a memory out of one."""
     data = data_of(draft, memory)
-    if draft.content in (None, memory.content) and json_value.same(data, memory.data):
+    if draft.content in (None, memory.content) and validation.is_same_json(data, memory.data):
         return ""
     return join_words(
         draft.content or memory.content,

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tacit.learn.facts import Statement
 from tacit.learn.reconcile import Decision, Outcome
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Sensitivity
 
 SIGNALS_NEEDED_COUNT = 2
 # What somebody is called and where they are at home is theirs to say, whoever else knows it.

@@ -18,8 +18,8 @@ from typing import Any
 from tacit.learn.needed import low
 from tacit.learn.reading.forms import Lexicon
 from tacit.learn.reading.tongue import codes, lexicon
-from tacit.model.key_text import split_key
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Sensitivity
+from tacit.records.text import split_key
 
 _WORDS = re.compile(r"\\b\(\?:(?P<ways>.*)\)\\b", re.DOTALL)
 _GROUP = "(?:"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tacit.learn import remember as remembering
 from tacit.learn.attribute import Attributed
 from tacit.learn.reconcile import Decision
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.store import learned, writes
 from tacit.store.writes import Writing
 

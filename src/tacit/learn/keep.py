@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tacit.disclosure.change import Standing, effective_visibility
 from tacit.learn import asking
 from tacit.learn import remember as remembering
 from tacit.learn.attribute import Attributed
@@ -14,13 +13,14 @@ from tacit.learn.consent import Consent, Verdict
 from tacit.learn.facts import Hold, Statement
 from tacit.learn.reconcile import Decision, Outcome, fact_of, is_rooms_own
 from tacit.learn.turn import Turn
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.words import (
+from tacit.policy.permissions import RequesterRole, effective_visibility
+from tacit.records.drafts import Draft
+from tacit.records.memory import (
     CATEGORY_OF_KIND,
     ChatKind,
-    Event,
+    HistoryEvent,
     Kind,
+    Memory,
     Sensitivity,
     State,
     Trust,
@@ -59,7 +59,7 @@ def keep(
     if old is None:
         done = remembering.remember(w, draft, ttls)
     else:
-        standing = Standing.OWNER if old.owner is not None else Standing.MEMBER
+        standing = RequesterRole.OWNER if old.owner is not None else RequesterRole.MEMBER
         done = remembering.update(w, old, standing, _onto(old, draft, decision), ttls)
     if turn.recorded is not None:
         relations.derive(w, done.id, [turn.recorded])
@@ -207,7 +207,7 @@ def approve(w: Writing, waiting: proposals.Waiting, memory: Memory, old: Sequenc
     gives_way = {one.id: one for one in (*old, *asking.holders(w, memory))}
     for one in gives_way.values():
         remembering.give_way(w, one, memory.id)
-    writes.change(w, active, Event.CONSENT, "created")
+    writes.change(w, active, HistoryEvent.CONSENT, "created")
     remembering.settle(w, active)
     proposals.settle(w, memory.id)
 

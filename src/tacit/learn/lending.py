@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from tacit.errors import Conflict
 from tacit.learn import keep
-from tacit.model import json_value
-from tacit.model.memory import Memory
-from tacit.model.words import Event, State, Visibility
+from tacit.records import validation
+from tacit.records.memory import HistoryEvent, Memory, State, Visibility
 from tacit.store import keyed, learned, proposals, writes
 from tacit.store.proposals import Waiting
 from tacit.store.writes import Writing
@@ -63,7 +62,7 @@ def approve(w: Writing, waiting: Waiting, copy: Memory, value: Memory | None) ->
         raise Conflict("the value is another one by now: decline this, and ask again")
     w = replace(w, why=f"approved; {waiting.reason}")
     lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=w.at)
-    writes.change(w, lent, Event.CONSENT, "updated", {"fields": "visibility public_ok"})
+    writes.change(w, lent, HistoryEvent.CONSENT, "updated", {"fields": "visibility public_ok"})
     keep.withdraw(w, waiting)
 
 
@@ -74,7 +73,7 @@ def decline(w: Writing, waiting: Waiting, copy: Memory) -> None:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    return one.content == other.content and json_value.same(one.data, other.data)
+    return one.content == other.content and validation.is_same_json(one.data, other.data)
 
 
 def _question(memory: Memory) -> str:

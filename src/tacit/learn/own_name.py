@@ -7,10 +7,10 @@ import re
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.resolve import Asking
-from tacit.model.people import NameKind
-from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.identity.resolution import RawRequest
+from tacit.records.accounts import NameKind
+from tacit.records.memory import State
+from tacit.records.request import Request
 from tacit.store import listing, people, reads
 from tacit.store.core import Store
 from tacit.store.listing import Filter
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,3}")
 _STATED = re.compile(r"\w.*?\s((?:[^\W\d_a-z][\w'-]*\s)*[^\W\d_a-z][\w'-]*)\W*")
 
 
-def own_name(store: Store, space: str, asking: Asking) -> str | None:
+def own_name(store: Store, space: str, asking: RawRequest) -> str | None:
     """Return the name that the requester put under a key, else the one that a channel gave before,
     else the one that they told: as far as it may be said in this chat, and in private also while it
     waits for their consent. None: none is known."""

@@ -13,8 +13,6 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Allowance, Budget
-from tacit.language.port import LanguageModel
 from tacit.learn import keep as keeping
 from tacit.learn.attribute import Ambiguous, Attributed, attribute, of_family
 from tacit.learn.classify import classify
@@ -34,13 +32,14 @@ from tacit.learn.same_fact import LIKENESS_MIN, Pair, judged
 from tacit.learn.screen import held_by, screen
 from tacit.learn.turn import Turn
 from tacit.learn.zone import zone_of
-from tacit.model.happening import Node, Op, Status
-from tacit.model.memory import Memory
-from tacit.model.message import Role
-from tacit.model.request import Request
-from tacit.model.words import CATEGORY_OF_KIND, Kind, State
+from tacit.llm.budget import Allowance, Budget
+from tacit.llm.language_model import LanguageModel
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import neighbours
+from tacit.records.conversation import Role
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, State
+from tacit.records.request import Request
+from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.store import (
     candidates,
     happening,
@@ -54,10 +53,10 @@ from tacit.store.core import Store
 from tacit.store.glance import MISS
 from tacit.store.usage import DatabaseLedger
 from tacit.store.writes import Vectors, Writing
-from tacit.telemetry.timing import timed
+from tacit.telemetry.metrics import measure_operation
 
 _ZONE_KEY = ("profile", "timezone")
-_FAILED = happening.Happened(Node.HOTPATH, Op.CLASSIFY, Status.ERROR)
+_FAILED = happening.Happened(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)
 Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
 
 
@@ -114,7 +113,7 @@ class Path:
     ) -> list[Kept]:
         """`done` runs in the transaction that writes what came of the turn."""
         try:
-            with timed(self.store.meter, "learn_turn"):
+            with measure_operation(self.store.meter, "learn_turn"):
                 return self._learned(space, thread, turn, trace, done)
         except LanguageFailed:
             self.store.emit_events(space, self.store.clock(), [_FAILED])

@@ -7,7 +7,7 @@ import re
 from tacit import limits
 from tacit.learn.facts import Statement
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 
 _NUMBERED = re.compile(r"(?:^|[\s;,.])(?:\d{1,2}[.)]|step \d{1,2}[:.)]?|[-*•])\s+", re.IGNORECASE)
 _STEPS_MIN_COUNT, _STEPS_MAX_COUNT = 2, 20

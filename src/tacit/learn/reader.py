@@ -12,8 +12,6 @@ from enum import StrEnum
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Allowance, Budget, Ledger
-from tacit.language.port import LanguageModel
 from tacit.learn.claim_wording import Fact, Facts, Reworded
 from tacit.learn.claims import Judge, Refused, stated
 from tacit.learn.facts import Statement
@@ -21,6 +19,8 @@ from tacit.learn.reading.holds import reach
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.turn import Turn
 from tacit.learn.verify import pronouns
+from tacit.llm.budget import Allowance, Budget, Ledger
+from tacit.llm.language_model import LanguageModel
 
 _log = logging.getLogger(__name__)
 # What changes from question to question comes last: servers keep what a prompt begins with.

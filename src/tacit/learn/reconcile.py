@@ -16,7 +16,7 @@ from tacit.learn.attribute import Attributed
 from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.turn import Turn
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.store import candidates, learned, usage
 from tacit.store.learned import Fact, Kept
 from tacit.store.writes import Writing

@@ -13,15 +13,23 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tacit import limits
-from tacit.identity.keys import channel_of
+from tacit.identity.external_keys import channel_of_chat
 from tacit.learn.attribute import withheld_people
 from tacit.learn.batch import HeldMessage
 from tacit.learn.compose import heard, is_unknown
 from tacit.learn.facts import Hold
 from tacit.learn.floor import find_floor
-from tacit.model.memory import Memory, Source
-from tacit.model.message import Role
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.records.conversation import Role
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
 from tacit.store import writes
 from tacit.store.writes import Writing
 
@@ -76,7 +84,7 @@ def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) ->
         confidence=None,
         pinned=False,
         tags=(),
-        source=Source(channel=channel_of(request.chat), chat=request.chat, message=said.id),
+        source=Source(channel=channel_of_chat(request.chat), chat=request.chat, message=said.id),
         thread=w.thread,
         agent=None,
         run=None,

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.disclosure.change import Act, Standing, effective_visibility, may_change
-from tacit.disclosure.decide import decide
 from tacit.errors import Conflict, InvalidInput
 from tacit.learn import asking
 from tacit.learn.compose import (
@@ -22,19 +20,21 @@ from tacit.learn.compose import (
     stricter,
     withholding,
 )
-from tacit.model import json_value
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.results import Remembered
-from tacit.model.words import (
+from tacit.policy.permissions import ChangeAction, RequesterRole, effective_visibility, may_change
+from tacit.policy.rules import decide
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import (
     CATEGORY_OF_KIND,
     ChatKind,
-    Event,
+    HistoryEvent,
     Kind,
+    Memory,
     State,
     Trust,
     Visibility,
 )
+from tacit.records.results import Remembered
 from tacit.store import keyed, reads, relations, writes
 from tacit.store.identities import around
 from tacit.store.settle import settle_key
@@ -62,13 +62,15 @@ def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
     return done
 
 
-def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: Ttls) -> Remembered:
+def update(
+    w: Writing, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+) -> Remembered:
     """`memory` is one the requester may change, in this standing."""
     if memory.state is not State.ACTIVE:
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
     if draft.turns:
         raise InvalidInput("turns", "are named when something is remembered, not when it changes")
-    if standing is not Standing.OWNER and draft.given_fields - {"content", "message"}:
+    if standing is not RequesterRole.OWNER and draft.given_fields - {"content", "message"}:
         raise InvalidInput("update", "only the owner changes more than the wording")
     if memory.key is not None and draft.category not in (None, memory.category):
         raise InvalidInput("category", "a memory with a key stays where it is filed")
@@ -76,12 +78,12 @@ def update(w: Writing, memory: Memory, standing: Standing, draft: Draft, ttls: T
     if _says_the_same(memory, draft):
         return _refile(w, memory, draft, ttls)
     if asking.must_ask(draft, memory):
-        if standing is Standing.OWNER:
+        if standing is RequesterRole.OWNER:
             return asking.propose(w, draft, memory, ttls)
         return asking.propose(w, _about_the_same(memory, draft), None, ttls)
-    if here and standing is not Standing.SUBJECT:
+    if here and standing is not RequesterRole.SUBJECT:
         return _reword(w, memory, draft, ttls)
-    if standing is Standing.OWNER:
+    if standing is RequesterRole.OWNER:
         return _supersede(w, memory, draft, ttls)
     return _correct(w, memory, standing, draft, ttls)
 
@@ -94,7 +96,7 @@ def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
         raise InvalidInput("who", _FROM_ITS_OWNER)
     if changed != memory:
         changed = replace(changed, updated_at=w.at)
-        writes.change(w, changed, Event.UPDATE, None, {"fields": "withheld_from"})
+        writes.change(w, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
 
 
 def _owners(w: Writing, memory: Memory) -> frozenset[str]:
@@ -110,7 +112,7 @@ def _owners(w: Writing, memory: Memory) -> frozenset[str]:
 def end(w: Writing, old: Memory) -> None:
     """It no longer holds, and nothing takes its place."""
     gone = replace(old, state=State.SUPERSEDED, updated_at=w.at, shadowed=False)
-    writes.change(w, gone, Event.SUPERSEDE, "superseded")
+    writes.change(w, gone, HistoryEvent.SUPERSEDE, "superseded")
 
 
 def give_way(w: Writing, old: Memory, by: str) -> None:
@@ -128,7 +130,7 @@ def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         writes.add(w, memory)
         settle(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    if draft.for_room and may_change(Act.UPDATE, w.request, own) is None:
+    if draft.for_room and may_change(ChangeAction.UPDATE, w.request, own) is None:
         # The room has a value that this member may not hear. It gives way, and nothing tells.
         memory = compose(w, draft, None, ttls)
         _retire(w, own, memory.id)
@@ -166,7 +168,7 @@ def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
 
 def _says_the_same(memory: Memory, draft: Draft) -> bool:
     """Data is part of what is said: other data is another version, heard by whoever is there."""
-    return draft.content in (None, memory.content) and json_value.same(
+    return draft.content in (None, memory.content) and validation.is_same_json(
         data_of(draft, memory), memory.data
     )
 
@@ -184,7 +186,7 @@ def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     same_words = changed.content == memory.content
     # Fields are what changed where the words did not.
     told = _other_sensitivity(memory, changed)
-    if not json_value.same(changed.data, memory.data):
+    if not validation.is_same_json(changed.data, memory.data):
         told["fields" if same_words else "also"] = "data"
     writes.reword(w, changed, told or None, same_words=same_words)
     settle(w, changed)
@@ -201,7 +203,7 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
         changed = replace(changed, updated_at=w.at)
         news = None if named in _NO_NEWS else "updated"
         detail = {"fields": named, **_other_sensitivity(memory, changed)}
-        writes.change(w, changed, Event.UPDATE, news, detail)
+        writes.change(w, changed, HistoryEvent.UPDATE, news, detail)
         settle(w, changed)
     return _answer(w, changed)
 
@@ -232,10 +234,12 @@ def _supersede(w: Writing, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=_tell(w, old))
 
 
-def _correct(w: Writing, old: Memory, standing: Standing, draft: Draft, ttls: Ttls) -> Remembered:
+def _correct(
+    w: Writing, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+) -> Remembered:
     """Somebody corrects what another said. Hearsay about the speaker gives way; all else stays."""
     new = compose(w, _about_the_same(old, draft), None, ttls)
-    gives_way = standing is Standing.SUBJECT and old.trust is Trust.HEARSAY and old.owner
+    gives_way = standing is RequesterRole.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
         _retire(w, old, new.id)
     writes.add(w, new)
@@ -260,7 +264,7 @@ def _about_the_same(old: Memory, draft: Draft) -> Draft:
 
 def _retire(w: Writing, old: Memory, by: str) -> None:
     gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=w.at, shadowed=False)
-    writes.change(w, gone, Event.SUPERSEDE, "superseded", {"by": by})
+    writes.change(w, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
 
 
 def _tell(w: Writing, old: Memory) -> str | None:

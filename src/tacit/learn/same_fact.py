@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Budget
-from tacit.language.port import LanguageModel
-from tacit.model.terms import terms
+from tacit.llm.budget import Budget
+from tacit.llm.language_model import LanguageModel
+from tacit.records.text import split_terms
 
 LIKENESS_MIN = 0.3  # below, nothing is even looked at
 _CHECKED_MIN = 0.6
@@ -57,7 +57,7 @@ def worth_asking(pair: Pair) -> bool:
     if pair.likeness < LIKENESS_MIN:
         return False
     # Who it is about comes first, and is shared by most of what one person says.
-    older, newer = (set(terms(one.partition(" ")[2])) for one in (pair.older, pair.newer))
+    older, newer = (set(split_terms(one.partition(" ")[2])) for one in (pair.older, pair.newer))
     return any(word.isdecimal() or len(word) >= _TELLING_MIN_CHARS for word in older & newer)
 
 

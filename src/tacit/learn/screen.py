@@ -8,8 +8,8 @@ from typing import Literal
 from tacit.learn.facts import Hold
 from tacit.learn.reading.holds import Reach, combined, read_holds
 from tacit.learn.turn import Turn
-from tacit.model.message import Role
-from tacit.screening.instructions import suspicious
+from tacit.records.conversation import Role
+from tacit.screening.instructions import find_instruction
 
 # A tool reports, it does not speak for the person: what it says is looked at by somebody first.
 _FROM_A_TOOL = "it comes from a tool"
@@ -34,7 +34,7 @@ def screen(turn: Turn) -> Screened:
         return Screened(outcome="skip", reason=f"the {turn.role} said it, not the person")
     if held_by(turn).hold is Hold.UNKEPT:
         return Screened(outcome="skip", reason="the person asked not to remember it")
-    found = suspicious(turn.text)
+    found = find_instruction(turn.text)
     if found is not None:
         reason = f"it reads like an instruction ({found.replace('_', ' ')})"
         return Screened(outcome="quarantine", reason=reason)

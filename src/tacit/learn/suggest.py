@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.model.memory import Memory
-from tacit.model.terms import terms
+from tacit.records.memory import Memory
+from tacit.records.text import split_terms
 from tacit.store.learned import normalised
 
 SAME_WORDS = "it says the same"
@@ -20,8 +20,8 @@ def suggested(content: str, known: Sequence[Memory]) -> tuple[Memory, str] | Non
     for memory in known:
         if normalised(memory.content) == same:
             return memory, SAME_WORDS
-    asked = set(terms(content))
-    shares = [_shared(asked, set(terms(memory.content))) for memory in known]
+    asked = set(split_terms(content))
+    shares = [_shared(asked, set(split_terms(memory.content))) for memory in known]
     if not shares or max(shares) < _SHARED_MIN_SHARE:
         return None
     return known[shares.index(max(shares))], SAME_SUBJECT

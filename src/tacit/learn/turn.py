@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from tacit.identity.resolve import Asking
-from tacit.model.message import Role
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest
+from tacit.records.conversation import Role
+from tacit.records.memory import ChatKind
 from tacit.store import jobs
 
 LEARN = jobs.LEARN  # the kind of its job
@@ -27,7 +27,7 @@ class Turn:
     said_at: datetime
     message: str | None  # the channel's id of it
     agent: str | None
-    asking: Asking
+    asking: RawRequest
     present: frozenset[str]  # the identities of those who heard it
     confidential: bool
     before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
@@ -80,7 +80,7 @@ def unpacked(payload: str) -> Turn:
         said_at=datetime.fromisoformat(fields["said_at"]),
         message=fields["message"],
         agent=fields["agent"],
-        asking=Asking(
+        asking=RawRequest(
             subject=asking["subject"],
             chat=asking["chat"],
             kind=ChatKind(asking["kind"]),

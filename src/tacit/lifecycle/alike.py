@@ -10,7 +10,7 @@ import numpy as np
 from tacit import limits
 from tacit.learn.same_fact import LIKENESS_MIN, worth_asking
 from tacit.lifecycle.pairs import May, Note, Two, groups, hundredths, two
-from tacit.model.stems import stems
+from tacit.records.text import stem_words
 from tacit.store.pairs import SOMEBODYS_WORD, Check, Key
 
 _COMMON_MAX_COUNT = 50  # memories with a word in them, for the word to lead from one to another
@@ -28,7 +28,7 @@ def nearest(
         few = [n for n in group if len(n.memory.content) <= limits.CONSOLIDATE_TEXT_MAX_CHARS]
         alike += _by_words(few) if vectors is None else _by_meaning(few, vectors)
     alike.sort(key=lambda one: (-one[0], one[1].id, one[2].id))
-    for likeness, one, other in alike[: limits.CONSOLIDATE_LOOKED_AT_MAX_COUNT]:
+    for likeness, one, other in alike[: limits.CONSOLIDATE_CANDIDATES_MAX_COUNT]:
         pair = two(one, other, likeness)
         check = checked.get(pair.key)
         known = check is not None and not _stale(pair, check)
@@ -53,7 +53,7 @@ def _by_meaning(
     cosines = np.triu(matrix @ matrix.T, k=1)
     first, second = np.nonzero(cosines >= LIKENESS_MIN)
     likeness = cosines[first, second]
-    best = np.argsort(-likeness, kind="stable")[: limits.CONSOLIDATE_LOOKED_AT_MAX_COUNT]
+    best = np.argsort(-likeness, kind="stable")[: limits.CONSOLIDATE_CANDIDATES_MAX_COUNT]
     return [
         (min(1.0, float(likeness[at])), placed[int(first[at])], placed[int(second[at])])
         for at in best
@@ -62,7 +62,7 @@ def _by_meaning(
 
 def _by_words(group: Sequence[Note]) -> list[tuple[float, Note, Note]]:
     """How much of their words two have in common."""
-    words = [frozenset(stems(note.memory.content)) for note in group]
+    words = [frozenset(stem_words(note.memory.content)) for note in group]
     where: defaultdict[str, list[int]] = defaultdict(list)
     for at, some in enumerate(words):
         for word in some:

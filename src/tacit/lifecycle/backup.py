@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from tacit.errors import InvalidInput, SchemaMismatch, StoreBusy, StoreUnavailable
 from tacit.lifecycle.journal import sync_folder
 from tacit.lifecycle.maintain import check as check_promises
-from tacit.model.upkeep import Backup
+from tacit.records.results import Backup
 from tacit.store import migrate
 from tacit.store.engine import Database
 from tacit.store.tables import metadata

@@ -13,14 +13,14 @@ from tacit.clock import from_micros
 from tacit.errors import InvalidInput
 from tacit.lifecycle.remnants import NOTES
 from tacit.lifecycle.tombstones import Noted, certificate_key, key_of_gone_space
-from tacit.model.upkeep import Certificate, Pending
+from tacit.records.results import Certificate, PendingErasure
 from tacit.store import erasures
 from tacit.store.ids import digest
 
 _NAMES = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
 
 
-def issue(done: Noted, pending: Sequence[Pending]) -> Certificate:
+def issue(done: Noted, pending: Sequence[PendingErasure]) -> Certificate:
     bare = Certificate(
         id=done.erasure.id,
         scope=done.erasure.scope,

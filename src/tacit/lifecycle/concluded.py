@@ -12,16 +12,24 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed, LanguageOverBudget
-from tacit.language.budget import Allowance, Budget
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.verify import well_formed
 from tacit.lifecycle.progress import Progress, Save
-from tacit.model.memory import Memory, Source
-from tacit.model.terms import terms
-from tacit.model.text import folded
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.llm.budget import Allowance, Budget
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
+from tacit.records.text import split_terms
+from tacit.records.validation import fold_name
 from tacit.screening import secrets
-from tacit.screening.instructions import suspicious
+from tacit.screening.instructions import find_instruction
 from tacit.store import pairs, writes
 from tacit.store.core import Store
 from tacit.store.usage import DatabaseLedger
@@ -49,9 +57,9 @@ def refused(content: str, material: str, speaker: str, tongue: Tongue) -> str | 
     found = well_formed(content, material, speaker, tongue)
     if found is not None:
         return found
-    if suspicious(content) or secrets.screen(content):
+    if find_instruction(content) or secrets.find_secret(content):
         return "it is an instruction or a secret"
-    if _THE_MACHINE & set(terms(content)):
+    if _THE_MACHINE & set(split_terms(content)):
         return "it is about the assistant"
     return None
 
@@ -64,7 +72,7 @@ def touches_on(content: str, tongue: Tongue) -> Sensitivity:
 
 def names_others(connection: Connection, space: str, owner: str, content: str) -> bool:
     """Whether a word of it is somebody else's name, as far as names are known to the owner."""
-    single = [folded(word) for word in terms(content)]
+    single = [fold_name(word) for word in split_terms(content)]
     words = {*single, *map(" ".join, pairwise(single))}
     return pairs.any_called(connection, space, owner, sorted(words))
 

@@ -17,8 +17,6 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Allowance
-from tacit.language.port import LanguageModel
 from tacit.learn.same_fact import believed, verdicts
 from tacit.lifecycle.alike import nearest
 from tacit.lifecycle.concluded import ACTOR, budget_of, noted, still_asking, unanswered
@@ -26,6 +24,8 @@ from tacit.lifecycle.merge import may_merge, merge
 from tacit.lifecycle.pairs import Note, Two, certain, hundredths, numbers_agree, pool
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
 from tacit.recall.recollection import Recollection
 from tacit.store import learned, meanings, pairs, partitions, writes
 from tacit.store.core import Store
@@ -106,7 +106,7 @@ class _Consolidating:
         None for the latter where nobody is left."""
         if not self.options.consolidate_enabled:
             return None, None
-        for _ in range(limits.OWNERS_AT_ONCE_COUNT):
+        for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
                 owner = pairs.next_owner(connection, space, after)
                 if owner is None:
@@ -128,7 +128,7 @@ class _Consolidating:
         checked = pairs.checks(connection, space, sorted(note.id for note in notes), now)
         sure = certain(notes, checked, may)
         if sure:
-            return _Look(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGES_AT_ONCE_COUNT])
+            return _Look(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGE_BATCH_COUNT])
         ran = pairs.last(connection, space, owner, TASK)
         spent = ran[1] if ran is not None and ran[0].date() == now.date() else 0
         left = self.options.consolidate_pairs_per_day - spent

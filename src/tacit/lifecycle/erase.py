@@ -12,8 +12,8 @@ from tacit.clock import to_micros
 from tacit.errors import StoreBusy
 from tacit.lifecycle import certificate, journal, remnants, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
-from tacit.model.memory import Memory
-from tacit.model.results import Erased
+from tacit.records.memory import Memory
+from tacit.records.results import Erased
 from tacit.store import (
     checkpoints,
     erasures,

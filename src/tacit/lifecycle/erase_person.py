@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Table, delete, or_, select, update
 
-from tacit.identity.keys import EXTERNAL
+from tacit.identity.external_keys import EXTERNAL_PREFIX
 from tacit.lifecycle import tombstones
 from tacit.lifecycle.erase import erase_owned, remove, remove_settled
 from tacit.lifecycle.tombstones import Noted, Removal
-from tacit.model.words import ChatKind, Event
+from tacit.records.memory import ChatKind, HistoryEvent
 from tacit.store import (
     erasures,
     graph_pruning,
@@ -90,7 +90,7 @@ def take_person(w: Writing, removal: Removal, identities: Collection[str]) -> No
     _drop(w, removal, subjects, s.id.in_(who))
     _drop(w, removal, done_once, done_once.c.person.in_(who))
     _drop(w, removal, link_tries, link_tries.c.person.in_(who))
-    outside = [one.removeprefix(f"{EXTERNAL}:") for one in who]  # as a key names them
+    outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as a key names them
     _drop(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
     removal.counts["looks"] += looks.drop(w.connection, w.space, who)
     _drop(w, removal, blocks, blocks.c.thread.in_(threads))
@@ -153,7 +153,7 @@ def _take_words(w: Writing, removal: Removal, who: list[str]) -> None:
         memory = writes.held(w, row.id) if row.owner is not None and not row.is_turn else None
         if memory is not None:
             unsaid = replace(memory, speaker=None, subjects=counted_subjects(memory))
-            writes.change(w, unsaid, Event.UPDATE, None, {"fields": "speaker"})
+            writes.change(w, unsaid, HistoryEvent.UPDATE, None, {"fields": "speaker"})
     v, h, space = memory_versions.c, history.c, w.space
     changes = (
         (memory_versions, v.speaker, None),

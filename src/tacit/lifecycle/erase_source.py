@@ -14,8 +14,7 @@ from tacit.lifecycle.erase import remove_settled
 from tacit.lifecycle.revert import revert
 from tacit.lifecycle.sources import AS_VERSION, Origin, wordings
 from tacit.lifecycle.tombstones import Noted, Removal
-from tacit.model.memory import Memory
-from tacit.model.words import State, Trust
+from tacit.records.memory import Memory, State, Trust
 from tacit.store import graph_pruning, inbox, writes
 from tacit.store.tables import history, learned, memories, memory_versions
 from tacit.store.writes import Writing

@@ -16,7 +16,7 @@ from typing import Any
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.lifecycle.policy import Upkeep
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.store import ageing
 from tacit.store.writes import Writing
 
@@ -30,7 +30,7 @@ def evict(w: Writing, upkeep: Upkeep, after: str, most: int) -> tuple[int, int, 
     if upkeep.max_entries is None:
         return 0, 0, None
     evicted, place = 0, after
-    some = min(most, limits.OWNERS_AT_ONCE_COUNT)
+    some = min(most, limits.OWNERS_BATCH_COUNT)
     found = ageing.owners(w, after, some)
     for looked_at, (owner, count) in enumerate(found):
         excess = count - upkeep.max_entries
@@ -43,7 +43,7 @@ def evict(w: Writing, upkeep: Upkeep, after: str, most: int) -> tuple[int, int, 
 
 
 def _evict(w: Writing, upkeep: Upkeep, owner: str, count: int) -> int:
-    until = w.at - timedelta(days=limits.EVICTED_FROM_AGE_DAYS)
+    until = w.at - timedelta(days=limits.EVICTION_MIN_AGE_DAYS)
     now = to_micros(w.at)
     worst = nsmallest(count, ageing.evictable(w, owner, until), key=lambda row: _order(row, now))
     until = w.at + timedelta(days=upkeep.restorable_days)

@@ -14,7 +14,7 @@ from tacit.lifecycle import leap
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.lifecycle.purge import remove
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.store import ageing, proposals, stale
 from tacit.store.core import Store
 from tacit.store.writes import Writing
@@ -52,7 +52,7 @@ def _sweep(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     if not leap.is_steady(w):
         return before.advance(None, **{leap.WAITS: 1})
     name, _, place = (before.cursor or _NAMES[0]).partition(":")
-    left, after = limits.SWEPT_AT_ONCE_COUNT, before
+    left, after = limits.SWEEP_BATCH_COUNT, before
     while left > 0:
         done = _PARTS[name](w, upkeep, place, left)
         after = after.advance(None, **({name: done.rows} if done.rows else {}))

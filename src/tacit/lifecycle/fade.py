@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tacit.lifecycle.policy import Upkeep
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.store import ageing
 from tacit.store.writes import Writing
 

@@ -12,8 +12,7 @@ from tacit import limits
 from tacit.errors import Conflict
 from tacit.learn.compose import Ttls, expiry
 from tacit.learn.keep import QUARANTINE_TAG
-from tacit.model.memory import Memory
-from tacit.model.words import Event, State
+from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.store import keyed, writes
 from tacit.store.burying import bury
 from tacit.store.pairs import insights_of
@@ -34,7 +33,7 @@ def forget(w: Writing, memory: Memory, restorable_days: int = limits.RESTORABLE_
         purge_at=w.at + timedelta(days=restorable_days),
         updated_at=w.at,
     )
-    writes.change(w, gone, Event.DELETE, "deleted")
+    writes.change(w, gone, HistoryEvent.DELETE, "deleted")
     for id in insights_of(w, [memory.id]):  # what rests on it goes with it
         insight = writes.held(w, id)
         if insight is not None:
@@ -55,7 +54,7 @@ def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
     # What was set aside goes back to where it was: only an operator lets it out.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
     back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)
-    writes.change(w, back, Event.RESTORE, "restored" if state is State.ACTIVE else None)
+    writes.change(w, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None)
 
 
 def forget_owned(w: Writing, owners: Collection[str], restorable_days: int) -> int:

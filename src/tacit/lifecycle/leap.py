@@ -21,7 +21,7 @@ WAITS = "waits for the clock"
 _S = sweeps.c
 _M = memories.c
 _MICROS = timedelta(microseconds=1)
-_AHEAD = timedelta(days=limits.CLOCK_LEAP_DAYS) // _MICROS
+_AHEAD = timedelta(days=limits.CLOCK_JUMP_MAX_DAYS) // _MICROS
 _BEHIND = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROS
 _LAST = select(_S.seen_at, _S.leapt_from, _S.leapt_to, _S.purged_until).where(
     _S.space_id == bindparam("space")

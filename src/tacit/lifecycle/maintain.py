@@ -6,7 +6,7 @@ from sqlalchemy import Connection, text
 
 from tacit.lifecycle import remnants
 from tacit.lifecycle.erase import scrub
-from tacit.model.results import Maintained
+from tacit.records.results import Maintained
 from tacit.store import ailments, erasures
 from tacit.store.engine import Database
 

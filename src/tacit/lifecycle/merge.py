@@ -15,9 +15,8 @@ from sqlalchemy import Connection, delete, or_, select, update
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.lifecycle.pairs import Two, numbers, reach_of
-from tacit.model.memory import Memory
-from tacit.model.terms import terms
-from tacit.model.words import Event, State
+from tacit.records.memory import HistoryEvent, Memory, State
+from tacit.records.text import split_terms
 from tacit.store import pairs, partitions, writes
 from tacit.store.pairs import FOR_GOOD, SOMEBODYS_WORD, Check
 from tacit.store.steps import RELATED_TO
@@ -54,7 +53,7 @@ def _older_stays(older: Memory, newer: Memory) -> bool:
         return older.pinned
     if older.importance != newer.importance:
         return older.importance > newer.importance
-    more = len(terms(older.content)) > len(terms(newer.content))
+    more = len(split_terms(older.content)) > len(split_terms(newer.content))
     return more and numbers(older.content) >= numbers(newer.content)
 
 
@@ -79,7 +78,7 @@ def merge(w: Writing, pair: Two, run: str) -> bool:
     _move_relations(w, kept.id, gone.id)
     left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=w.at)
     told = {_RUN: run, _INTO: kept.id, _UPDATED: str(to_micros(gone.updated_at))}
-    writes.change(w, left, Event.MERGE, "superseded", told)
+    writes.change(w, left, HistoryEvent.MERGE, "superseded", told)
     return True
 
 
@@ -120,7 +119,7 @@ def _take_over(w: Writing, kept: Memory, gone: Memory, run: str) -> None:
         better = replace(better, updated_at=w.at)
     before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _FIELDS}
     told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
-    writes.change(w, better, Event.MERGE, "merged", told)
+    writes.change(w, better, HistoryEvent.MERGE, "merged", told)
     _count_uses(w, kept, gone.access_count, gone.last_accessed_at)
 
 
@@ -181,7 +180,7 @@ def merged_in(connection: Connection, space: str, run: str) -> dict[str, list[Me
         )
         ids = list(connection.execute(page).scalars())
         events = select(_H.memory_id, _H.detail).where(
-            _H.space_id == space, _H.memory_id.in_(ids), _H.event == Event.MERGE.value
+            _H.space_id == space, _H.memory_id.in_(ids), _H.event == HistoryEvent.MERGE.value
         )
         for id, detail in connection.execute(events) if ids else ():
             told = json.loads(detail)
@@ -239,7 +238,7 @@ def _as_it_was_left(w: Writing, gone: Memory, kept: str, run: str) -> bool:
 
 def _stand_again(w: Writing, one: Merged, gone: Memory, run: str) -> None:
     back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
-    writes.change(replace(w, why=_UNDONE), back, Event.RESTORE, "restored", {_RUN: run})
+    writes.change(replace(w, why=_UNDONE), back, HistoryEvent.RESTORE, "restored", {_RUN: run})
     # The next run would find the same again.
     check = Check(similarity=SOMEBODYS_WORD, is_same=False, checked_at=w.at + FOR_GOOD)
     pairs.note_checks(w, {pairs.key(one.kept, one.gone): check})
@@ -248,7 +247,7 @@ def _stand_again(w: Writing, one: Merged, gone: Memory, run: str) -> None:
 def _unmove_relations(w: Writing, kept: str, gone: str) -> None:
     """Those that came with it: they were made when the two were merged."""
     merged_at = select(_H.at).where(
-        _H.space_id == w.space, _H.memory_id == gone, _H.event == Event.MERGE.value
+        _H.space_id == w.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
     )
     moments = list(w.connection.execute(merged_at).scalars())
     for row in _relations(w.connection, w.space, gone):
@@ -278,7 +277,7 @@ def _give_back(w: Writing, kept: Memory, run: str) -> None:
         tags=tuple(was["tags"]),
         updated_at=from_micros(int(before[_UPDATED])),
     )
-    writes.change(replace(w, why=_UNDONE), as_before, Event.UPDATE, "updated", {_RUN: run})
+    writes.change(replace(w, why=_UNDONE), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run})
 
 
 def _history(w: Writing, id: str) -> list[dict[str, str]]:

@@ -16,8 +16,8 @@ from tacit.learn.amending.known import Known
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Mention, Statement
 from tacit.learn.same_fact import Pair
-from tacit.model.memory import Memory
-from tacit.model.terms import terms
+from tacit.records.memory import Memory
+from tacit.records.text import split_terms
 from tacit.store import learned
 from tacit.store.learned import Fact
 from tacit.store.pairs import SOMEBODYS_WORD, Check, Key, Worded, key
@@ -150,7 +150,7 @@ def certain(notes: Sequence[Note], checked: Mapping[Key, Check], may: May) -> li
 def _same_words(group: Sequence[Note]) -> Iterator[Two]:
     by_words: defaultdict[tuple[str, tuple[str, ...]], list[Note]] = defaultdict(list)
     for note in group:
-        if terms(note.memory.content):
+        if split_terms(note.memory.content):
             by_words[note.normalized, _signs(note.memory.content)].append(note)
     for same in by_words.values():
         for at, older in enumerate(same):

@@ -14,11 +14,11 @@ from sqlalchemy import bindparam, select, update
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.shape import word
 from tacit.lifecycle import leap
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
-from tacit.model.words import State
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import State
 from tacit.store import ageing
 from tacit.store.burying import bury
 from tacit.store.core import Store
@@ -40,7 +40,7 @@ _COVERED = select(_M.id).where(
     _M.category == bindparam("category"),
     _M.key == bindparam("key"),
     _M.key.is_not(None),
-    _M.state == word(State.ACTIVE),
+    _M.state == sql_literal(State.ACTIVE),
     _M.shadowed.is_(True),
 )
 
@@ -60,7 +60,7 @@ def purging(store: Store, upkeep: Upkeep) -> Work:
 def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     if not leap.is_steady(w):
         return before.advance(None, **{leap.WAITS: 1})
-    rows = ageing.due(w, limits.SWEPT_AT_ONCE_COUNT)
+    rows = ageing.due(w, limits.SWEEP_BATCH_COUNT)
     # Behind the last purge nothing should be left: such a row was dated by a wrong clock.
     done = leap.purged_until(w)
     late = [row.id for row in rows if row.purge_at <= done]
@@ -71,7 +71,7 @@ def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     for some in _batched(ids):
         remove(w, some)
     counts = {"purged": len(ids), "postponed": len(late)}
-    full = len(rows) >= limits.SWEPT_AT_ONCE_COUNT
+    full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:
         leap.note_purged(w)
     return before.advance(_ON if full else None, **{what: n for what, n in counts.items() if n})
@@ -107,8 +107,8 @@ def _with_replaced(w: Writing, ids: Sequence[str]) -> list[str]:
 
 
 def _batched(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), limits.SWEPT_AT_ONCE_COUNT):
-        yield ids[start : start + limits.SWEPT_AT_ONCE_COUNT]
+    for start in range(0, len(ids), limits.SWEEP_BATCH_COUNT):
+        yield ids[start : start + limits.SWEEP_BATCH_COUNT]
 
 
 def _postpone(w: Writing, ids: Sequence[str], upkeep: Upkeep) -> None:

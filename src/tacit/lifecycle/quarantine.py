@@ -15,9 +15,8 @@ from tacit.learn.compose import Ttls, expiry
 from tacit.learn.keep import QUARANTINE_TAG
 from tacit.lifecycle.erase import erase_one
 from tacit.lifecycle.tombstones import Noted
-from tacit.model.memory import Memory
-from tacit.model.results import Quarantined
-from tacit.model.words import Event, State, Trust
+from tacit.records.memory import HistoryEvent, Memory, State, Trust
+from tacit.records.results import Quarantined
 from tacit.store import writes
 from tacit.store.tables import history, memories
 from tacit.store.writes import Writing
@@ -63,7 +62,7 @@ def release(w: Writing, memory: Memory, ttls: Ttls) -> None:
         expires_at=expiry(memory.kind, w.at, ttls),
         updated_at=w.at,
     )
-    writes.change(replace(w, why=_RELEASED), out, Event.CONSENT, "created")
+    writes.change(replace(w, why=_RELEASED), out, HistoryEvent.CONSENT, "created")
 
 
 def discard(w: Writing, memory: Memory) -> Noted:

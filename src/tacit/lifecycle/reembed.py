@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.store import missing
 from tacit.store.core import Store
@@ -25,7 +25,7 @@ def reembedding(store: Store, embedder: Embedder) -> Work:
             database.write(lambda c: missing.look(c, database.dialect, space, model))
         with database.read() as connection:
             after = before.cursor or ""
-            some = missing.page(connection, space, model, after, limits.EMBEDDED_AT_ONCE_COUNT)
+            some = missing.page(connection, space, model, after, limits.EMBEDDING_BATCH_COUNT)
         vectors = embedder.embed([one.text for one in some]) if some else ()
         made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
 

@@ -14,8 +14,6 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Allowance
-from tacit.language.port import LanguageModel
 from tacit.learn.reading.tongue import Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.lifecycle.concluded import (
@@ -32,8 +30,10 @@ from tacit.lifecycle.concluded import (
 )
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
-from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, State
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
 from tacit.prompt.fence import inert
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity, State
 from tacit.store import learned, pairs, writes
 from tacit.store.core import Store
 from tacit.store.pairs import Worded
@@ -113,7 +113,7 @@ class _Reflecting:
         """The next person of whom there is something new, and the last one passed over; None for
         the latter where nobody is left."""
         now, audiences = self.store.clock(), self.store.audiences
-        for _ in range(limits.OWNERS_AT_ONCE_COUNT):
+        for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
                 owner = pairs.next_owner(connection, space, after)
                 if owner is None:

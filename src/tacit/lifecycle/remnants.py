@@ -8,37 +8,37 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from tacit.model.upkeep import Pending
+from tacit.records.results import PendingErasure
 from tacit.store import erasures
 from tacit.store.engine import Database
 
-ROWS = Pending(
+ROWS = PendingErasure(
     where="rows",
     what="Other connections may still read the state from before the erasure, so the files of the "
     "database still hold it.",
     ends="`tacit maintain` removes it once those connections have ended their transactions.",
 )
-PAGES = Pending(
+PAGES = PendingErasure(
     where="pages",
     what="The rows are deleted and vacuumed, but free space in the files of tables and indexes, "
     "and the planner's statistics, may still hold their bytes. So may the write-ahead log.",
     ends="The operator runs `tacit maintain --rewrite`; then the write-ahead log is waited for.",
 )
-LOG = Pending(
+LOG = PendingErasure(
     where="log",
     what="Every table was written anew, but segments of the write-ahead log may still hold the "
     "bytes.",
     ends="The server writes over these segments in the course of its work; `tacit maintain` looks, "
     "if its role is a member of pg_monitor. CHECKPOINT and pg_switch_wal() make it sooner.",
 )
-SERVER_LOG = Pending(
+SERVER_LOG = PendingErasure(
     where="server_log",
     what="The database server is set to log the values of statements, so its log files may hold "
     "what was written and erased.",
     ends="The operator sets log_parameter_max_length to 0 and deletes the server's log files from "
     "before.",
 )
-NOTES = Pending(
+NOTES = PendingErasure(
     where="notes",
     what="A file of notes beside the database could not be brought up to date, and may still hold "
     "what was erased.",
@@ -46,7 +46,7 @@ NOTES = Pending(
 )
 
 
-def pending(database: Database, id: str) -> tuple[Pending, ...]:
+def pending(database: Database, id: str) -> tuple[PendingErasure, ...]:
     """Of the erasure with this id, as far as the database knows now."""
     follow(database)
     with database.autocommit_connection() as connection:
@@ -92,7 +92,7 @@ def summary(database: Database) -> list[str]:
     ]
 
 
-def _told(remains: str | None) -> tuple[Pending, ...]:
+def _told(remains: str | None) -> tuple[PendingErasure, ...]:
     if remains is None:
         return (ROWS,)
     if not remains:

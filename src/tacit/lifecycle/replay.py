@@ -27,7 +27,7 @@ from tacit.lifecycle.tombstones import (
     mark,
     space_mark,
 )
-from tacit.model.results import Erased
+from tacit.records.results import Erased
 from tacit.store import erasures, inbox
 from tacit.store import jobs as waiting
 from tacit.store.core import Store

@@ -17,13 +17,12 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, delete, or_, select
 
 from tacit import limits
-from tacit.disclosure.decide import decide
 from tacit.learn.turn import LEARN, unpacked
 from tacit.lifecycle.purge import remove
 from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
-from tacit.model.memory import Memory
-from tacit.model.results import Reverted
-from tacit.model.words import Event, State, Trust
+from tacit.policy.rules import decide
+from tacit.records.memory import HistoryEvent, Memory, State, Trust
+from tacit.records.results import Reverted
 from tacit.store import keyed, proposals, writes
 from tacit.store import learned as learning
 from tacit.store.burying import bury
@@ -254,7 +253,7 @@ def _forget(w: Writing, memory: Memory, done: _Done) -> None:
         updated_at=w.at,
     )
     told = "deleted" if memory.state is State.ACTIVE else None
-    writes.change(replace(w, why=_GONE), gone, Event.DELETE, told)
+    writes.change(replace(w, why=_GONE), gone, HistoryEvent.DELETE, told)
     done.forgotten.add(memory.id)
 
 
@@ -332,7 +331,7 @@ def _stand_again(w: Writing, origin: Origin, id: str, done: _Done, since: int) -
 
 def _restore(w: Writing, memory: Memory, done: _Done) -> None:
     back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=w.at)
-    writes.change(replace(w, why=_AGAIN), back, Event.RESTORE, "restored")
+    writes.change(replace(w, why=_AGAIN), back, HistoryEvent.RESTORE, "restored")
     _settle(w, back)
     done.restored.add(memory.id)
 

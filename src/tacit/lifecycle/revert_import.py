@@ -8,7 +8,7 @@ from datetime import timedelta
 from tacit.clock import to_micros
 from tacit.errors import NotFound
 from tacit.lifecycle.forget import forget
-from tacit.model.imports import RevertedImport
+from tacit.records.drafts import RevertedImport
 from tacit.store import ageing, imports, writes
 from tacit.store.pairs import insights_of
 from tacit.store.writes import Writing

@@ -11,12 +11,11 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.learn.turn import Turn
-from tacit.model import text
-from tacit.model.memory import Memory
-from tacit.model.message import Role
-from tacit.model.words import Event
+from tacit.records import validation
+from tacit.records.conversation import Role
+from tacit.records.memory import HistoryEvent, Memory
 from tacit.store.places import place
 from tacit.store.tables import history, memories
 from tacit.store.writes import Writing
@@ -98,22 +97,26 @@ class Wording:
 
 
 def parse(source: object) -> Origin:
-    name = text.identifier("source", source, 2 * limits.LABEL_MAX_CHARS)
+    name = validation.parse_identifier("source", source, 2 * limits.LABEL_MAX_CHARS)
     if name.startswith(_AGENT):
-        agent = text.identifier("source", name.removeprefix(_AGENT), limits.LABEL_MAX_CHARS)
+        agent = validation.parse_identifier(
+            "source", name.removeprefix(_AGENT), limits.LABEL_MAX_CHARS
+        )
         return Origin(agent=agent)
     if name.startswith(_ROLE):
-        return Origin(role=text.choice("source", name.removeprefix(_ROLE), Role))
+        return Origin(role=validation.parse_enum("source", name.removeprefix(_ROLE), Role))
     if name.startswith(_IMPORT):
         raise InvalidInput("source", f"imports are not told apart yet; name {FORMS}")
     chat, slash, message = name.partition("/")
     try:
-        room = keys.chat_id(chat)
+        room = external_keys.parse_chat_id(chat)
     except InvalidInput:
         raise InvalidInput("source", f"is not known; name {FORMS}") from None
     if not slash:
         return Origin(chat=room)
-    return Origin(chat=room, message=text.identifier("source", message, limits.LABEL_MAX_CHARS))
+    return Origin(
+        chat=room, message=validation.parse_identifier("source", message, limits.LABEL_MAX_CHARS)
+    )
 
 
 def wordings(w: Writing, memory: Memory) -> list[Wording]:
@@ -124,7 +127,7 @@ def wordings(w: Writing, memory: Memory) -> list[Wording]:
         .where(
             _H.space_id == w.space,
             _H.memory_id == memory.id,
-            _H.event.in_([Event.ADD.value, Event.UPDATE.value]),
+            _H.event.in_([HistoryEvent.ADD.value, HistoryEvent.UPDATE.value]),
         )
         .order_by(_H.seq)
     )

@@ -13,8 +13,6 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Allowance
-from tacit.language.port import LanguageModel
 from tacit.learn.reading.tongue import Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.lifecycle.concluded import (
@@ -30,11 +28,12 @@ from tacit.lifecycle.concluded import (
 )
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
-from tacit.model.memory import Memory
-from tacit.model.message import Role
-from tacit.model.words import Kind, State
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
 from tacit.prompt.fence import clip, inert
-from tacit.screening.instructions import suspicious
+from tacit.records.conversation import Role
+from tacit.records.memory import Kind, Memory, State
+from tacit.screening.instructions import find_instruction
 from tacit.store import pairs, sessions, writes
 from tacit.store.core import Store
 from tacit.store.sessions import Session
@@ -80,7 +79,7 @@ class _Look:
         """What reads like an instruction is left out."""
         lines = [f"(conversation of {inert(self.speaker)} on {self.day})"]
         for turn in self.turns:
-            if suspicious(turn.content) is None:
+            if find_instruction(turn.content) is None:
                 said = clip(inert(turn.content), _TURN_MAX_CHARS)
                 lines.append(f"({'person' if turn.role == Role.USER else 'assistant'}) {said}")
         return "\n".join(lines)[: limits.SUMMARY_TEXT_MAX_CHARS]
@@ -117,8 +116,8 @@ class _Summarising:
         """A conversation to summarise, and the last person who has none left; None for the latter
         where nobody is left."""
         now, audiences = self.store.clock(), self.store.audiences
-        still = now - timedelta(minutes=limits.SUMMARY_STILL_MINUTES)
-        for _ in range(limits.OWNERS_AT_ONCE_COUNT):
+        still = now - timedelta(minutes=limits.SUMMARY_IDLE_MINUTES)
+        for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
                 owner = pairs.next_owner(connection, space, after)
                 if owner is None:

@@ -46,7 +46,7 @@ class OperatorAccess:
             looks.note(w, self._actor, word, shown, concerned(w, found))
             return found
 
-        for _ in range(limits.CATCH_UPS_MAX_COUNT):
+        for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
             try:
                 return self._write(noted)
             except words.Behind:

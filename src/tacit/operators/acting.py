@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tacit.disclosure.change import effective_visibility
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.learn import remember as learning
 from tacit.learn.floor import find_floor, join_words
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import erase_source, quarantine, sources
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle import revert as reverting
-from tacit.model import draft, text
-from tacit.model.memory import Memory
-from tacit.model.results import Erased, Quarantined, Reverted
-from tacit.model.words import Event, Visibility
 from tacit.operators.access import OperatorAccess
+from tacit.policy.permissions import effective_visibility
+from tacit.records import drafts, validation
+from tacit.records.memory import HistoryEvent, Memory, Visibility
+from tacit.records.results import Erased, Quarantined, Reverted
 from tacit.store import writes
 from tacit.store.rows import counted_subjects
 from tacit.store.writes import Writing
@@ -28,9 +27,9 @@ class OperatorActs(OperatorAccess):
     def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
         """Put other words in its place. They are nobody's own: the memory loses its speaker.
         `if_version` is the version you read: if it moved on, Conflict."""
-        wording = text.content(content)
+        wording = validation.parse_content(content)
         if if_version is not None:
-            text.whole("if_version", if_version, 1, 2**31)
+            validation.parse_int("if_version", if_version, 1, 2**31)
 
         def work(w: Writing) -> None:
             memory = _held(w, id)
@@ -70,21 +69,24 @@ class OperatorActs(OperatorAccess):
         return erasing.finish(self._storage, done)
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
-        wanted = text.choice("visibility", visibility, Visibility)
+        wanted = validation.parse_enum("visibility", visibility, Visibility)
 
         def work(w: Writing) -> None:
             memory = _held(w, id)
             if wanted.rank > effective_visibility(memory).rank:
                 raise InvalidInput("visibility", "only the owner raises it")
             changed = replace(memory, visibility=wanted, updated_at=w.at)
-            writes.change(w, changed, Event.UPDATE, "updated", {"fields": f"visibility {wanted}"})
+            writes.change(
+                w, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
+            )
 
         self._write(work)
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """People by their keys: an operator knows nobody by name."""
         named = tuple(
-            keys.identity(one, "who") or _unnamed(one) for one in draft.people("who", who)
+            external_keys.parse_identity(one, "who") or _unnamed(one)
+            for one in drafts.parse_people("who", who)
         )
         self._write(lambda w: learning.withhold(w, _held(w, id), named))
 
@@ -93,7 +95,7 @@ class OperatorActs(OperatorAccess):
         (`telegram:-100/42`), `agent:NAME` or `role:tool`. What people said themselves since stays;
         done again, it finds nothing more to do. A dry run counts, and changes nothing."""
         origin = sources.parse(source)
-        rehearsal = text.flag("dry_run", dry_run)
+        rehearsal = validation.parse_bool("dry_run", dry_run)
         done = reverting.revert(self._write, origin, dry_run=rehearsal)
         if not rehearsal:
             self._runtime.wake_indexer()
@@ -117,7 +119,7 @@ class OperatorActs(OperatorAccess):
 
 
 def _held(w: Writing, id: str, *, turns: bool = False) -> Memory:
-    good = text.memory_id(id)
+    good = validation.parse_memory_id(id)
     memory = writes.held(w, good) if good is not None else None
     if memory is None or (memory.is_turn and not turns):
         raise NotFound

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from tacit import console_limits, limits
-from tacit.model.activity import DayCounts, Happened
-from tacit.model.graph import Graph
-from tacit.model.memory import Memory
-from tacit.model.results import Page
-from tacit.model.words import State
+from tacit import limits
 from tacit.operators.access import OperatorAccess
+from tacit.records.memory import Memory, State
+from tacit.records.results import ActivityEntry, DayCounts, Graph, Page
 from tacit.store import activity, browsing, everybody
 from tacit.store.browsing import Owned
 from tacit.store.listing import Filter
@@ -28,20 +25,18 @@ class OperatorActivity(OperatorAccess):
         since: datetime | None = None,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Happened]:
+    ) -> Page[ActivityEntry]:
         """What happened to memories, newest first, and whose they are."""
         wanted, most = stretch(since, cursor), page_of(limit)
 
-        def work(w: Writing) -> tuple[Page[Happened], Iterable[Seen]]:
+        def work(w: Writing) -> tuple[Page[ActivityEntry], Iterable[Seen]]:
             found = activity.of_space(w.connection, w.space, wanted, most + 1)
             page = page_with(found, most)
             return page, {Owned(one.memory_id, one.owner) for one in page}
 
         return self._read_logged("activity", work)
 
-    def activity_days(
-        self, days: int = console_limits.ACTIVITY_DEFAULT_DAYS
-    ) -> tuple[DayCounts, ...]:
+    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """How often what happened on each of the last days, in UTC, today last."""
         count = days_of(days)
 
@@ -52,7 +47,7 @@ class OperatorActivity(OperatorAccess):
 
         return self._read_logged("activity_days", work)
 
-    def graph(self, *, limit: int = console_limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """The newest active memories, with the people whom they are about and who said them, by the
         names that these go by and that the owners of these memories have for them. What there was
         no room for is counted as `browse_count` counts."""

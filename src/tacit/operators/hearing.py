@@ -9,21 +9,18 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from tacit import console_limits, limits
-from tacit.disclosure.explain import hearing_of, settled
+from tacit import limits
 from tacit.errors import NotFound
-from tacit.identity.resolve import Asking, parse
-from tacit.model import question as questions
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.hearing import Hearers, Hearing, Room
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Page, Recalled
-from tacit.model.search import EVERYTHING, Search
-from tacit.model.words import Visibility
+from tacit.identity.resolution import RawRequest, parse_request
 from tacit.operators.looking import OperatorLooks
+from tacit.policy.rules import decide_with_precedence, preview_decision
 from tacit.recall.answer import Answer
+from tacit.records import queries as questions
+from tacit.records import validation
+from tacit.records.memory import Memory, Visibility
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.request import Chat, Request, Requester
+from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Page, Recalled
 from tacit.store import candidates, hearers, rooms, writes
 from tacit.store.writes import Writing
 
@@ -33,12 +30,12 @@ T = TypeVar("T")
 class OperatorHearing(OperatorLooks):
     def rooms(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Room]:
+    ) -> Page[AudienceChat]:
         """The groups of the space, with who is there."""
-        most = text.whole("limit", limit, 1, console_limits.ROOMS_MAX_COUNT)
+        most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
         after = rooms.behind(cursor)
 
-        def work(w: Writing) -> tuple[Page[Room], Iterable[Memory]]:
+        def work(w: Writing) -> tuple[Page[AudienceChat], Iterable[Memory]]:
             ids = rooms.every(w.connection, w.space, most + 1, after)
             found = rooms.opened(w.connection, w.space, ids[:most])
             shown = tuple(found.to_audience_chat(place) for place in found.places)
@@ -51,29 +48,36 @@ class OperatorHearing(OperatorLooks):
         self,
         chat: Chat,
         asked_by: Requester | None,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Hearing]:
+    ) -> Page[AudiencePreview]:
         """The memories that `browse` finds, and of each whether it would be said to somebody in
         some chat of the space, and by which rule."""
-        asking, browsed = parse(asked_by, chat), self._browse_page(search, limit, cursor)
+        asking, browsed = parse_request(asked_by, chat), self._browse_page(search, limit, cursor)
 
-        def work(w: Writing) -> tuple[Page[Hearing], Iterable[Memory]]:
+        def work(w: Writing) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
             found, request = browsed(w), self._resolve_request(w, asking)
-            heard = tuple(hearing_of(memory, settled(request, memory)) for memory in found)
+            heard = tuple(
+                preview_decision(memory, decide_with_precedence(request, memory))
+                for memory in found
+            )
             return Page(items=heard, cursor=found.cursor), found.items
 
         return self._read_logged("hearing", work)
 
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Who would hear one memory: in each group, whoever asks there, and alone. With
         `visibility`, who would if that were set; nothing is changed."""
-        wanted = None if visibility is None else text.choice("visibility", visibility, Visibility)
-        good = text.memory_id(id)
+        wanted = (
+            None
+            if visibility is None
+            else validation.parse_enum("visibility", visibility, Visibility)
+        )
+        good = validation.parse_memory_id(id)
 
-        def work(w: Writing) -> tuple[Hearers, Iterable[Memory]]:
+        def work(w: Writing) -> tuple[AudienceReport, Iterable[Memory]]:
             memory = writes.held(w, good) if good is not None else None
             if memory is None or memory.is_turn:
                 raise NotFound
@@ -90,8 +94,8 @@ class OperatorHearing(OperatorLooks):
         top_k: int = limits.RECALL_DEFAULT_COUNT,
     ) -> list[Recalled]:
         """What would come to mind if somebody asked this in some chat. Nothing counts as used."""
-        asking = parse(asked_by, chat)
-        question = questions.parse(query, top_k, {}, self._options.categories)
+        asking = parse_request(asked_by, chat)
+        question = questions.parse_recall_query(query, top_k, {}, self._options.categories)
 
         def read(work: Callable[[Connection, Request], T]) -> T:
             return self._storage.read(self._space, asking, work, union=self._options.union)
@@ -110,7 +114,7 @@ class OperatorHearing(OperatorLooks):
 
         return self._read_logged("recalled", work)
 
-    def _resolve_request(self, w: Writing, asking: Asking) -> Request:
+    def _resolve_request(self, w: Writing, asking: RawRequest) -> Request:
         resolve = self._storage.requests.resolve
         return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
 

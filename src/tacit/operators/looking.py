@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from tacit import limits
 from tacit.errors import NotFound
-from tacit.model import text
-from tacit.model.cursor import decode, encode
-from tacit.model.looks import Look
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.results import Page
-from tacit.model.search import EVERYTHING, Search
 from tacit.operators.access import OperatorAccess
+from tacit.records import validation
+from tacit.records.memory import HistoryEntry, Memory
+from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.results import AccessLogEntry, Page
 from tacit.store import browsing, looks, reads, writes
 from tacit.store.looks import Seen
 from tacit.store.writes import Writing
@@ -23,7 +21,7 @@ from tacit.views.sought import Sought, sought
 class OperatorLooks(OperatorAccess):
     def browse(
         self,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
@@ -38,7 +36,7 @@ class OperatorLooks(OperatorAccess):
 
         return self._read_logged("browse", work)
 
-    def browse_count(self, search: Search = EVERYTHING) -> int:
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
         """How many there are to `browse`, on all its pages; from a thousand on, a thousand. That
         there is one of somebody's that fits a search is told to them. How many there are in all
         says nothing of anybody."""
@@ -46,7 +44,7 @@ class OperatorLooks(OperatorAccess):
 
         def work(w: Writing) -> tuple[int, Iterable[Seen]]:
             chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
-            if search == EVERYTHING:
+            if search == MATCH_ALL:
                 return browsing.count(w, chosen, owners), ()
             found = browsing.owned(w, chosen, owners)
             return len(found), found
@@ -75,12 +73,12 @@ class OperatorLooks(OperatorAccess):
 
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Look]:
+    ) -> Page[AccessLogEntry]:
         """Who looked at what in the space, newest first."""
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
-        def work(w: Writing) -> tuple[Page[Look], Iterable[Memory]]:
+        def work(w: Writing) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
             return looks.page(looks.of_space(w, after, most + 1), most), ()
 
         return self._read_logged("looks", work)
@@ -90,24 +88,24 @@ class OperatorLooks(OperatorAccess):
     ) -> Callable[[Writing], Page[Memory]]:
         """A page of the space, for a look to find."""
         wanted = self._parse_search(search)
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
         def work(w: Writing) -> Page[Memory]:
             chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
             found = browsing.page(w, replace(chosen, after=after), owners, most + 1)
             shown = tuple(found[:most])
-            return Page(items=shown, cursor=encode(shown[-1]) if len(found) > most else None)
+            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
 
         return work
 
     def _parse_search(self, search: Search) -> Sought:
         known = self._options.categories
-        return sought(search, lambda name: text.category(name, known), operator=True)
+        return sought(search, lambda name: validation.parse_category(name, known), operator=True)
 
 
 def _held(w: Writing, id: str) -> Memory:
-    good = text.memory_id(id)
+    good = validation.parse_memory_id(id)
     memory = writes.held(w, good) if good is not None else None
     if memory is None or memory.is_turn:
         raise NotFound

@@ -9,14 +9,13 @@ from dataclasses import replace
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.model import text
-from tacit.model.cursor import decode, encode
-from tacit.model.memory import Memory
-from tacit.model.people import Person
-from tacit.model.results import Page
-from tacit.model.words import State
+from tacit.identity import external_keys
 from tacit.operators.access import OperatorAccess
+from tacit.records import validation
+from tacit.records.accounts import Person
+from tacit.records.memory import Memory, State
+from tacit.records.queries import decode_cursor, encode_cursor
+from tacit.records.results import Page
 from tacit.store import browsing, everybody
 from tacit.store.identities import around
 from tacit.store.listing import Filter
@@ -34,9 +33,13 @@ class OperatorPeople(OperatorAccess):
         """Everybody in the space, or those whom somebody calls by a name that begins like this:
         with all their identities, and all that anybody calls them. By a key or an id, that one.
         They are told of it, and so is who calls them so."""
-        begun = None if name is None else text.said_identifier("name", name, limits.NAME_MAX_CHARS)
-        who = None if begun is None else keys.identity(begun, "name")
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        begun = (
+            None
+            if name is None
+            else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
+        )
+        who = None if begun is None else external_keys.parse_identity(begun, "name")
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decoded(cursor)
 
         def work(w: Writing) -> tuple[Page[Person], Iterable[Memory]]:
@@ -54,18 +57,18 @@ class OperatorPeople(OperatorAccess):
     ) -> Page[Memory]:
         """What is remembered about a person, whoever said it, newest first. By a key or an id:
         an operator knows nobody by name."""
-        who = keys.identity(person, "person")
+        who = external_keys.parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
         def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
             same = around(w.connection, w.space, [who]).current_identities(who)
             wanted = Filter(state=State.ACTIVE.value, about=tuple(sorted(same)))
             found = browsing.page(w, replace(wanted, after=after), None, most + 1)
             shown = tuple(found[:most])
-            following = encode(shown[-1]) if len(found) > most else None
+            following = encode_cursor(shown[-1]) if len(found) > most else None
             return Page(items=shown, cursor=following), shown
 
         return self._read_logged("about", work)
@@ -87,6 +90,6 @@ def _decoded(cursor: str | None) -> str:
         plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if keys.identity(plain, "cursor") is None:
+    if external_keys.parse_identity(plain, "cursor") is None:
         raise InvalidInput("cursor", "is not one we gave; start again without it")
     return plain

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tacit import limits
-from tacit.model.results import Change
-from tacit.model.tokens import Count, within
 from tacit.prompt.fence import fenced, label
 from tacit.prompt.lines import Line, heading, named, said
+from tacit.records.results import Change
+from tacit.records.text import TokenCounter, count_parts_within
 
 _SIGNS = {
     "created": "+",
@@ -78,7 +78,7 @@ def fresh(
     *,
     lines: Mapping[str, Line],
     budget_tokens: int,
-    count: Count,
+    count: TokenCounter,
 ) -> str:
     """The fenced part, never more tokens than the budget; the empty text where nothing fits.
 
@@ -86,7 +86,7 @@ def fresh(
     """
     news = header(changes, since, lines)
     parts = [*news, *(f"- {bullet}" for bullet in bullets)]
-    fitting = within(parts, budget_tokens, count, join=fenced)
+    fitting = count_parts_within(parts, budget_tokens, count, join=fenced)
     if fitting == 0 or (news and fitting == 1):  # a header without a bullet tells nothing
         return ""
     return fenced(parts[:fitting])

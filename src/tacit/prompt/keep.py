@@ -13,13 +13,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.orders import is_for
-from tacit.disclosure.redact import redact
-from tacit.model.memory import Memory
-from tacit.model.question import Question
-from tacit.model.request import Request
-from tacit.model.results import Block
-from tacit.model.tokens import Count
+from tacit.policy.redaction import may_enter_prompt, redact_memory
 from tacit.prompt import noted, notes_block
 from tacit.prompt.block import Rendered, render
 from tacit.prompt.lines import line_of
@@ -29,6 +23,11 @@ from tacit.recall.narrow import mask
 from tacit.recall.recollection import Recollection
 from tacit.recall.shelf import Whole
 from tacit.recall.within import Within
+from tacit.records.memory import Memory
+from tacit.records.queries import RecallQuery
+from tacit.records.request import Request
+from tacit.records.results import Block
+from tacit.records.text import TokenCounter
 from tacit.store import candidates, notes, snapshots
 from tacit.store.audiences import Audiences
 from tacit.store.reads import Found
@@ -60,10 +59,10 @@ class Blocks:
         self._lock = Lock()
 
     def block(
-        self, connection: Connection, request: Request, wanted: Wanted, count: Count
+        self, connection: Connection, request: Request, wanted: Wanted, count: TokenCounter
     ) -> Block:
         """The same within reach, and nothing of it expired: the same block."""
-        whole = Question(text="", categories=wanted.categories)
+        whole = RecallQuery(text="", categories=wanted.categories)
         within = self._retriever.candidates(connection, request, whole)
         if wanted.style is Style.SUMMARY:
             wanted = replace(wanted, notes_revision=notes.revision(connection, request.space))
@@ -78,7 +77,7 @@ class Blocks:
             built, until = self._build(connection, request, within, wanted, whole, count)
         with self._lock:
             self._cache[key] = (within, until, built)
-            if len(self._cache) > limits.BLOCKS_KEPT_MAX_COUNT:
+            if len(self._cache) > limits.BLOCKS_CACHED_MAX_COUNT:
                 self._cache.popitem(last=False)
         return built
 
@@ -88,8 +87,8 @@ class Blocks:
         request: Request,
         within: Within,
         wanted: Wanted,
-        whole: Question,
-        count: Count,
+        whole: RecallQuery,
+        count: TokenCounter,
     ) -> tuple[Block, int]:
         codes = self._retriever.index_cache.codes
         shown = mask(connection, request, whole, within, codes)
@@ -103,7 +102,9 @@ class Blocks:
         while True:
             ids = [within.id(at) for at in _foremost(within, positions, wanted.items_max)]
             found = self._read_memories(connection, request, ids)
-            others = {id for id, (memory, _) in found.items() if not is_for(request, memory)}
+            others = {
+                id for id, (memory, _) in found.items() if not may_enter_prompt(request, memory)
+            }
             if not others:
                 break
             # Orders that others gave take nobody's place.
@@ -112,7 +113,7 @@ class Blocks:
             )
         called = within.names.labels
         lines = [
-            line_of(redact(request, memory, called), within.names.labels_of(memory.subjects))
+            line_of(redact_memory(request, memory, called), within.names.labels_of(memory.subjects))
             for memory, _ in found.values()
         ]
         limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
@@ -133,7 +134,7 @@ class Blocks:
         return found
 
     def _build_notes(
-        self, connection: Connection, request: Request, wanted: Wanted, count: Count
+        self, connection: Connection, request: Request, wanted: Wanted, count: TokenCounter
     ) -> tuple[Block, int]:
         """The same moment, the same categories: what is new waits here too."""
         news = snapshots.news(connection, request, wanted.thread, wanted.taken_at)
@@ -164,7 +165,9 @@ class Blocks:
         return _block(rendered, rendered.cut, wanted, count), until
 
 
-def _block(rendered: Rendered, cut: Mapping[str, int], wanted: Wanted, count: Count) -> Block:
+def _block(
+    rendered: Rendered, cut: Mapping[str, int], wanted: Wanted, count: TokenCounter
+) -> Block:
     return Block(
         text=rendered.text,
         revision=wanted.taken_at,

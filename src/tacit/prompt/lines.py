@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tacit import limits
-from tacit.model.filing import is_done
-from tacit.model.key_text import show_with_key
-from tacit.model.memory import Memory
-from tacit.model.words import Trust
 from tacit.prompt.fence import NOTHING, clip, inert, label
+from tacit.records.memory import Memory, Trust
+from tacit.records.notes import is_task_done
+from tacit.records.text import show_with_key
 
 _SAID = "It is said that "
 _SAID_BY = " said that "
@@ -52,7 +51,7 @@ def line_of(memory: Memory, about: Iterable[str] = ()) -> Line:
         speaker=by,
         hearsay=_is_hearsay(memory),
         inferred=memory.inferred or memory.trust is Trust.INFERRED,
-        done=is_done(memory),
+        done=is_task_done(memory),
         pinned=memory.pinned,
         importance=memory.importance,
     )

@@ -11,16 +11,22 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.orders import is_for
-from tacit.disclosure.redact import redact
-from tacit.model.filing import item_of
-from tacit.model.memory import Memory
-from tacit.model.notes import Head, Item, Note, NoteSummary, Place, Progress, Section
-from tacit.model.request import Request
-from tacit.model.words import ChatKind
+from tacit.policy.redaction import may_enter_prompt, redact_memory
 from tacit.prompt.lines import hedge, line_of
 from tacit.recall.names import Names
 from tacit.recall.reach import known_to
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.notes import (
+    Frontmatter,
+    Note,
+    NoteItem,
+    NoteRef,
+    NoteSummary,
+    Section,
+    TaskProgress,
+    item_from_memory,
+)
+from tacit.records.request import Request
 from tacit.store import note_boxes, notes
 from tacit.store.audiences import Audiences
 from tacit.store.notes import NoteRow, Rows
@@ -55,7 +61,7 @@ def first_day(at: datetime, days: int) -> date:
 
 def index(
     connection: Connection, audiences: Audiences, request: Request, usable: Usable
-) -> list[tuple[Item, Memory]]:
+) -> list[tuple[NoteItem, Memory]]:
     """What a person wants kept, under all their identities: where nobody but they listen."""
     if not request.private:
         return []
@@ -65,7 +71,7 @@ def index(
     ]
     heard = notes.readable(connection, audiences, request, paths)
     found = {
-        memory.id: (item_of(memory, row.section, row.added_on), memory)
+        memory.id: (item_from_memory(memory, row.section, row.added_on), memory)
         for path in paths
         for row, memory in heard[path]
         if usable(memory)
@@ -108,9 +114,9 @@ def of_rows(
     called = Names(request, known_to(connection, request)).labels
     heard = {
         path: [
-            (item, redact(request, memory, called))
+            (item, redact_memory(request, memory, called))
             for item, memory in told
-            if is_for(request, memory)
+            if may_enter_prompt(request, memory)
         ]
         for path, told in heard.items()
     }
@@ -180,9 +186,11 @@ def _labelled(line: str) -> tuple[str, str]:
     return (label, rest.strip()) if label in _LABELS else ("", "")
 
 
-def _progress(rows: Rows, section: Section) -> Progress:
-    boxes = [item_of(memory, section).done for row, memory in rows if row.section is section]
-    return Progress(done=sum(map(bool, boxes)), total=len(boxes))
+def _progress(rows: Rows, section: Section) -> TaskProgress:
+    boxes = [
+        item_from_memory(memory, section).done for row, memory in rows if row.section is section
+    ]
+    return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 
 def note_of(told: Told, request: Request) -> Note:
@@ -191,8 +199,8 @@ def note_of(told: Told, request: Request) -> Note:
     row = told.row
     own = request.private and _is_private(row)
     return Note(
-        place=Place(kind=row.kind, subject=row.subject, day=row.day, session=row.session),
-        head=Head(
+        place=NoteRef(kind=row.kind, subject=row.subject, day=row.day, session=row.session),
+        head=Frontmatter(
             created_at=row.created_at if own else min(m.created_at for m in told.memories),
             updated_at=row.updated_at if own else told.newest,
             summary=told.summary.summary,
@@ -204,6 +212,6 @@ def note_of(told: Told, request: Request) -> Note:
             contact_id=row.contact_id if own else None,
             contact_nickname=row.contact_nickname if own else None,
         ),
-        items=tuple(item_of(memory, item.section) for item, memory in told.rows),
+        items=tuple(item_from_memory(memory, item.section) for item, memory in told.rows),
         links=row.links if own else (),
     )

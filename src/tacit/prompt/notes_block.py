@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit import limits
-from tacit.model.notes import NoteSummary
 from tacit.prompt.block import Rendered
 from tacit.prompt.fair import rank
 from tacit.prompt.fence import fenced, inert, label
 from tacit.prompt.lines import Line, said
+from tacit.records.notes import NoteSummary
 
 LONG_TERM = "long_term"  # what `cut` counts by
 SHORT_TERM = "short_term"

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from tacit import limits
-from tacit.model.memory import Memory
-from tacit.model.question import Question
-from tacit.model.results import Signals
 from tacit.recall import shelf as s
 from tacit.recall.dates import date_terms
 from tacit.recall.narrow import Mask
@@ -20,6 +17,9 @@ from tacit.recall.understand import Asked
 from tacit.recall.weights import WEIGHTS
 from tacit.recall.why import sentence
 from tacit.recall.within import Within
+from tacit.records.memory import Memory
+from tacit.records.queries import RecallQuery
+from tacit.records.results import Signals
 from tacit.store.candidates import Edge
 from tacit.store.reads import Found
 
@@ -49,7 +49,7 @@ class Answer:
 
 
 def ranked(
-    scores: Scores, kept: Mask, owned: Mask, within: Within, question: Question
+    scores: Scores, kept: Mask, owned: Mask, within: Within, question: RecallQuery
 ) -> list[Ranked]:
     fits = kept & scores.fits & (scores.similarity >= question.threshold)
     positions = np.flatnonzero(fits)

@@ -15,14 +15,13 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.redact import sees_all
-from tacit.model.memory import Memory
-from tacit.model.request import Decision, Request
-from tacit.model.words import State
+from tacit.policy.redaction import can_see_all_fields
 from tacit.recall import shelf as s
 from tacit.recall.library import Library
 from tacit.recall.shelf import Shelf
 from tacit.recall.within import Within
+from tacit.records.memory import Memory, State
+from tacit.records.request import Decision, Request
 from tacit.store import candidates, listing, reads
 from tacit.store.core import Store
 from tacit.store.listing import Filter
@@ -107,7 +106,7 @@ def _worded(
     """As it was said then, if this requester may hear that wording."""
     if memory.is_turn or memory.version == 1:
         # When its fields last changed is the owner's to know.
-        seen = sees_all(request, memory)
+        seen = can_see_all_fields(request, memory)
         return memory if seen else replace(memory, updated_at=memory.created_at)
     heard = reads.versions(connection, store.audiences, request, memory)
     known = [one for one in heard if one.created_at <= moment]

@@ -9,7 +9,7 @@ from datetime import MAXYEAR, date, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.model.stems import stem
+from tacit.records.text import stem_word
 
 MICROS_A_DAY = 86_400_000_000
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -17,7 +17,7 @@ _MONTHS = [
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 ]  # fmt: skip
-_STEMS = [stem(month) for month in _MONTHS]
+_STEMS = [stem_word(month) for month in _MONTHS]
 _MONTH = "|".join(_MONTHS)
 _TELLS_TIME = re.compile(
     r"\b(yesterday|today|tonight|tomorrow|ago|last|next|recently|since|weekend|weeks?|months?"

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed, StoreError
-from tacit.model.results import Embedding
+from tacit.records.results import EmbeddingStatus
 from tacit.store import missing
 from tacit.store.core import Store
 from tacit.store.missing import Unembedded
-from tacit.telemetry.measures import EMBEDDING_FAILURES
+from tacit.telemetry.metrics import EMBEDDING_FAILURES
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Indexing:
         after = ""
         while not self._closing.is_set():
             with database.read() as connection:
-                most = limits.EMBEDDED_AT_ONCE_COUNT
+                most = limits.EMBEDDING_BATCH_COUNT
                 some = missing.page(connection, space, model, after, most)
             if not some:
                 break
@@ -118,12 +118,12 @@ class Indexing:
 
         return self._store.database.write(work)
 
-    def status(self, space: str) -> Embedding:
+    def status(self, space: str) -> EmbeddingStatus:
         with self._store.database.read() as connection:
             done, total = missing.counts(connection, space, self._embedder.name)
         with self._lock:
             running = self._thread is not None and self._thread.is_alive()
-        return Embedding(
+        return EmbeddingStatus(
             model=self._embedder.name,
             dimension=self._embedder.dimension,
             done=done,

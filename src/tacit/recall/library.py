@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model.people import Person
-from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.names import Names
 from tacit.recall.shelf import Codes, Places, Shelf, Whole
 from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
+from tacit.records.accounts import Person
+from tacit.records.request import Request
 from tacit.store import candidates, meanings, partitions
 from tacit.store.candidates import Edge
 from tacit.store.dialect import Dialect
@@ -229,7 +229,7 @@ class Library:
     def _evict(self) -> None:
         with self._lock:
             count = sum(len(shelf) for shelf in self._indexes.values())
-            while len(self._indexes) > 1 and count > limits.SHELVES_MAX_COUNT:
+            while len(self._indexes) > 1 and count > limits.INDEX_CACHE_MAX_COUNT:
                 _, shelf = self._indexes.popitem(last=False)
                 count -= len(shelf)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
-from tacit.model.people import Person
-from tacit.model.request import Request
-from tacit.model.stems import words
+from tacit.records.accounts import Person
+from tacit.records.request import Request
+from tacit.records.text import split_words
 
 Known = tuple[tuple[str, ...], str, frozenset[str]]  # the words of a name, the name, whose it is
 
@@ -38,7 +38,7 @@ class Names:
             if person.identities & request.own_identities:
                 continue  # nearly everything that one keeps is about oneself
             for name in person.names:
-                parts = tuple(words(name.text))
+                parts = tuple(split_words(name.text))
                 if parts:
                     entry = (parts, name.text, person.identities)
                     self._by_first.setdefault(parts[0], []).append(entry)
@@ -52,7 +52,7 @@ class Names:
         """The names that are said in a question, with the identities they may mean."""
         if not self._by_first:
             return {}
-        asked = words(question)
+        asked = split_words(question)
         found: dict[str, frozenset[str]] = {}
         for at, word in enumerate(asked):
             for parts, name, identities in self._by_first.get(word, ()):

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit.clock import to_micros
-from tacit.model.question import Question
-from tacit.model.request import Request
-from tacit.model.words import CATEGORY_OF_KIND, Kind
 from tacit.recall import shelf as s
 from tacit.recall.shelf import Codes
 from tacit.recall.within import Within
+from tacit.records.memory import CATEGORY_OF_KIND, Kind
+from tacit.records.queries import RecallQuery
+from tacit.records.request import Request
 from tacit.store import people
 
 Mask = NDArray[np.bool_]
@@ -26,7 +26,7 @@ _FEW_COUNT = 4
 
 
 def mask(
-    connection: Connection, request: Request, question: Question, within: Within, codes: Codes
+    connection: Connection, request: Request, question: RecallQuery, within: Within, codes: Codes
 ) -> Mask:
     facts = within.facts
     kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
@@ -91,7 +91,7 @@ def own(request: Request, within: Within, codes: Codes) -> Mask:
     return _among(within, s.OWNER, request.own_identities, codes)
 
 
-def _unasked(question: Question, within: Within, codes: Codes) -> Mask:
+def _unasked(question: RecallQuery, within: Within, codes: Codes) -> Mask:
     """How-tos come only to those who ask for them."""
     filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
     if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):

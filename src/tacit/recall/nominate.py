@@ -9,13 +9,12 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model.key_text import joined
-from tacit.model.request import Request
-from tacit.model.terms import terms
 from tacit.recall.library import Held
 from tacit.recall.own_topics import own_topics
 from tacit.recall.reach import held_of
 from tacit.recall.shelf import Floats
+from tacit.records.request import Request
+from tacit.records.text import join_neighbors, split_terms
 from tacit.store import candidates, listing
 from tacit.store.core import Store
 from tacit.store.listing import Filter
@@ -30,10 +29,12 @@ def nominees(
     vector: Floats | None,
     only: frozenset[str] | None,
 ) -> Held:
-    asked, own = terms(question), own_topics(question)
-    said = [word for topic in own for word in terms(" ".join(sorted(topic.search_words)))]
-    words = tuple(dict.fromkeys([*asked, *joined(asked), *said]))[: limits.RECALL_WORDS_MAX_COUNT]
-    dialect, most = store.database.dialect, limits.NOMINEES_COUNT
+    asked, own = split_terms(question), own_topics(question)
+    said = [word for topic in own for word in split_terms(" ".join(sorted(topic.search_words)))]
+    words = tuple(dict.fromkeys([*asked, *join_neighbors(asked), *said]))[
+        : limits.RECALL_WORDS_MAX_COUNT
+    ]
+    dialect, most = store.database.dialect, limits.CANDIDATES_COUNT
     found: Held = {}
     for request in requests:
         ids: set[str] = set()

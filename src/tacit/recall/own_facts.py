@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.model.request import Request
-from tacit.model.words import Trust
 from tacit.recall import shelf as s
 from tacit.recall.own_topics import Topic, known_slots, openings
 from tacit.recall.shelf import Codes, Floats
 from tacit.recall.weights import WEIGHTS as W
 from tacit.recall.within import Within
+from tacit.records.memory import Trust
+from tacit.records.request import Request
 
 Mask = NDArray[np.bool_]
 

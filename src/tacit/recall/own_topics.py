@@ -10,8 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tacit.model.key_text import key_words
-from tacit.model.stems import fold, stem, words
+from tacit.records.text import fold_text, key_words, split_words, stem_word
 
 _ADVERBS = "currently|now|still|actually|usually|really|even|also|been|just|have|am|to|mostly"
 _LEAD = (
@@ -95,22 +94,22 @@ def known_slots() -> frozenset[str]:
 def opening(content: str, key: str | None) -> str:
     """Of whom or what a memory speaks first, as a word that `openings` holds where it is the
     person. A value speaks of what its key names."""
-    named = words(" ".join(key_words(key))) if key is not None else []
+    named = split_words(" ".join(key_words(key))) if key is not None else []
     if named:
-        return f"{_MINE} {stem(named[-1])}"
+        return f"{_MINE} {stem_word(named[-1])}"
     if _SELF.match(content):
         return _SELF_WORD
     owned = _OWNED.match(content)
     if owned is not None:
-        of = _MINE if owned["mine"] else fold(owned["name"])
-        return f"{of} {stem(fold(owned['what']))}"
-    first = words(content[:_OPENING_MAX_CHARS])[:1]
+        of = _MINE if owned["mine"] else fold_text(owned["name"])
+        return f"{of} {stem_word(fold_text(owned['what']))}"
+    first = split_words(content[:_OPENING_MAX_CHARS])[:1]
     return first[0] if first else ""
 
 
 def openings(topic: Topic, names: Collection[str]) -> frozenset[str]:
     """How facts begin that tell this of a person of these names."""
-    called = {one for name in names for one in words(name)[:1]}
+    called = {one for name in names for one in split_words(name)[:1]}
     owned = {f"{of} {what}" for of in {_MINE, *called} for what in topic.name_stems}
     return frozenset({_SELF_WORD, *called, *owned})
 
@@ -133,8 +132,8 @@ def _topic(entry: Mapping[str, Any]) -> Topic:
     said, named = entry["says"].split(), entry["names"].split()
     return Topic(
         slots=frozenset(entry["slots"].split()),
-        content_stems=frozenset(map(stem, map(fold, said))),
-        name_stems=frozenset(map(stem, map(fold, named))),
+        content_stems=frozenset(map(stem_word, map(fold_text, said))),
+        name_stems=frozenset(map(stem_word, map(fold_text, named))),
         search_words=frozenset([*said, *named, *(f"{word}s" for word in said)]),
         question_pattern=re.compile("|".join(f"(?:{one})" for one in patterns)),
     )

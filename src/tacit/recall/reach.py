@@ -19,13 +19,12 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Branch, Door
-from tacit.model.people import Person
-from tacit.model.request import Request
+from tacit.policy.predicate import AccessPath, PredicateBranch, predicate_parameters
 from tacit.recall import shelf as s
 from tacit.recall.library import Held, Library
 from tacit.recall.within import Within
+from tacit.records.accounts import Person
+from tacit.records.request import Request
 from tacit.store import candidates, partitions, people
 from tacit.store.candidates import Candidate
 from tacit.store.partitions import Revisions
@@ -110,7 +109,7 @@ class Reach:
         revisions: Revisions,
         number: int,
         owner: str | None,
-        branch: Branch,
+        branch: PredicateBranch,
     ) -> set[str] | None:
         """The ids that this may have changed; None where all of it was asked for anew. Of one owner
         only what changed since is, unless something of theirs was erased."""
@@ -144,7 +143,7 @@ class Reach:
         owner: str | None,
         since: int | None = None,
     ) -> Held:
-        most = limits.REACH_MAX_COUNT
+        most = limits.PERMITTED_SET_MAX_COUNT
         found = candidates.through(connection, request, number, most + 1, owner=owner, since=since)
         key = (request.turns, number, owner)
         others = sum(len(unit.ids) for at, unit in self._branches.items() if at != key)
@@ -169,18 +168,18 @@ def held_of(found: Iterable[Candidate]) -> Held:
     return {one.id: (one.stamp, partitions.home(one.owner, one.learned_in)) for one in found}
 
 
-def _owners(request: Request, branch: Branch) -> list[str]:
-    params = parameters(request)
-    owners: list[str] = params["p_me" if branch.access_path is Door.ME else "p_here"]
+def _owners(request: Request, branch: PredicateBranch) -> list[str]:
+    params = predicate_parameters(request)
+    owners: list[str] = params["p_me" if branch.access_path is AccessPath.ME else "p_here"]
     return owners
 
 
-def _through(door: Door, request: Request, revisions: Revisions) -> Any:
+def _through(door: AccessPath, request: Request, revisions: Revisions) -> Any:
     """The revisions that a branch's answer depends on."""
-    if door is Door.ME:
+    if door is AccessPath.ME:
         doors = [partitions.person(one) for one in sorted(request.own_identities)]
         return tuple(revisions.get(one, _UNSEEN) for one in doors)
-    if door is Door.ROOM:
+    if door is AccessPath.ROOM:
         return tuple(
             revisions.get(partitions.room(one), _UNSEEN) for one in sorted(request.chat_ids)
         )
@@ -227,8 +226,8 @@ class Reaches:
         with self._lock:
             count = sum(reach.count for reach in self._permitted_sets.values())
             while len(self._permitted_sets) > 1 and (
-                count > limits.REACHES_MAX_COUNT
-                or len(self._permitted_sets) > limits.ASKERS_MAX_COUNT
+                count > limits.PERMITTED_SETS_TOTAL_MAX_COUNT
+                or len(self._permitted_sets) > limits.PERMITTED_SETS_CACHED_MAX_COUNT
             ):
                 _, reach = self._permitted_sets.popitem(last=False)
                 count -= reach.count

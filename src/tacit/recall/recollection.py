@@ -11,11 +11,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.orders import is_for
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed
-from tacit.model.question import MEMORIES, TURNS, Question
-from tacit.model.request import Request
+from tacit.policy.redaction import may_enter_prompt
 from tacit.recall import nominate
 from tacit.recall.answer import Answer, ranked, told, wanted
 from tacit.recall.as_of import as_of
@@ -26,11 +24,13 @@ from tacit.recall.score import score
 from tacit.recall.shelf import Floats
 from tacit.recall.understand import understand
 from tacit.recall.within import Within
+from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
+from tacit.records.request import Request
 from tacit.store import candidates
 from tacit.store.core import Store
 from tacit.store.reads import Found
 from tacit.store.writes import NO_VECTORS, Vectors
-from tacit.telemetry.measures import EMBEDDING_FAILURES
+from tacit.telemetry.metrics import EMBEDDING_FAILURES
 
 T = TypeVar("T")
 Tell = Callable[[Connection, Request, Answer], T]
@@ -55,7 +55,7 @@ class Recollection:
         self._permitted_sets = Reaches(self.index_cache)
         self._cached_vector = lru_cache(maxsize=_QUESTIONS_KEPT_COUNT)(self._embed)
 
-    def candidates(self, connection: Connection, request: Request, question: Question) -> Within:
+    def candidates(self, connection: Connection, request: Request, question: RecallQuery) -> Within:
         """Everything the question is asked of. Too much to keep at hand is nominated from."""
         requests, only = _asked_for(request, question), question.only
         try:
@@ -74,11 +74,11 @@ class Recollection:
             within, of_categories(within, only, self.index_cache.codes)
         )
 
-    def recall(self, read: Read, question: Question, tell: Tell[T]) -> list[T]:
+    def recall(self, read: Read, question: RecallQuery, tell: Tell[T]) -> list[T]:
         """`read` runs work in a snapshot, and `tell` makes something of an answer there. No model
         is waited for inside one."""
         plain = question.text[: limits.QUESTION_MAX_CHARS]
-        if TURNS in question.include and self.embedder is not None:
+        if INCLUDE_TURNS in question.include and self.embedder is not None:
             # The names of those who speak are known only once it is known what is within reach.
             speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
             plain = understand(plain, {}, speakers).text
@@ -86,7 +86,7 @@ class Recollection:
         return read(lambda c, r: [tell(c, r, one) for one in self._answer(c, r, question, vector)])
 
     def _answer(
-        self, connection: Connection, request: Request, question: Question, vector: Floats | None
+        self, connection: Connection, request: Request, question: RecallQuery, vector: Floats | None
     ) -> list[Answer]:
         requests, codes = _asked_for(request, question), self.index_cache.codes
         within = self.candidates(connection, request, question)
@@ -108,7 +108,7 @@ class Recollection:
             best = ranked(scores, kept, owned, within, question)
             ids = wanted(best)
             here = self._read_permitted(connection, requests, ids) if found is None else found
-            others = [id for id in ids if id in here and not is_for(request, here[id][0])]
+            others = [id for id in ids if id in here and not may_enter_prompt(request, here[id][0])]
             if not others:
                 return told(here, within, scores, asked, best)
             # Orders that others gave take nobody's place.
@@ -138,7 +138,7 @@ class Recollection:
         embed. Otherwise they come later."""
         if self.embedder is None or not self.embedder.inline:
             return NO_VECTORS
-        if sum(min(len(text), _LONG_CHARS) for text in texts) > limits.EMBEDDED_INLINE_MAX_CHARS:
+        if sum(min(len(text), _LONG_CHARS) for text in texts) > limits.EMBEDDING_INLINE_MAX_CHARS:
             return NO_VECTORS
         try:
             made = self.embedder.embed(texts)
@@ -154,6 +154,6 @@ class Recollection:
         return self.embedder.embed_query(text).astype(np.float32).tobytes()
 
 
-def _asked_for(request: Request, question: Question) -> list[Request]:
-    both = {MEMORIES: request, TURNS: request.for_turns()}
-    return [both[what] for what in (MEMORIES, TURNS) if what in question.include]
+def _asked_for(request: Request, question: RecallQuery) -> list[Request]:
+    both = {INCLUDE_MEMORIES: request, INCLUDE_TURNS: request.for_turns()}
+    return [both[what] for what in (INCLUDE_MEMORIES, INCLUDE_TURNS) if what in question.include]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.library import Library
 from tacit.recall.shelf import Bits, Floats, Shelf, outline_bits
+from tacit.records.request import Request
 from tacit.store import partitions
 from tacit.store.writes import Alike
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.clock import to_micros
-from tacit.model.request import Request
 from tacit.recall import shelf as s
 from tacit.recall.dates import MICROS_A_DAY, near
 from tacit.recall.own_facts import about_requester, own_facts
@@ -23,6 +22,7 @@ from tacit.recall.standing import Standing
 from tacit.recall.understand import Asked
 from tacit.recall.weights import WEIGHTS as W
 from tacit.recall.within import Within
+from tacit.records.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

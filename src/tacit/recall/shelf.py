@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.clock import from_micros
-from tacit.model.key_text import joined, key_words
-from tacit.model.stems import fold, stems, words
-from tacit.model.words import State
 from tacit.recall.dates import date_terms, tells_time
 from tacit.recall.own_topics import opening
+from tacit.records.memory import State
+from tacit.records.text import fold_text, join_neighbors, key_words, split_words, stem_words
 from tacit.store.candidates import Edge
 from tacit.store.rows import unpacked
 
@@ -134,9 +133,9 @@ class Shelf:
         first = len(self.ids) - len(self._pending)
         for place, row in enumerate(self._pending, start=first):
             when = row.created_at if row.observed_at is None else row.observed_at
-            said = stems(row.content) + date_terms(from_micros(when))
-            named = [] if row.key is None else words(" ".join(key_words(row.key)))
-            said += stems(" ".join([*named, *joined(named)]))
+            said = stem_words(row.content) + date_terms(from_micros(when))
+            named = [] if row.key is None else split_words(" ".join(key_words(row.key)))
+            said += stem_words(" ".join([*named, *join_neighbors(named)]))
             about = unpacked(row.subjects)
             self.facts[place] = self._columns(row, when, len(said), about)
             said += [KEY_MARK + word for word in named]
@@ -201,7 +200,7 @@ class Shelf:
             code(row.trust),
             code(row.owner),
             code(row.speaker),
-            code(fold(row.name) if row.name else None),
+            code(fold_text(row.name) if row.name else None),
             code(row.agent),
             code(row.run),
             code(row.role),

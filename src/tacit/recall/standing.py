@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.model.words import Kind, Trust
 from tacit.recall import shelf as s
 from tacit.recall.shelf import Codes, Floats, Whole
 from tacit.recall.weights import WEIGHTS as W
+from tacit.records.memory import Kind, Trust
 
 _LESS_TRUSTED = {Trust.HEARSAY: 0.5, Trust.IMPORTED: 0.25, Trust.INFERRED: 0.75}
 _MIDDLE_IMPORTANCE = 3.0

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tacit import limits
-from tacit.model.key_text import joined
-from tacit.model.stems import fold, stem, stems, words
 from tacit.recall.dates import Day, asks_when, day_named
 from tacit.recall.own_topics import Topic, own_topics
 from tacit.recall.shelf import KEY_MARK
+from tacit.records.text import fold_text, join_neighbors, split_words, stem_word, stem_words
 
 _WORD = re.compile(r"\w+")
 
@@ -34,11 +33,13 @@ class Asked:
 def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]) -> Asked:
     """A speaker's name says who, not what. So it leaves the words and the meaning: the turns that
     hold it are mostly somebody else's. In a memory a name is a word like any other."""
-    said = set(words(text))
-    named = frozenset(name for name in speakers if set(words(name)) & said and _has(text, name))
-    dropped = {stem(part) for name in named for part in words(name)}
-    terms = tuple(dict.fromkeys(stems(text)))[: limits.RECALL_TERMS_MAX_COUNT]
-    pairs = _pairs(words(text)[: limits.RECALL_TERMS_MAX_COUNT])
+    said = set(split_words(text))
+    named = frozenset(
+        name for name in speakers if set(split_words(name)) & said and _has(text, name)
+    )
+    dropped = {stem_word(part) for name in named for part in split_words(name)}
+    terms = tuple(dict.fromkeys(stem_words(text)))[: limits.RECALL_TERMS_MAX_COUNT]
+    pairs = _pairs(split_words(text)[: limits.RECALL_TERMS_MAX_COUNT])
     return Asked(
         terms=tuple(term for term in terms if term not in dropped),
         speaker_terms=tuple(term for term in terms if term in dropped),
@@ -56,11 +57,11 @@ def understand(text: str, people: Mapping[str, frozenset[str]], speakers: frozen
 def _pairs(asked: list[str]) -> dict[str, str]:
     """Each two neighbors as a word of a key would be a term, and as they were asked."""
     both = [f"{one} {other}" for one, other in pairwise(asked)]
-    return dict(zip((KEY_MARK + word for word in joined(asked)), both, strict=True))
+    return dict(zip((KEY_MARK + word for word in join_neighbors(asked)), both, strict=True))
 
 
 def _has(text: str, name: str) -> bool:
-    return f" {' '.join(words(name))} " in f" {' '.join(words(text))} "
+    return f" {' '.join(split_words(name))} " in f" {' '.join(split_words(text))} "
 
 
 def _without(text: str, names: frozenset[str]) -> str:
@@ -75,8 +76,8 @@ def _as_written(text: str, terms: tuple[str, ...]) -> dict[str, str]:
     """For telling why: people know their own words, not the stems of them."""
     wanted, found = set(terms), dict[str, str]()
     for word in _WORD.findall(text):
-        folded = fold(word)
-        term = stem(folded)
+        folded = fold_text(word)
+        term = stem_word(folded)
         if term in wanted:
             found.setdefault(term, word.lower())
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.model.results import Signals
+from tacit.records.results import Signals
 
 _WORDS_SHOWN_COUNT = 4
 _CLOSE = 0.5

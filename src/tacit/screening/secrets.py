@@ -1,29 +1,701 @@
-"""Secrets are refused: what kind of secret a text holds, and never the secret itself."""
+"""Find the kind of secret that a text holds; also numbers and passwords in sentences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import Any
 
-from tacit.screening.disguise import readings
-from tacit.screening.keys import KEYS
-from tacit.screening.kind import SecretKind
-from tacit.screening.numbers import NUMBERS
-from tacit.screening.places import PLACES
-from tacit.screening.stated import STATED
-from tacit.screening.tokens import TOKENS
+from tacit.screening.secret_patterns import (
+    CONTEXT_KINDS,
+    SIGNED_KINDS,
+    TOKEN_KINDS,
+    SecretKind,
+    compile_pattern,
+    is_placeholder,
+    is_random,
+)
+from tacit.unicode import list_readings
 
-_SHAPED = (*TOKENS, *KEYS, *PLACES, *NUMBERS)
+# Secrets that are numbers, told from other numbers by their checksums: cards, accounts, SSN.
+
+# Digits that stand together, with at most three marks between two groups of them.
+_DIGIT_RUN = r"(?<![A-Za-z0-9_+])(?<!\d\.)\d+(?:[ \t\n.\-_/]{1,3}\d+)*(?![A-Za-z0-9_])"
+_DIGIT_GROUP = re.compile(r"\d+")
+_CARD_MIN_DIGITS = 13
+_CARD_MAX_DIGITS = 19
+_FIRST_GROUP_MIN_DIGITS = 4
+# First digits from and to, and how many digits such a card has.
+_ISSUERS = (
+    ("4", "4", (13, 16, 19)),  # Visa
+    ("51", "55", (16,)),  # Mastercard
+    ("2221", "2720", (16,)),
+    ("34", "34", (15,)),  # American Express
+    ("37", "37", (15,)),
+    ("6011", "6011", (16, 19)),  # Discover
+    ("644", "659", (16, 19)),
+    ("3528", "3589", (16, 19)),  # JCB
+    ("300", "305", (14,)),  # Diners Club
+    ("36", "36", (14,)),
+    ("38", "39", (14,)),
+    ("62", "62", (16, 17, 18, 19)),  # UnionPay
+    ("2200", "2204", (16,)),  # Mir
+    ("5018", "5018", (16, 18, 19)),  # Maestro
+    ("5020", "5020", (16, 18, 19)),
+    ("5038", "5038", (16, 18, 19)),
+    ("6304", "6304", (16, 18, 19)),
+    ("6759", "6763", (16, 18, 19)),
+    ("60", "60", (16,)),  # RuPay
+    ("81", "82", (16,)),
+)
+
+# Letters and digits of an account number, by country.
+_IBAN_CHARS = {
+    **dict.fromkeys(("NO",), 15),
+    **dict.fromkeys(("BE",), 16),
+    **dict.fromkeys(("DK", "FI", "FO", "GL", "NL", "SD", "FK"), 18),
+    **dict.fromkeys(("MK", "SI"), 19),
+    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "XK", "MN"), 20),
+    **dict.fromkeys(("CH", "CR", "HR", "LI", "LV"), 21),
+    **dict.fromkeys(("BG", "BH", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
+    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
+    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
+    **dict.fromkeys(("LY", "PT", "ST"), 25),
+    **dict.fromkeys(("IS", "TR"), 26),
+    **dict.fromkeys(("FR", "GR", "IT", "MC", "MR", "SM", "BI", "DJ"), 27),
+    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HU", "LB", "NI", "PL", "SV"), 28),
+    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
+    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
+    **dict.fromkeys(("MT", "SC"), 31),
+    **dict.fromkeys(("LC",), 32),
+    **dict.fromkeys(("RU",), 33),
+}
+_IBAN_START = r"(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}[A-Za-z0-9 \-.\n]"
+_IBAN_MARKS = " -.\n"
+
+_SSN = r"(?<![A-Za-z0-9_+.\-])(\d{3})([ \-])(\d{2})\2(\d{4})(?![A-Za-z0-9_]|[\-.]\d)"
+_SSN_LABELLED = (
+    r"(?i:\bssns?\b|social security (?:number|no\.?|#)|sozialversicherungsnummer der usa)"
+    r"[^\d\n]{0,20}(?<!\d)(\d{3})[ \-.]?(\d{2})[ \-.]?(\d{4})(?!\d)"
+)
+_OTHER_NUMBER = re.compile(
+    r"(?i:order|invoice|ticket|part|case|ref|reference|tracking|serial|model|item|sku|flight"
+    r"|bestellung|rechnung|artikel|phone|tel|fax)s?(?:nummer)?[ :#]{0,3}"
+    r"(?i:(?:no\.?|nr\.?|number|nummer|id|is|was|ist|lautet)[ :#]{1,3}){0,3}\Z"
+)
+_NUMBER_LOOK_BACK_CHARS = 24
+
+
+def has_card(text: str) -> bool:
+    return any(_has_card_in_run(run[0]) for run in compile_pattern(_DIGIT_RUN).finditer(text))
+
+
+def _has_card_in_run(run: str) -> bool:
+    groups = _DIGIT_GROUP.findall(run)
+    if _has_card_in_small_groups(groups):
+        return True
+    for first in range(len(groups)):
+        if len(groups[first]) < _FIRST_GROUP_MIN_DIGITS:
+            continue
+        digits = ""
+        for last in range(first, len(groups)):
+            digits += groups[last]
+            if len(digits) > _CARD_MAX_DIGITS:
+                break
+            if len(digits) < _CARD_MIN_DIGITS:
+                continue
+            sizes = [len(group) for group in groups[first : last + 1]]
+            if _is_card_grouping(sizes) and _is_card(digits):
+                return True
+    return False
+
+
+def _has_card_in_small_groups(groups: list[str]) -> bool:
+    """Single digits or pairs, with hardly any more beside: lists of numbers are longer."""
+    for size, alike in groupby(groups, len):
+        digits = "".join(alike)
+        if size in (1, 2) and _CARD_MIN_DIGITS <= len(digits) <= _CARD_MAX_DIGITS + 2:
+            starts = range(0, len(digits) - _CARD_MIN_DIGITS + 1, size)
+            sizes = range(_CARD_MIN_DIGITS, _CARD_MAX_DIGITS + 1)
+            if any(_is_card(digits[at : at + many]) for at in starts for many in sizes):
+                return True
+    return False
+
+
+def _is_card_grouping(sizes: list[int]) -> bool:
+    """In one piece, in fours, or as American Express and Diners Club do."""
+    if len(sizes) == 1 or sizes in ([4, 6, 5], [4, 6, 4], [8, 8], [4, 4, 5]):
+        return True
+    return len(sizes) > 3 and set(sizes[:-1]) == {4} and sizes[-1] <= 4
+
+
+def _is_card(digits: str) -> bool:
+    issued = any(
+        len(digits) in sizes and low <= digits[: len(low)] <= high for low, high, sizes in _ISSUERS
+    )
+    return issued and passes_luhn(digits) and len(set(digits)) > 1
+
+
+def passes_luhn(digits: str) -> bool:
+    """The checksum that cards carry."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if place % 2 else 1)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+def has_iban(text: str) -> bool:
+    return any(_is_iban(text, start) for start in compile_pattern(_IBAN_START).finditer(text))
+
+
+def _is_iban(text: str, start: re.Match[str]) -> bool:
+    size = _IBAN_CHARS.get(start[1].upper())
+    if size is None:
+        return False
+    account: list[str] = []
+    # Each character may be followed by a mark; what is read is bounded by the longest account.
+    for place in range(start.start(), min(len(text), start.start() + 2 * size)):
+        char = text[place]
+        if char.isascii() and char.isalnum():
+            account.append(char.upper())
+            if len(account) == size:
+                after = text[place + 1 : place + 2]
+                return not (after.isascii() and after.isalnum()) and passes_mod97(account)
+        elif char not in _IBAN_MARKS:
+            return False
+    return False
+
+
+def passes_mod97(account: list[str]) -> bool:
+    """The checksum that an IBAN carries in its third and fourth character."""
+    moved = account[4:] + account[:4]
+    return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
+
+
+def has_ssn(text: str) -> bool:
+    for match in compile_pattern(_SSN).finditer(text):
+        before = text[max(0, match.start() - _NUMBER_LOOK_BACK_CHARS) : match.start()]
+        if _is_ssn(match[1], match[3], match[4]) and not _OTHER_NUMBER.search(before):
+            return True
+    return any(
+        _is_ssn(match[1], match[2], match[3])
+        for match in compile_pattern(_SSN_LABELLED).finditer(text)
+    )
+
+
+def _is_ssn(area: str, group: str, serial: str) -> bool:
+    never_given = area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000"
+    return not never_given
+
+
+_DIGIT_HINTS = tuple("0123456789")
+
+NUMBER_KINDS = (
+    SecretKind(
+        name="payment_card",
+        says="The number of a payment card.",
+        hints=_DIGIT_HINTS,
+        found=has_card,
+    ),
+    SecretKind(
+        name="iban", says="The number of a bank account.", hints=_DIGIT_HINTS, found=has_iban
+    ),
+    SecretKind(
+        name="us_ssn",
+        says="A social security number of the USA.",
+        hints=_DIGIT_HINTS,
+        found=has_ssn,
+    ),
+)
+
+
+# Secrets that people state in words: which words name a secret, and whether a value follows.
+
+_QUOTES = "\"'`"
+_VALUE_LOOK_AHEAD_CHARS = 200
+_LABEL_LOOK_BACK_CHARS = 120
+_LATER_WORDS_COUNT = 8
+_STRONG_MIN_CHARS = 6
+_SHORTEST_CHARS = 3
+_LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*\Z")
+# Letters and digits together, and yet no password: 1Password, 10:30am, 8-character, 2nd, v1.2, Q3.
+_HARMLESS_VALUE = re.compile(
+    r"\d{1,2}[:.]\d\d(?:am|pm|h|uhr)?\Z|\d+-?[a-zäöü]+\Z|v?\d+(?:[.-]\d+)+[a-z]?\Z|1password\Z"
+    r"|[a-z]+-?\d{1,3}\Z(?<=256|512|365|b64|e64)|utf-?(?:8|16)\Z|https?://|[a-z]+'s\Z",
+    re.IGNORECASE,
+)
+_DIRECT_VALUE = re.compile(r"(?:'s)?[ \t]+(?:(?:-|to|auf|as|als|into)[ \t]+)?(\S{3,100})")
+_CLAUSE = re.compile(r"[.!?](?=\s|$)|[;\n]")
+_TRAILING = ".,;:!?)]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretWords:
+    labels: Mapping[str, re.Pattern[str]]  # by the kind of secret
+    link: re.Pattern[str]  # what may stand between a label and its value
+    reverse: re.Pattern[str]  # "... is my", at the end of what stands before a label
+    stops: frozenset[str]
+    meanwhile: frozenset[str]
+    ordinary: frozenset[str]
+    endings: tuple[str, ...]
+    units: frozenset[str]
+
+
+@cache
+def secret_words() -> SecretWords:
+    """Read once, at the first text that is looked at."""
+    from importlib import resources
+
+    import yaml
+
+    source = resources.files("tacit.screening").joinpath("words.yaml").read_text("utf-8")
+    tongues = yaml.safe_load(source).values()
+    labels: dict[str, list[str]] = {}
+    for tongue in tongues:
+        for kind, spellings in tongue["labels"].items():
+            labels.setdefault(kind, []).extend(str(spellings).split("|"))
+    links = _alternatives(_split_entries(tongues, "links"))
+    about = _alternatives(_split_entries(tongues, "about"))
+    owners = _alternatives(_split_entries(tongues, "owners"))
+    return SecretWords(
+        labels={
+            kind: re.compile(rf"(?<![^\W_])(?:{_alternatives(found)})(?![\w-])", re.IGNORECASE)
+            for kind, found in labels.items()
+        },
+        link=re.compile(
+            rf"[\"'`*]{{0,3}}(?:\s?\([^)\n]{{1,40}}\))?"
+            rf"(?:\s+(?:{about})\s+(?:[^\n!?;:=.]|\.(?=\S)){{1,60}}?)?"
+            rf"\s{{0,4}}(?:(?P<mark>[:=]=?|[-=]+>|\u2192)|(?<=\s)(?P<word>{links})(?!\w)\s{{0,2}}:?)\s{{0,4}}",
+            re.IGNORECASE,
+        ),
+        reverse=re.compile(
+            rf"(\S{{3,80}})\s+(?:{links})\s+(?:{owners})\s+(?:\S{{1,30}}\s+){{0,2}}\Z",
+            re.IGNORECASE,
+        ),
+        stops=frozenset(_split_entries(tongues, "stops")),
+        meanwhile=frozenset(_split_entries(tongues, "meanwhile")),
+        ordinary=frozenset(_split_entries(tongues, "ordinary")),
+        endings=tuple(_split_entries(tongues, "endings")),
+        units=frozenset(_split_entries(tongues, "units")),
+    )
+
+
+def _split_entries(tongues: Iterable[Mapping[str, Any]], key: str) -> list[str]:
+    """Lists of single words are written with spaces between, the others with bars."""
+    written = [str(tongue.get(key, "")) for tongue in tongues]
+    return [word for one in written for word in (one.split("|") if "|" in one else one.split())]
+
+
+def _alternatives(spellings: Iterable[str]) -> str:
+    """The longest first, so that 'pin code' is not taken for 'pin'."""
+    found = sorted({*spellings}, key=lambda one: (-len(one), one))
+    return "|".join(re.escape(one).replace(r"\ ", r"[\s-]?") for one in found if one)
+
+
+def has_stated_value(kind: str, text: str) -> bool:
+    """A label of this kind, and beside it what looks like the password itself."""
+    return any(
+        _has_value_beside(text, label) for label in secret_words().labels[kind].finditer(text)
+    )
+
+
+def find_label_tails(kind: str, text: str) -> Iterable[tuple[str, bool, str]]:
+    """What follows each label: the text, whether a link came between, and what stood before."""
+    for label in secret_words().labels[kind].finditer(text):
+        tail = text[label.end() : label.end() + _VALUE_LOOK_AHEAD_CHARS]
+        link = secret_words().link.match(tail)
+        before = text[max(0, label.start() - _LABEL_LOOK_BACK_CHARS) : label.start()]
+        yield tail[link.end() if link else 0 :], link is not None, before + label[0]
+
+
+def _has_value_beside(text: str, label: re.Match[str]) -> bool:
+    tail = text[label.end() : label.end() + _VALUE_LOOK_AHEAD_CHARS]
+    link = secret_words().link.match(tail)
+    if link:
+        return _is_value(tail[link.end() :], marked=link["mark"] is not None)
+    # "user bob password hunter2"
+    direct = _DIRECT_VALUE.match(tail)
+    if direct and (_is_quoted_value(direct[1]) or _is_strong(direct[1].rstrip(_TRAILING))):
+        return True
+    if not re.match(r"[ \t]*(?:[.,;!?)\n]|$)|\s+(?:for|on|at|to|and|but|für|bei|und|zum)\b", tail):
+        return False
+    before = secret_words().reverse.search(
+        text[max(0, label.start() - _LABEL_LOOK_BACK_CHARS) : label.start()]
+    )
+    if not before:
+        return False
+    return _is_quoted_value(before[1]) or _is_strong(before[1], _SHORTEST_CHARS + 2)
+
+
+def _is_value(rest: str, *, marked: bool) -> bool:
+    """Whether a value is stated: 'hunter2' and 'swordfish' are, 'expired' and 'in there' not."""
+    pieces = rest.partition("\n")[0].split()
+    while pieces and pieces[0].lower().rstrip(",") in secret_words().meanwhile:
+        pieces.pop(0)
+    first = pieces[0].rstrip(_TRAILING) if pieces else ""
+    if not first:
+        return False
+    if _is_ordinary(first):
+        return _has_later_value(" ".join(pieces))
+    if is_placeholder(pieces[0]):
+        return False
+    if first[0] in _QUOTES:
+        return _is_quoted_value(" ".join(pieces))
+    if not _LETTERS.match(first):
+        return _is_odd_value(pieces, marked)
+    if marked:
+        return len(first) >= _SHORTEST_CHARS
+    return _stands_alone(pieces) and len(first) >= _SHORTEST_CHARS
+
+
+def _is_odd_value(pieces: list[str], marked: bool) -> bool:
+    """A value with digits or marks in it, that is neither a length nor a time."""
+    first = pieces[0].rstrip(_TRAILING)
+    if first.isdigit():
+        unit = len(pieces) > 1 and pieces[1].lower().rstrip(_TRAILING) in secret_words().units
+        return len(first) >= _SHORTEST_CHARS and not unit
+    if _HARMLESS_VALUE.match(first) and not marked:
+        return (
+            bool(re.match(r"\d+[a-z]+\d*\Z", first))
+            and not _is_measure(first)
+            and _stands_alone(pieces)
+        )
+    return len(first) >= _SHORTEST_CHARS and any(char.isalnum() for char in first)
+
+
+def _is_measure(first: str) -> bool:
+    return re.match(r"\d+(?:st|nd|rd|th|am|pm|x|d|h|m|s|password)\Z", first.lower()) is not None
+
+
+def _is_ordinary(word: str) -> bool:
+    plain = word.lower()
+    known = secret_words()
+    return plain in known.ordinary or (len(plain) > 4 and plain.endswith(known.endings))
+
+
+def _stands_alone(pieces: list[str]) -> bool:
+    """One word and then the end, or several words none of which belongs into a sentence."""
+    for piece in pieces:
+        plain = piece.lower()
+        bare = plain.rstrip(_TRAILING)
+        if bare in secret_words().stops:
+            return True
+        if bare in secret_words().ordinary:
+            return False
+        if plain != bare:
+            return True
+    return True
+
+
+def _has_later_value(rest: str) -> bool:
+    """'The password is the one we always use: Rex2019!'"""
+    first, *others = [piece.strip(_QUOTES + _TRAILING) for piece in _CLAUSE.split(rest)[0].split()]
+    if any(_is_strong(piece) for piece in others[:_LATER_WORDS_COUNT]):
+        return True
+    # "correct horse battery staple": a row of words that make no sentence.
+    return (
+        len(first) > _SHORTEST_CHARS
+        and len(others) >= _SHORTEST_CHARS
+        and not any(_is_ordinary(piece) or not piece.isalpha() for piece in others)
+        and not secret_words().stops.intersection(others)
+    )
+
+
+def _is_quoted_value(value: str) -> bool:
+    if not value or value[0] not in _QUOTES:
+        return False
+    inside = value[1:].split(value[0], 1)[0].strip()
+    return len(inside) >= _SHORTEST_CHARS and not is_placeholder(inside)
+
+
+def _is_strong(value: str, min_chars: int = _STRONG_MIN_CHARS) -> bool:
+    """Letters with digits among them, as in no word."""
+    if len(value) < min_chars or is_placeholder(value) or _HARMLESS_VALUE.match(value):
+        return False
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+# The kinds of secrets that are stated in words: passwords, PINs, codes, phrases, labelled keys.
+
+_PIN_DIGITS = re.compile(
+    r"(?:'s )?[\"'`*#]{0,2}(\d{3,12}|\d{1,2}(?:[ -]\d{1,2}){2,5})(?![.,:/-]?\d|[A-Za-z])"
+)
+_DOOR_CODE = (
+    r"(?i:\b(?:code|combination|kombination)\s(?:for|to|of|on|at|für|zur|zum|der|vom|von|an)\s"
+    r"[^\n.!?:=]{0,40}?(?:door|gate|safe|alarm|garage|lock|entrance|house|building|lift|elevator"
+    r"|tür|tor|tresor|haus|schloss|keller)\w{0,10}"
+    r"\s?(?:is|was|ist|war|lautet|:|=)\s?(?:now |jetzt )?)#?(\d{4,8})(?!\d)"
+)
+_CODE = re.compile(r"[\"'`]?(?:[A-Z]-)?(\d{3,4}[ -]\d{3,4}|\d{4,10})(?![\d-]|[A-Za-z])")
+_BARE_CODE_MIN_DIGITS = 5  # a year may stand there
+_BACKUP_CODE = re.compile(r"[\"'`]?([A-Za-z0-9]{4,8}(?:[- ][A-Za-z0-9]{4,8})*|\d{4,10})")
+_SENT_CODE = (
+    r"(?<![\w-])(?:[A-Z]-)?(\d{4,8}) (?i:is|ist) (?i:your|ihr|dein|the|der)"
+    r" (?i:[^\n.!?]{0,60}?(?:code|otp|passcode|pin|tan)\b)"
+)
+_CODE_TO_ENTER = (
+    r"(?i:\b(?:use|enter|type|nutze|gib)\s(?:[A-Z]-)?\d{4,8}\s(?:as|to|als|ein)\b[^\n.]{0,40}?"
+    r"(?:code|verify|log ?in|sign ?in|confirm|anmeld)|\bcode\b\W{1,3}\d{4,8}\b[^\n.]{0,30}?"
+    r"(?:to|zum) (?:verify|log ?in|sign ?in|confirm|bestätigen|anmelden))"
+)
+_TAN = r"\b[A-Za-z]{0,8}-?TAN\b[^\d\n]{0,20}(\d{6,10})(?!\d)"
+_OWNED = re.compile(
+    r"(?:\b(?:my|our|the|his|her|their|your|card|phone|bank|door|sim|debit|atm|account|meine?r?|die"
+    r"|unsere?|karten|konto|handy)\s(?:\S{1,20}\s)?|[-:,\n]\s?|^)\S{0,4}(?:pin|code)\Z",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"(?i:pin|code)\Z")
+_POSTAL = re.compile(
+    r"(?i:\b(?:india|address|postal|city|district|state|deliver\w*|pin ?codes?)\b)"
+)
+_WIFI_CODE = r"(?i:WIFI:)(?:[TSHR]:[^;\n]{0,80};){0,4}P:([^;\n]{1,80});"
+_WIFI_NEAR = re.compile(r"(?i:\b(?:wi-?fi|wlan|ssid|hotspot|wireless)\b)")
+_NEAR_CHARS = 60
+_TOKEN = re.compile(r"[\"'`(]{0,2}([A-Za-z0-9+/_=~.:$!@-]{8,})")
+_KEY_MIN_CHARS = 20
+_SECRET_MIN_CHARS = 12
+_DIGIT = re.compile(r"[0-9]")
+_HEX_OR_UUID = re.compile(r"[0-9a-fA-F-]+\Z")
+_NO_SECRET_BEFORE = re.compile(
+    r"(?i:\b(?:page|next|continuation|sync|pagination|cursor|public|primary|foreign|sort|partition"
+    r"|idempotency|cache|row|object|etag|s3|design|cancellation|öffentlicher?)[ _-]?\S{0,12})\Z"
+)
+_PAIR = re.compile(r"(\S{2,80})\s{0,2}(?:/|\||,|:|\s)\s{0,2}(\S{4,80})")
+_SEED_SIZES = (12, 15, 18, 21, 24)
+_SEED_WORD = re.compile(r"[a-z]{3,8}\Z")
+_SEED_SPLIT = re.compile(r"(?:[\s,;|\"'`]|\d{1,2}[.):]|-(?=\s))+")
+# Words that no such list of words holds, and that no sentence of twelve words goes without.
+_NOT_IN_SEEDS = frozenset(
+    """
+    the and are was has had but for not our his her its been were which their would could from
+    und der die das nicht ein eine auf mit den von ist
+    """.split()  # noqa: SIM905 (a list of words reads better as one)
+)
+
+
+def _has_password(text: str) -> bool:
+    return has_stated_value("password", text)
+
+
+def _has_wifi_password(text: str) -> bool:
+    if compile_pattern(_WIFI_CODE).search(text) or has_stated_value("wifi", text):
+        return True
+    near = _WIFI_NEAR.search(text)
+    if not near:
+        return False
+    return has_stated_value(
+        "password", text[max(0, near.start() - _NEAR_CHARS) : near.end() + 2 * _NEAR_CHARS]
+    )
+
+
+def _has_pin(text: str) -> bool:
+    if compile_pattern(_DOOR_CODE).search(text):
+        return True
+    for rest, linked, before in find_label_tails("pin", text):
+        found = _PIN_DIGITS.match(rest.lstrip())
+        if not found or (len(found[1]) < 4 and not linked):
+            continue
+        unit = rest.lstrip()[found.end() :].split(maxsplit=1)
+        if unit and unit[0].lower().rstrip(".,") in secret_words().units:
+            continue
+        if len(found[1]) == 6 and _POSTAL.search(text) and "code" in before[-5:].lower():
+            continue  # where letters are delivered in India
+        if linked or before.endswith("PIN") or not _VAGUE.search(before) or _OWNED.search(before):
+            return True
+    return False
+
+
+def _has_card_code(text: str) -> bool:
+    for rest, _, _ in find_label_tails("card_code", text):
+        found = _PIN_DIGITS.match(rest.lstrip())
+        if found and len(found[1]) in (3, 4):
+            return True
+    return False
+
+
+def _has_one_time_code(text: str) -> bool:
+    if any(compile_pattern(one).search(text) for one in (_SENT_CODE, _CODE_TO_ENTER, _TAN)):
+        return True
+    for rest, linked, before in find_label_tails("one_time", text):
+        code = _CODE.match(rest.lstrip())
+        if code and (linked or len(code[1]) >= _BARE_CODE_MIN_DIGITS):
+            return True
+        found = _BACKUP_CODE.match(rest.lstrip())
+        if (
+            found
+            and linked
+            and any(char.isdigit() for char in found[1])
+            and _is_backup_label(before)
+        ):
+            return True
+    return False
+
+
+def _is_backup_label(before: str) -> bool:
+    return (
+        re.search(r"(?:recovery|backup|wiederherstellungs)[ -]?codes?\Z", before.lower())
+        is not None
+    )
+
+
+def _has_seed_phrase(text: str) -> bool:
+    if not secret_words().labels["seed"].search(text):
+        return False
+    run = 0
+    for piece in _SEED_SPLIT.split(text):
+        word = piece.rstrip(".!?")
+        if _SEED_WORD.match(word) and word not in _NOT_IN_SEEDS:
+            run += 1
+            if run >= _SEED_SIZES[0]:
+                return True
+        else:
+            run = 0
+    return False
+
+
+def _has_labelled_secret(text: str) -> bool:
+    for rest, linked, before in find_label_tails("secret", text):
+        found = _TOKEN.match(rest.lstrip())
+        if not found or is_placeholder(found[1]):
+            continue
+        value = found[1].rstrip(".:")
+        if not is_random(value) and not (linked and _has_long_mix(value)):
+            continue
+        if not _NO_SECRET_BEFORE.search(before):
+            return True
+    return any(_is_bare_key(*one) for one in find_label_tails("key", text))
+
+
+def _is_bare_key(rest: str, linked: bool, before: str) -> bool:
+    """'Key' alone names many things: only a long value that is no hash and no id counts."""
+    found = _TOKEN.match(rest.lstrip())
+    if not found or not linked:
+        return False
+    value = found[1].rstrip(".:")
+    if len(value) < _KEY_MIN_CHARS or not is_random(value) or _HEX_OR_UUID.match(value):
+        return False
+    return not _NO_SECRET_BEFORE.search(before)
+
+
+def _has_long_mix(value: str) -> bool:
+    if not _DIGIT.search(value):
+        return False  # most of them: to take it apart costs more
+    parts = re.split(r"[^A-Za-z0-9]", value)
+    return any(
+        len(part) >= _SECRET_MIN_CHARS and not part.isalpha() and not part.isdigit()
+        for part in parts
+    )
+
+
+def _has_login(text: str) -> bool:
+    for rest, linked, _ in find_label_tails("login", text):
+        found = _PAIR.match(rest)
+        if not found or not linked or is_placeholder(found[2]):
+            continue
+        value = found[2].rstrip(".,;)")
+        if len(value) >= 6 and any(c.isdigit() for c in value) and any(c.isalpha() for c in value):
+            return True
+    return False
+
+
+STATED_KINDS = (
+    SecretKind(
+        name="seed_phrase",
+        says="The words that open a crypto wallet.",
+        hints=("seed", "phrase", "mnemonic", "words", "wörter"),
+        found=_has_seed_phrase,
+    ),
+    SecretKind(
+        name="wifi_password",
+        says="The password of a wireless network.",
+        hints=(
+            "wifi",
+            "wi-fi",
+            "wi fi",
+            "wlan",
+            "wpa",
+            "network",
+            "netzwerk",
+            "wireless",
+            "hotspot",
+            "router",
+            "ssid",
+        ),
+        found=_has_wifi_password,
+    ),
+    SecretKind(
+        name="card_security_code",
+        says="The security code of a payment card.",
+        hints=("cv", "card", "karte"),
+        found=_has_card_code,
+    ),
+    SecretKind(
+        name="one_time_code",
+        says="A code for logging in, or one for when the phone is lost.",
+        hints=("code", "otp", "tan", "one", "einmal", "pin"),
+        found=_has_one_time_code,
+    ),
+    SecretKind(
+        name="pin_code",
+        says="A PIN, or the code of a door or a safe.",
+        hints=("pin", "code", "combination", "kombination", "geheimzahl"),
+        found=_has_pin,
+    ),
+    SecretKind(
+        name="stated_password",
+        says="A password in words.",
+        hints=(
+            "pass",
+            "pw",
+            "kennwort",
+            "losungswort",
+            "contrase",
+            "senha",
+            "wachtwoord",
+            "has\u0142o",
+            "l\u00f6senord",
+            "adgangskode",
+            "salasana",
+            "heslo",
+            "jelsz",
+            "\u015fifre",
+            "\u043f\u0430\u0440\u043e\u043b\u044c",
+        ),
+        found=_has_password,
+    ),
+    SecretKind(
+        name="login_pair",
+        says="A login with its password.",
+        hints=("login", "cred", "zugangsdaten", "anmeldedaten", "user"),
+        found=_has_login,
+    ),
+    SecretKind(
+        name="labelled_secret",
+        says="A value that is called a secret, token or key.",
+        hints=("secret", "token", "key", "schl", "geheim"),
+        found=_has_labelled_secret,
+    ),
+)
+
+
+# Secrets are refused: what kind of secret a text holds, and never the secret itself.
+
+_PATTERN_KINDS = (*TOKEN_KINDS, *SIGNED_KINDS, *CONTEXT_KINDS, *NUMBER_KINDS)
 # In the order in which they are looked for: what says more about itself comes first.
-KINDS: tuple[SecretKind, ...] = (*_SHAPED, *STATED)
+SECRET_KINDS: tuple[SecretKind, ...] = (*_PATTERN_KINDS, *STATED_KINDS)
 # No key, address or number is written without one of these: a mark, a digit in something long, or
 # a long number. Most sentences are.
-_TELLING = re.compile(
+_MAY_HOLD_PATTERN = re.compile(
     r"[_=:/@$+~]|-----|[A-Za-z0-9-]{6}[0-9]|[0-9][A-Za-z0-9-]{6}|[0-9][0-9\s./-]{6}"
 )
 
 _HINTS = {
-    kinds: tuple({hint for kind in kinds for hint in kind.hints}) for kinds in (KINDS, STATED)
+    kinds: tuple({hint for kind in kinds for hint in kind.hints})
+    for kinds in (SECRET_KINDS, STATED_KINDS)
 }
 
 
@@ -35,12 +707,12 @@ class Secret:
     says: str  # one sentence for people
 
 
-def screen(text: str) -> Secret | None:
+def find_secret(text: str) -> Secret | None:
     """The first kind of secret that a text holds; None where it holds none that we know."""
-    for reading in readings(text):
+    for reading in list_readings(text):
         # Every write waits for this: most texts hold no hint of anything.
         hinted = reading.lower()
-        kinds = KINDS if _TELLING.search(reading) else STATED
+        kinds = SECRET_KINDS if _MAY_HOLD_PATTERN.search(reading) else STATED_KINDS
         present = {hint for hint in _HINTS[kinds] if hint in hinted}
         for kind in kinds if present else ():
             if not present.isdisjoint(kind.hints) and kind.found(reading):
@@ -48,6 +720,6 @@ def screen(text: str) -> Secret | None:
     return None
 
 
-def may_name(words: str) -> bool:
+def may_name_secret(words: str) -> bool:
     """Whether what stands under this name may be a secret for that alone: a password, a code."""
-    return any(hint in one.lower() for one in readings(words) for hint in _HINTS[STATED])
+    return any(hint in one.lower() for one in list_readings(words) for hint in _HINTS[STATED_KINDS])

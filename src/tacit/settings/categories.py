@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
-from tacit.model import text
+from tacit.records import validation
 from tacit.settings.document import is_mapping, is_null, is_scalar, items, pairs, place, plain
 from tacit.settings.mistakes import WORD, nearest, wrong
 from tacit.settings.values import Parse, category, one_of, whole
@@ -112,7 +112,7 @@ def _allowed(file: Path, where: str, key: str, node: Node) -> tuple[str, ...]:
 
 
 def _agent(key: str, value: str) -> str:
-    return text.identifier(key, value, limits.LABEL_MAX_CHARS)
+    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS)
 
 
 def _named(

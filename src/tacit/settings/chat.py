@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 from tacit.settings import values
 from tacit.settings.server import host
 from tacit.settings.values import Parse
@@ -19,7 +19,7 @@ def _key(default: Any, parse: Parse, *, secret: bool = False) -> Any:
 
 
 def _instructions(key: str, value: str) -> str:
-    return text.storable(key, value, chat_limits.CHAT_INSTRUCTIONS_MAX_CHARS)
+    return validation.check_storable(key, value, limits.CHAT_INSTRUCTIONS_MAX_CHARS)
 
 
 # Words in capitals, with _ between them. Few secrets look like that; anything else may be one.
@@ -71,18 +71,18 @@ class ChatSettings:
     )
     # Messages of a chat that the model is shown before the one it answers.
     recent: int = _key(
-        chat_limits.CHAT_RECENT_DEFAULT_COUNT, values.whole(0, chat_limits.CHAT_RECENT_MAX_COUNT)
+        limits.CHAT_RECENT_DEFAULT_COUNT, values.whole(0, limits.CHAT_RECENT_MAX_COUNT)
     )
     # How often the model may look something up for one answer, and how much that may bring.
     recall_calls: int = _key(
-        chat_limits.CHAT_RECALLS_DEFAULT_COUNT, values.whole(0, chat_limits.CHAT_RECALLS_MAX_COUNT)
+        limits.CHAT_RECALLS_DEFAULT_COUNT, values.whole(0, limits.CHAT_RECALLS_MAX_COUNT)
     )
     recall_tokens: int = _key(
-        chat_limits.CHAT_RECALL_DEFAULT_TOKENS, values.whole(1, chat_limits.CHAT_RECALL_MAX_TOKENS)
+        limits.CHAT_RECALL_DEFAULT_TOKENS, values.whole(1, limits.CHAT_RECALL_MAX_TOKENS)
     )
     # Chats that are worked on at the same time.
     threads: int = _key(
-        chat_limits.CHAT_THREADS_DEFAULT_COUNT, values.whole(1, chat_limits.CHAT_THREADS_MAX_COUNT)
+        limits.CHAT_THREADS_DEFAULT_COUNT, values.whole(1, limits.CHAT_THREADS_MAX_COUNT)
     )
 
 
@@ -103,7 +103,7 @@ class TelegramSettings:
     secret_env: str = _key("TELEGRAM_WEBHOOK_SECRET", _variable, secret=True)
     # webhook: where we listen for what a proxy passes on. Zero: a port that is free.
     host: str = _key(limits.SERVER_DEFAULT_HOST, host)
-    port: int = _key(chat_limits.TELEGRAM_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
+    port: int = _key(limits.TELEGRAM_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
     # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
     allowed_chats: tuple[str, ...] = _key((), _OF_TELEGRAM)
 
@@ -119,7 +119,7 @@ class SlackSettings:
     api_url: str = _key("", values.address("slack.token_env", "https://host/api"), secret=True)
     # Where we listen for what a proxy passes on. Zero: a port that is free.
     host: str = _key(limits.SERVER_DEFAULT_HOST, host)
-    port: int = _key(chat_limits.SLACK_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
+    port: int = _key(limits.SLACK_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
     # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
     allowed_chats: tuple[str, ...] = _key((), _OF_SLACK)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit import console_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.settings import values
 from tacit.settings.server import origin
@@ -31,16 +31,14 @@ class ConsoleSettings:
     url: str = _key("", address)
     # For so long a one-time link works.
     link_minutes: int = _key(
-        console_limits.SIGN_IN_DEFAULT_MINUTES, values.whole(1, console_limits.SIGN_IN_MAX_MINUTES)
+        limits.SIGN_IN_DEFAULT_MINUTES, values.whole(1, limits.SIGN_IN_MAX_MINUTES)
     )
     # Who does nothing for so long is signed out.
     idle_minutes: int = _key(
-        console_limits.SITTING_IDLE_DEFAULT_MINUTES,
-        values.whole(
-            console_limits.SITTING_IDLE_MIN_MINUTES, console_limits.SITTING_IDLE_MAX_MINUTES
-        ),
+        limits.WEB_SESSION_IDLE_DEFAULT_MINUTES,
+        values.whole(limits.WEB_SESSION_IDLE_MIN_MINUTES, limits.WEB_SESSION_IDLE_MAX_MINUTES),
     )
     # And after so long everybody is.
     session_hours: int = _key(
-        console_limits.SITTING_DEFAULT_HOURS, values.whole(1, console_limits.SITTING_MAX_HOURS)
+        limits.WEB_SESSION_DEFAULT_HOURS, values.whole(1, limits.WEB_SESSION_MAX_HOURS)
     )

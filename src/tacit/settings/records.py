@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from tacit import limits
-from tacit.identity.keys import external_key
-from tacit.model import text
-from tacit.model.words import CATEGORIES
+from tacit.identity.external_keys import parse_external_key
+from tacit.records import validation
+from tacit.records.memory import CATEGORIES
 from tacit.settings import values
 from tacit.settings.categories import CategorySetting, read_allowlists, read_categories
 from tacit.settings.chat import ChatSettings, SlackSettings, TelegramSettings
@@ -121,14 +121,14 @@ class MemorySettings:
     # False: every view is the disabled one.
     enabled: bool = _key(True, values.flag)
     # The tenant, where nobody says.
-    space: str = _key("default", lambda _, value: text.space(value))
+    space: str = _key("default", lambda _, value: validation.parse_space(value))
     # Further categories, beside the built-in ones.
     categories: tuple[str, ...] = _key((), values.category)
     # Whether a linked person's earlier identities are read with their account.
     read: Literal["union", "canonical"] = _key("union", values.one_of("union", "canonical"))
     # The external key of the one local person, whom the command line acts for. None: nobody.
     local_person: str | None = _key(
-        None, lambda key, value: external_key(value, key) if value else None
+        None, lambda key, value: parse_external_key(value, key) if value else None
     )
     ttl_days: TtlDaysSettings = field(default_factory=TtlDaysSettings)
     sessions: SessionsSettings = field(default_factory=SessionsSettings)

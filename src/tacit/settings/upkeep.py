@@ -82,7 +82,7 @@ class LifecycleSettings:
     )
     # Active memories of one owner; the least used beyond are forgotten. None: no cap.
     max_entries: int | None = key(
-        None, values.or_nothing(values.whole(1, limits.ENTRIES_MAX_COUNT))
+        None, values.or_nothing(values.whole(1, limits.MEMORIES_PER_OWNER_MAX_COUNT))
     )
     # For so long what was forgotten, or has expired, can be restored.
     restorable_days: int = key(limits.RESTORABLE_DAYS, values.whole(1, limits.TTL_MAX_DAYS))

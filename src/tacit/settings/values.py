@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 from tacit.settings.mistakes import shown
 
 URL = re.compile(r"[A-Za-z0-9+.-]+:/")
@@ -98,26 +98,26 @@ def duration(key: str, value: str) -> timedelta:
 
 
 def category(key: str, value: str) -> str:
-    name = text.identifier(key, value, limits.CATEGORY_MAX_CHARS)
+    name = validation.parse_identifier(key, value, limits.CATEGORY_MAX_CHARS)
     if not _CATEGORY.fullmatch(name):
         raise InvalidInput(key, "a category is lower-case letters, digits, - and _; rename it")
     return name
 
 
 def dsn(key: str, value: str) -> str:
-    return text.storable(key, value, limits.DSN_MAX_CHARS)
+    return validation.check_storable(key, value, limits.DSN_MAX_CHARS)
 
 
 def path(key: str, value: str) -> str:
     """As it was written: where it starts is known only to whoever opens it. Empty is none."""
     if URL.match(value):  # it is not repeated: it may hold a password
         raise InvalidInput(key, "is a URL; fetch what is there and write the path of your copy")
-    return text.storable(key, value, limits.DSN_MAX_CHARS)
+    return validation.check_storable(key, value, limits.DSN_MAX_CHARS)
 
 
 def label(key: str, value: str) -> str:
     """A name that somebody else gave, or nothing."""
-    return text.identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
+    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
 
 
 def address(key_goes_to: str, like: str = "https://host/v1") -> Callable[[str, str], str]:

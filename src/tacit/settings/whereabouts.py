@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
-from tacit.model import text
+from tacit.records import validation
 from tacit.settings.keys import variable
 from tacit.settings.mistakes import reason, wrong
 from tacit.settings.records import DbSettings, Settings
@@ -90,7 +90,11 @@ def dsn_url(db: DbSettings, home: Path, cwd: Path) -> str:
     if driver == "postgres":
         return _postgres_url("postgresql" + db.dsn[len(scheme) :])
     match = _SQLITE_PATH.fullmatch(db.dsn)
-    path = text.storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS) if match else db.dsn
+    path = (
+        validation.check_storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS)
+        if match
+        else db.dsn
+    )
     if path in (":memory:", "sqlite://", "sqlite:///"):
         return "sqlite://"
     if scheme and match is None:

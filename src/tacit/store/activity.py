@@ -22,12 +22,15 @@ from sqlalchemy import (
 )
 
 from tacit.clock import from_micros
-from tacit.disclosure.branches import branches
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Shape, shape_of
-from tacit.model.activity import COUNTED_AS, Happened
-from tacit.model.request import Request
-from tacit.model.words import Event
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+)
+from tacit.records.memory import HistoryEvent
+from tacit.records.request import Request
+from tacit.records.results import COUNT_NAMES, ActivityEntry
 from tacit.store import rendered
 from tacit.store.tables import ROWS, history, memories, memory_versions
 
@@ -73,18 +76,18 @@ class Stretch:
         return self.since is not None, self.after is not None, self.categories is not None
 
 
-Entry = tuple[Place, Happened]
+Entry = tuple[Place, ActivityEntry]
 
 
 def of_owner(connection: Connection, request: Request, wanted: Stretch, most: int) -> list[Entry]:
     """Of the requester's own memories, in any state; elsewhere than in private, of none."""
     asked = request.for_management()
-    shape = shape_of(asked)
+    shape = shape_of_request(asked)
     if shape is None:
         return []
     mine = sorted(asked.own_identities)
     owners = {f"h_owner{n}": one for n, one in enumerate(mine)}
-    params = parameters(asked) | wanted.params | owners | {"h_most": most}
+    params = predicate_parameters(asked) | wanted.params | owners | {"h_most": most}
     return _entries(connection, _of_owner(shape, len(mine), wanted.bounds), params)
 
 
@@ -99,12 +102,12 @@ def days_of_owner(
 ) -> dict[int, dict[str, int]]:
     """By the first microsecond of a day, how often what happened to the requester's own."""
     asked = request.for_management()
-    shape = shape_of(asked)
+    shape = shape_of_request(asked)
     if shape is None:
         return {}
     wanted = Stretch(since=since, categories=categories)
     statement = _days(shape, wanted.bounds)
-    return _counted(connection, statement, parameters(asked) | wanted.params)
+    return _counted(connection, statement, predicate_parameters(asked) | wanted.params)
 
 
 def days_of_space(connection: Connection, space: str, since: int) -> dict[int, dict[str, int]]:
@@ -113,9 +116,9 @@ def days_of_space(connection: Connection, space: str, since: int) -> dict[int, d
 
 
 @lru_cache(maxsize=64)
-def _of_owner(shape: Shape, count: int, bounds: Bounds) -> Select[Any]:
+def _of_owner(shape: RequestShape, count: int, bounds: Bounds) -> Select[Any]:
     """A part for each identity: the index of each is in order, that of several together is not."""
-    own = branches(shape, ROWS)[0].condition
+    own = build_branches(shape, ROWS)[0].condition
     parts = []
     for n in range(count):
         owner = _H.owner == bindparam(f"h_owner{n}")
@@ -173,9 +176,9 @@ def _entries(connection: Connection, statement: Select[Any], params: dict[str, A
         connection, statement, params
     ):
         told = json.loads(detail)
-        happened = Happened(
+        happened = ActivityEntry(
             at=from_micros(at),
-            event=Event(event),
+            event=HistoryEvent(event),
             memory_id=id,
             category=category,
             content=content,
@@ -188,7 +191,7 @@ def _entries(connection: Connection, statement: Select[Any], params: dict[str, A
 
 
 @lru_cache(maxsize=16)
-def _days(shape: Shape | None, bounds: Bounds) -> Select[Any]:
+def _days(shape: RequestShape | None, bounds: Bounds) -> Select[Any]:
     day = (_H.at - _H.at % literal_column(str(DAY_MICROS))).label("day")
     found = select(day, _H.event, func.count()).where(
         _H.space_id == bindparam("p_space"), _H.at >= bindparam("h_since")
@@ -198,7 +201,7 @@ def _days(shape: Shape | None, bounds: Bounds) -> Select[Any]:
     else:
         found = found.where(_H.owner.in_(bindparam("p_me", expanding=True)))
         if bounds[2]:
-            found = found.where(_of_memory(branches(shape, ROWS)[0].condition, bounds))
+            found = found.where(_of_memory(build_branches(shape, ROWS)[0].condition, bounds))
     return found.group_by(day, _H.event)
 
 
@@ -207,5 +210,5 @@ def _counted(
 ) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
     for day, event, times in rendered.rows(connection, statement, params):
-        found.setdefault(day, {})[COUNTED_AS[Event(event)]] = times
+        found.setdefault(day, {})[COUNT_NAMES[HistoryEvent(event)]] = times
     return found

@@ -22,9 +22,9 @@ from sqlalchemy import (
 )
 
 from tacit.clock import to_micros
-from tacit.disclosure.shape import word
-from tacit.model.happening import Node, Op, Status
-from tacit.model.words import Event, State
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import HistoryEvent, State
+from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.store import noted, partitions, rendered
 from tacit.store.happening import Happened
 from tacit.store.ids import digest
@@ -32,7 +32,7 @@ from tacit.store.tables import change_log, memories
 from tacit.store.writes import Writing
 
 _M = memories.c
-_ACTIVE: ColumnElement[bool] = _M.state == word(State.ACTIVE)
+_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
 _OF_SPACE: ColumnElement[bool] = _M.space_id == bindparam("space")
 _INDEXED_BELOW_IMPORTANCE = 3  # as ix_memories_fading says
 _WINDOW_MICROS = 100_000
@@ -90,7 +90,7 @@ _DUE = (
         _OF_SPACE,
         _M.purge_at.is_not(None),
         _M.purge_at <= bindparam("now"),
-        _M.state.in_([word(State.FORGOTTEN), word(State.EXPIRED)]),
+        _M.state.in_([sql_literal(State.FORGOTTEN), sql_literal(State.EXPIRED)]),
     )
     .order_by(_M.purge_at, _M.id)
     .limit(bindparam("most"))
@@ -164,12 +164,12 @@ def retire(
     w: Writing, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
 ) -> int:
     """Past its time, out of mind and restorable until then. Says how many were active until now."""
-    return _retire(w, ids, state, shown, until, Event.TTL, {"aged": why})
+    return _retire(w, ids, state, shown, until, HistoryEvent.TTL, {"aged": why})
 
 
 def forget(w: Writing, ids: Sequence[str], until: datetime, why: str) -> int:
     """The same for what its owner no longer wants, all of it at once."""
-    return _retire(w, ids, State.FORGOTTEN, "deleted", until, Event.DELETE, {"why": why})
+    return _retire(w, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why})
 
 
 def _retire(
@@ -178,7 +178,7 @@ def _retire(
     state: State,
     shown: str | None,
     until: datetime,
-    event: Event,
+    event: HistoryEvent,
     detail: dict[str, str],
 ) -> int:
     """The same as `writes.change` for each of them, in a few statements for all. Neither their
@@ -210,9 +210,14 @@ def _retire(
     }
     w.connection.execute(_NOTE, told)
     noted.retired(w, found)
-    node, op = (Node.WORKER, Op.TTL) if event is Event.TTL else (Node.HOTPATH, Op.DELETE)
+    node, op = (
+        (EventNode.WORKER, EventOperation.TTL)
+        if event is HistoryEvent.TTL
+        else (EventNode.HOTPATH, EventOperation.DELETE)
+    )
     w.events.extend(
-        Happened(node, op, Status.OK, row.id, row.owner, row.thread, row.category) for row in rows
+        Happened(node, op, EventStatus.OK, row.id, row.owner, row.thread, row.category)
+        for row in rows
     )
     if shown is not None:
         both = [(thread, row.id) for row in rows for thread in {row.thread or "", w.thread}]

@@ -24,9 +24,9 @@ from sqlalchemy import (
     union,
 )
 
-from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
 from tacit.identity.links import Identities
-from tacit.model.words import ChatKind, State, Trust
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.records.memory import ChatKind, State, Trust
 from tacit.store.identities import to_link
 from tacit.store.tables import (
     audience_people,
@@ -73,13 +73,15 @@ _NEWEST_CHANGE = (
 _MEMORY = select(_M.space_id, _M.id)
 _CURRENT = _with(memory_versions, _V.version == _M.version, _V.content == _M.content)
 _SOMEBODY = or_(_M.owner.is_not(None), _M.speaker.is_not(None))
-_ABOUT = _with(memory_people, _P.role.in_([SUBJECT, MENTIONED]))
+_ABOUT = _with(memory_people, _P.role.in_([ROLE_SUBJECT, ROLE_MENTIONED]))
 
 UNVERSIONED = _MEMORY.where(_KEPT, not_(_CURRENT))
 WITH_GAPS = _MEMORY.where(_KEPT, _M.version != _VERSIONS)
 WITHOUT_HISTORY = _MEMORY.where(_KEPT, not_(_with(history, _H.event == "ADD")))
 ABOUT_NOBODY = _MEMORY.where(_SOMEBODY, not_(_ABOUT))
-UNINDEXED_WITHHELD = _MEMORY.where(_M.has_withheld != _with(memory_people, _P.role == WITHHELD))
+UNINDEXED_WITHHELD = _MEMORY.where(
+    _M.has_withheld != _with(memory_people, _P.role == ROLE_WITHHELD)
+)
 BEHIND = select(_T.space_id, _T.thread).where(_T.rev < _NEWEST_CHANGE)
 
 # What must be true of every row, whatever database it is in, and what breaks it.

@@ -31,11 +31,14 @@ from sqlalchemy import (
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.disclosure.branches import branches
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Shape, shape_of
-from tacit.model.memory import Memory
-from tacit.model.request import Request
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+)
+from tacit.records.memory import Memory
+from tacit.records.request import Request
 from tacit.store import rendered, spelling, words
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
@@ -80,7 +83,7 @@ class _Through:
     """What is looked through: with a shape, what the predicate lets its requester manage; without,
     a space. `of_owner`: one owner's of it."""
 
-    shape: Shape | None
+    shape: RequestShape | None
     has_owner: bool
     names: tuple[str, ...]  # of the filters
     dialect: Dialect
@@ -93,7 +96,7 @@ class _Through:
             # As the index of a whole space spells it.
             lead = and_(_IN_SPACE, _M.is_turn.is_(False), _M.version > literal_column("0"))
         else:
-            (branch,) = branches(self.shape, ROWS)
+            (branch,) = build_branches(self.shape, ROWS)
             lead = branch.condition
         mine = [_M.owner == bindparam("b_owner")] if self.has_owner else []
         return and_(lead, *mine, *map(self._term, self.names))
@@ -181,10 +184,10 @@ def wordings(w: Writing, memory: Memory) -> dict[int, str]:
 
 
 def _own(connection: Connection, dialect: Dialect, request: Request, wanted: Filter) -> list[_Part]:
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return []
-    params = parameters(request)
+    params = predicate_parameters(request)
     through = _through(connection, dialect, shape, True, wanted, params)
     return _parts(connection, through, wanted, params, sorted(request.own_identities))
 
@@ -200,7 +203,7 @@ def _space(w: Writing, wanted: Filter, owners: Iterable[str] | None) -> list[_Pa
 def _through(
     connection: Connection,
     dialect: Dialect,
-    shape: Shape | None,
+    shape: RequestShape | None,
     of_owner: bool,
     wanted: Filter,
     params: Mapping[str, Any],
@@ -210,7 +213,7 @@ def _through(
 
 
 def _few(connection: Connection, counting: Select[Any], params: Mapping[str, Any]) -> bool:
-    few = limits.BROWSE_FEW_COUNT
+    few = limits.BROWSE_LOOKUP_MAX_COUNT
     ((found,),) = rendered.rows(connection, counting, {**params, "p_limit": few + 1})
     return bool(found <= few)
 
@@ -274,7 +277,7 @@ def _met(part: _Part) -> _Met:
 
 
 def _walked(part: _Part, by: By | None, limit: int) -> list[Place]:
-    params = {**part.params, "p_limit": limit, "p_few": limits.BROWSE_FEW_COUNT}
+    params = {**part.params, "p_limit": limit, "p_few": limits.BROWSE_LOOKUP_MAX_COUNT}
     return list(map(Place._make, rendered.rows(part.connection, _walk(part.through, by), params)))
 
 
@@ -331,9 +334,9 @@ def _begun(dialect: Dialect) -> Subquery:
 
 
 @lru_cache(maxsize=32)
-def _some(shape: Shape) -> Select[Any]:
+def _some(shape: RequestShape) -> Select[Any]:
     """By their ids."""
-    (branch,) = branches(shape, ROWS)
+    (branch,) = build_branches(shape, ROWS)
     return _SOME.where(_hidden(branch.condition))
 
 

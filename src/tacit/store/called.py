@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from tacit.model.people import NameKind, Person
-from tacit.model.request import Request
-from tacit.model.text import folded
+from tacit.records.accounts import NameKind, Person
+from tacit.records.request import Request
+from tacit.records.validation import fold_name
 from tacit.store import people
 
 
@@ -25,12 +25,12 @@ def person(
     everybody = people.known_to(connection, request, own_names=False)
     open_to_all = [one for one in everybody if not one.identities.isdisjoint(found.identities)]
     told = {one for other in open_to_all for one in other.names}
-    said = folded(name.removeprefix("@"))
+    said = fold_name(name.removeprefix("@"))
     return replace(
         found,
         names=tuple(
             one
             for one in found.names
-            if one in told or (one.kind is kind and folded(one.text) == said)
+            if one in told or (one.kind is kind and fold_name(one.text) == said)
         ),
     )

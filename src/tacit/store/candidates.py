@@ -12,10 +12,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
-from tacit.disclosure.branches import branches
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Branch, Shape, shape_of
-from tacit.model.request import Request
+from tacit.policy.predicate import (
+    PredicateBranch,
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+)
+from tacit.records.request import Request
 from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
@@ -45,9 +49,9 @@ class Edge(NamedTuple):
     found: bool | int  # by likeness, as against said by somebody
 
 
-def branches_of(request: Request) -> tuple[Branch, ...]:
-    shape = shape_of(request)
-    return () if shape is None else branches(shape, ROWS)
+def branches_of(request: Request) -> tuple[PredicateBranch, ...]:
+    shape = shape_of_request(request)
+    return () if shape is None else build_branches(shape, ROWS)
 
 
 def through(
@@ -60,18 +64,18 @@ def through(
     since: int | None = None,
 ) -> list[Candidate]:
     """At most so many of what the branch with this number lets through."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return []
     statement = _through(shape, number, owner is not None, since is not None)
     named = {"c_owner": owner, "c_since": since, "c_most": most}
-    params = parameters(request) | {k: v for k, v in named.items() if v is not None}
+    params = predicate_parameters(request) | {k: v for k, v in named.items() if v is not None}
     return list(map(Candidate._make, rendered.rows(connection, statement, params)))
 
 
 @lru_cache(maxsize=512)
-def _through(shape: Shape, number: int, of_owner: bool, since: bool) -> Select[Any]:
-    branch = branches(shape, ROWS)[number]
+def _through(shape: RequestShape, number: int, of_owner: bool, since: bool) -> Select[Any]:
+    branch = build_branches(shape, ROWS)[number]
     found = select(_M.id, _M.stamp, _M.owner, _M.learned_in).where(branch.condition)
     if of_owner:
         found = found.where(_M.owner == bindparam("c_owner"))
@@ -95,16 +99,16 @@ def some(
     connection: Connection, audiences: Audiences, request: Request, ids: Sequence[str]
 ) -> dict[str, Found]:
     """These memories in full, as far as they may be heard: once more through the predicate."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None or not ids:
         return {}
-    params = parameters(request) | {"ids": list(ids)}
+    params = predicate_parameters(request) | {"ids": list(ids)}
     found = fetch(connection, audiences, request, _some(shape), params)
     return {memory.id: (memory, decision) for memory, decision in found}
 
 
 @lru_cache(maxsize=256)
-def _some(shape: Shape) -> Select[Any]:
+def _some(shape: RequestShape) -> Select[Any]:
     return select(*COLUMNS).where(
         _M.space_id == bindparam("p_space"),
         _M.id.in_(bindparam("ids", expanding=True)),
@@ -114,15 +118,15 @@ def _some(shape: Shape) -> Select[Any]:
 
 def standing(connection: Connection, request: Request, ids: Sequence[str]) -> list[Candidate]:
     """Those of these ids that may be heard."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None or not ids:
         return []
-    params = parameters(request) | {"ids": list(ids)}
+    params = predicate_parameters(request) | {"ids": list(ids)}
     return list(map(Candidate._make, rendered.rows(connection, _standing(shape), params)))
 
 
 @lru_cache(maxsize=256)
-def _standing(shape: Shape) -> Select[Any]:
+def _standing(shape: RequestShape) -> Select[Any]:
     return select(_M.id, _M.stamp, _M.owner, _M.learned_in).where(
         _M.space_id == bindparam("p_space"),
         _M.id.in_(bindparam("ids", expanding=True)),
@@ -134,7 +138,7 @@ def of_slots(
     connection: Connection, request: Request, slots: frozenset[str], most: int
 ) -> list[Candidate]:
     """The requester's own memories that fill one of these slots, as far as they may be heard."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None or not request.own_identities:
         return []
     filled = [
@@ -149,7 +153,7 @@ def of_slots(
         .order_by(_M.created_at.desc(), _M.id)
         .limit(most)
     )
-    return [Candidate(*row) for row in connection.execute(statement, parameters(request))]
+    return [Candidate(*row) for row in connection.execute(statement, predicate_parameters(request))]
 
 
 def nearest(
@@ -161,27 +165,27 @@ def nearest(
     most: int,
 ) -> list[Candidate]:
     """What is closest in meaning, through each branch, where the database compares vectors."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None or dialect.vector_distance(len(vector) // 4) is None:
         return []
-    params = parameters(request) | {"n_most": most, "n_model": model}
+    params = predicate_parameters(request) | {"n_most": most, "n_model": model}
     params |= dialect.vector_distance_params(vector)
     dialect.prepare_vector_search(connection)
     found = []
-    for number in range(len(branches(shape, ROWS))):
+    for number in range(len(build_branches(shape, ROWS))):
         statement = _nearest(shape, number, dialect, len(vector) // 4)
         found += [Candidate(*row) for row in connection.execute(statement, params)]
     return found
 
 
 @lru_cache(maxsize=256)
-def _nearest(shape: Shape, number: int, dialect: Dialect, dimension: int) -> Select[Any]:
+def _nearest(shape: RequestShape, number: int, dialect: Dialect, dimension: int) -> Select[Any]:
     nearness = dialect.vector_distance(dimension)
     assert nearness is not None
     return (
         select(_M.id, _M.stamp, _M.owner, _M.learned_in)
         .join(vectors, and_(_X.space_id == _M.space_id, _X.memory_id == _M.id))
-        .where(branches(shape, ROWS)[number].condition, _X.model == bindparam("n_model"))
+        .where(build_branches(shape, ROWS)[number].condition, _X.model == bindparam("n_model"))
         .order_by(nearness)
         .limit(bindparam("n_most"))
     )

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import Conflict, InvalidInput
-from tacit.model.checkpoint import Checkpoint
+from tacit.records.checkpoints import Checkpoint
 from tacit.store.exposure import Exposure
 from tacit.store.tables import checkpoints
 from tacit.store.writes import Writing

@@ -15,9 +15,9 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.clock import Clock
 from tacit.errors import StoreBusy
-from tacit.identity.resolve import Asking
-from tacit.model.memory import Memory
-from tacit.model.request import Request
+from tacit.identity.resolution import RawRequest
+from tacit.records.memory import Memory
+from tacit.records.request import Request
 from tacit.store import gauges, noted, spaces, words
 from tacit.store.accesses import Accesses
 from tacit.store.audiences import Audiences
@@ -30,8 +30,7 @@ from tacit.store.keys import Keyring
 from tacit.store.leases import Leases
 from tacit.store.requests import Requests
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
-from tacit.telemetry.measures import EVENT_COUNT
-from tacit.telemetry.port import NO_METER, Meter, Stop
+from tacit.telemetry.metrics import EVENT_COUNT, NO_METER, Meter, StopCallback
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ class Store:
     accesses: Accesses = field(init=False)
     events: Events = field(init=False)
     leases: Leases = field(init=False)
-    _unwatch: Stop = field(init=False)
+    _unwatch: StopCallback = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "accesses", Accesses(self.database))
@@ -65,14 +64,14 @@ class Store:
     def read(
         self,
         space: str,
-        asking: Asking,
+        asking: RawRequest,
         work: Callable[[Connection, Request], T],
         *,
         union: bool = True,
     ) -> T:
         """Resolve and read in one snapshot. Where words are to be searched that are not indexed
         yet, they are, and the read begins again."""
-        for _ in range(limits.CATCH_UPS_MAX_COUNT):
+        for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
             try:
                 with self.database.read() as connection:
                     now = self.clock()
@@ -85,7 +84,7 @@ class Store:
     def get_memory_fast(
         self,
         space: str,
-        asking: Asking,
+        asking: RawRequest,
         which: Literal["id", "key"],
         named: Mapping[str, str],
         *,
@@ -102,7 +101,7 @@ class Store:
     def write(
         self,
         space: str,
-        asking: Asking,
+        asking: RawRequest,
         thread: str,
         work: Callable[[Writing], T],
         vectors: Vectors = NO_VECTORS,

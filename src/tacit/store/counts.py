@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from tacit.clock import to_micros
-from tacit.disclosure.predicate import predicate
-from tacit.model.request import Request
-from tacit.model.results import Stats
+from tacit.policy.predicate import build_predicate
+from tacit.records.request import Request
+from tacit.records.results import Stats
 from tacit.store.listing import state_at
 from tacit.store.tables import ROWS, memories
 
@@ -21,7 +21,7 @@ _M = memories.c
 def of_owner(
     connection: Connection, request: Request, categories: Sequence[str] | None = None
 ) -> Stats:
-    own = predicate(request.for_management(), ROWS)
+    own = build_predicate(request.for_management(), ROWS)
     if not own.branches:
         return Stats()
     which = own.condition

@@ -10,15 +10,13 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exist
 
 from tacit import limits
 from tacit.clock import from_micros
-from tacit.disclosure.decide import decide
-from tacit.disclosure.orders import is_for
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Shape, shape_of, word
 from tacit.errors import DisclosureBreach
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Change, Delta
-from tacit.model.words import State
+from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request, sql_literal
+from tacit.policy.redaction import may_enter_prompt
+from tacit.policy.rules import decide
+from tacit.records.memory import Memory, State
+from tacit.records.request import Request
+from tacit.records.results import Change, Delta
 from tacit.store.audiences import Audiences
 from tacit.store.reads import any_branch, sees_all
 from tacit.store.rows import COLUMNS, to_memory
@@ -35,11 +33,11 @@ _REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 
 
 @lru_cache(maxsize=256)
-def _changes(shape: Shape, newest: bool) -> Select[Any]:
+def _changes(shape: RequestShape, newest: bool) -> Select[Any]:
     """Changes of what may be heard; and that something is gone, where it could be heard before."""
-    removal = _C.event.in_([word(event) for event in _REMOVALS])
+    removal = _C.event.in_([sql_literal(event) for event in _REMOVALS])
     told = or_(any_branch(shape), and_(removal, any_branch(replace(shape, inactive=True))))
-    seen = or_(_C.event != word(_UPDATED), _worded(), sees_all(shape))
+    seen = or_(_C.event != sql_literal(_UPDATED), _worded(), sees_all(shape))
     return (
         select(_C.rev, _C.event, _C.at, *COLUMNS)
         .join(memories, (_M.space_id == _C.space_id) & (_M.id == _C.memory_id))
@@ -76,14 +74,16 @@ def delta(
     """The last word on each memory that changed, newest first. The revision is that of the newest
     change that is told: what is hidden does not move it. Where there are more than can be told, the
     oldest are, so that whoever goes on from that revision misses none; or the newest, if asked."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return Delta(revision=since)
     told: dict[str, Change] = {}
     after, before = since, 2**62
     for _ in range(_PAGES_MAX_COUNT):
         named = {"thread": thread, "since": after, "before": before}
-        rows = connection.execute(_changes(shape, newest), parameters(request) | named).all()
+        rows = connection.execute(
+            _changes(shape, newest), predicate_parameters(request) | named
+        ).all()
         heard = audiences.get_people(connection, request.space, {row[3 + _HEARD] for row in rows})
         for rev, event, at, *row in rows:
             memory = to_memory(row, heard[row[_HEARD]])
@@ -92,7 +92,7 @@ def delta(
             after, before = (after, rev) if newest else (rev, before)
             if categories is not None and memory.category not in categories:
                 continue
-            if not is_for(request, memory):
+            if not may_enter_prompt(request, memory):
                 continue
             if not newest or memory.id not in told:
                 told[memory.id] = _change(request, memory, rev, event, at)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, Connection, Insert, Select, Table, TextClause
 from sqlalchemy.exc import DBAPIError
 
-from tacit.disclosure.shape import Door
-from tacit.model.memory import Memory
+from tacit.policy.predicate import AccessPath
+from tacit.records.memory import Memory
 from tacit.store.rendered import Step
 
 OPTION = "tacit_dialect"
@@ -88,11 +88,11 @@ class Dialect(Protocol):
 
     def unindex_space(self, connection: Connection, space: str) -> None: ...
 
-    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
         """On memories: contains at least one of the words, and lies behind this door."""
 
     def word_match_params(
-        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
+        self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """What `has_words` takes as parameters: no word acts as an operator."""
 

@@ -14,11 +14,9 @@ from functools import lru_cache
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.branches import audiences_through
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Door
-from tacit.model.memory import Memory
-from tacit.model.request import Request
+from tacit.policy.predicate import AccessPath, predicate_parameters, select_audiences
+from tacit.records.memory import Memory
+from tacit.records.request import Request
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import ROWS
 
@@ -35,18 +33,18 @@ def of_memory(memory: Memory, heard: str | None) -> str:
     return " ".join(sorted(tokens))
 
 
-def of_request(connection: Connection, request: Request, door: Door) -> list[str] | None:
+def of_request(connection: Connection, request: Request, door: AccessPath) -> list[str] | None:
     """The tokens of a door; never an empty list, because behind no door there is nothing. None
     where there are too many: the branch's own condition filters all the same."""
-    params = parameters(request)
-    asked = audiences_through(door, request, ROWS)
+    params = predicate_parameters(request)
+    asked = select_audiences(door, request, ROWS)
     if asked is not None:
         most = asked.limit(_AUDIENCES_MAX_COUNT + 1)
         sets = connection.execute(most, params).scalars().all()
         return None if len(sets) > _AUDIENCES_MAX_COUNT else _tokens(request.space, "heard", sets)
-    if door is Door.ROOM:
+    if door is AccessPath.ROOM:
         return _tokens(request.space, "room", params["p_rooms"])
-    return _tokens(request.space, "person", params["p_me" if door is Door.ME else "p_here"])
+    return _tokens(request.space, "person", params["p_me" if door is AccessPath.ME else "p_here"])
 
 
 def _tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from tacit.disclosure.explain import settled
-from tacit.identity import keys
+from tacit.identity import external_keys
 from tacit.identity.links import Identities
-from tacit.identity.resolve import Asking, Place, resolve
-from tacit.model.linking import Link, LinkKind
-from tacit.model.memory import Memory
-from tacit.model.request import Decision, Request
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest, StoredChat, resolve_request
+from tacit.policy.rules import decide_with_precedence
+from tacit.records.accounts import Link, LinkKind
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.request import Decision, Request
 from tacit.store import people, places
 from tacit.store.identities import around
 
@@ -30,10 +29,10 @@ class Elsewhere:
         """To oneself, what one would hear there, but no rule that only the links of others explain.
         To somebody else, what they would hear if they were nobody but whom one knows: that they
         have other keys is theirs to tell, and whether those let them hear it would tell."""
-        known = settled(self.known, memory)
+        known = decide_with_precedence(self.known, memory)
         if not self.own:
             return known
-        true = settled(self.asked, memory)
+        true = decide_with_precedence(self.asked, memory)
         if true.allowed == known.allowed:
             return known
         return true if true.allowed else Decision(False, "P0" if self.asked.private else "G0")
@@ -45,14 +44,14 @@ class Elsewhere:
 
 
 def elsewhere(
-    connection: Connection, request: Request, asking: Asking, *, theirs: bool = False
+    connection: Connection, request: Request, asking: RawRequest, *, theirs: bool = False
 ) -> Elsewhere:
     """Of a chat that they are not in, nothing that the store knows counts. `theirs`: if it is
     private, it is a chat of whoever asks, whosever we may know it to be."""
     place = places.place(connection, request.space, asking.chat)
     alone = theirs and asking.kind is ChatKind.PRIVATE
     if alone or place.members.isdisjoint(request.own_identities):
-        place = Place(id=asking.chat)
+        place = StoredChat(id=asking.chat)
     links = around(
         connection, request.space, asking.people | place.members | request.own_identities
     )
@@ -62,15 +61,15 @@ def elsewhere(
 
 def resolved(
     request: Request,
-    asking: Asking,
-    place: Place,
+    asking: RawRequest,
+    place: StoredChat,
     links: Identities,
     known: Identities,
     *,
     alone: bool = False,
 ) -> Elsewhere:
     asked, as_known = (
-        resolve(request.space, request.at, asking, place, some, union=True)
+        resolve_request(request.space, request.at, asking, place, some, union=True)
         for some in (links, known)
     )
     if alone:
@@ -98,4 +97,4 @@ def _ends(link: Link) -> tuple[str, str]:
 
 
 def _is_known(identity: str, met: frozenset[str]) -> bool:
-    return identity in met or identity.startswith(f"{keys.PERSON}:")
+    return identity in met or identity.startswith(f"{external_keys.PERSON_PREFIX}:")

@@ -183,7 +183,10 @@ class Database:
                 self._count_write()
                 return done
             except (StoreBusy, IntegrityError) as error:
-                if isinstance(error, IntegrityError) and attempt >= limits.COLLISIONS_MAX_COUNT:
+                if (
+                    isinstance(error, IntegrityError)
+                    and attempt >= limits.WRITE_CONFLICTS_MAX_COUNT
+                ):
                     raise StoreBusy("other writers kept getting in the way; try again") from error
                 if time.monotonic() >= deadline:
                     raise StoreBusy(

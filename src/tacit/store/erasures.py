@@ -22,7 +22,7 @@ from sqlalchemy import (
     union,
 )
 
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 from tacit.store import once
 from tacit.store.tables import (
     audience_people,

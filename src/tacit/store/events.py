@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, or_, select,
 
 from tacit.clock import from_micros, to_micros
 from tacit.errors import StoreError
-from tacit.model.happening import EventCounts, Node, Op, Status
+from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus
 from tacit.store import rendered
 from tacit.store.dialect import Dialect
 from tacit.store.engine import Database
@@ -66,7 +66,7 @@ class Events:
 
     def append(self, space: str, at: datetime, happened: Sequence[Happened]) -> None:
         """What is committed. An erased memory takes along what is not written yet."""
-        gone = {one.memory_id for one in happened if one.op is Op.ERASE}
+        gone = {one.memory_id for one in happened if one.op is EventOperation.ERASE}
         if gone:
             happened = [_unnamed(one, gone) for one in happened]
             self.discard(space, gone)
@@ -184,7 +184,7 @@ def prune(connection: Connection, space: str, before: int | None) -> int:
     """Those from before that time, some at once; None: of all."""
     ids: list[str] = []
     named = {"space": space, "before": _ANY_TIME if before is None else before}
-    for node in Node:  # the index leads with it
+    for node in EventNode:  # the index leads with it
         most = _PRUNED_AT_ONCE_COUNT - len(ids)
         old = rendered.rows(connection, _OLD, {**named, "node": node.value, "most": most})
         ids += [id for (id,) in old]
@@ -199,8 +199,8 @@ Place = tuple[int, str, str, str]  # a day's first microsecond, node, op, status
 def counts(
     connection: Connection,
     space: str,
-    nodes: Sequence[Node],
-    op: Op | None,
+    nodes: Sequence[EventNode],
+    op: EventOperation | None,
     since: datetime | None,
     most: int,
     after: Place | None = None,
@@ -223,9 +223,9 @@ def counts(
     return [
         EventCounts(
             day=from_micros(row.day).astimezone(UTC).date(),
-            node=Node(row.node),
-            op=Op(row.op),
-            status=Status(row.status),
+            node=EventNode(row.node),
+            op=EventOperation(row.op),
+            status=EventStatus(row.status),
             count=row.times,
         )
         for row in connection.execute(found)

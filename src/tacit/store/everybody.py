@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, union
 
-from tacit.model.people import Name, NameKind, Person
-from tacit.model.text import folded
+from tacit.records.accounts import Name, NameKind, Person
+from tacit.records.validation import fold_name
 from tacit.store.identities import around
 from tacit.store.tables import people, person_names, subjects
 
@@ -96,7 +96,7 @@ def _part(
 ) -> Select[Any]:
     found = select(column.label("id")).where(column.table.c.space_id == space, column > after)
     if begun is not None:
-        start = folded(begun)
+        start = fold_name(begun)
         found = found.where(func.substr(_N.folded, 1, len(start)) == start)
     if among is not None:
         found = found.where(column.in_(sorted(among)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, or_, select
 
-from tacit.model.words import ChatKind, Sensitivity, Visibility
+from tacit.records.memory import ChatKind, Sensitivity, Visibility
 from tacit.store import places
 from tacit.store.identities import around
 from tacit.store.rows import unpacked

@@ -12,8 +12,8 @@ from tacit.store import events, inbox
 from tacit.store.engine import Database
 from tacit.store.jobs import LEARN
 from tacit.store.tables import jobs, memories, updates
-from tacit.telemetry import measures
-from tacit.telemetry.port import Meter, Read, Stop
+from tacit.telemetry import metrics
+from tacit.telemetry.metrics import GaugeReader, Meter, StopCallback
 
 _J = jobs.c
 _M = memories.c
@@ -23,13 +23,13 @@ _DAY = timedelta(days=1)
 Values = Iterable[tuple[Mapping[str, str], float]]
 
 
-def watch(meter: Meter, database: Database, clock: Clock) -> Stop:
+def watch(meter: Meter, database: Database, clock: Clock) -> StopCallback:
     """Until it is stopped. Nothing is read before somebody looks."""
-    reads: dict[measures.Measure, Read] = {
-        measures.QUEUE_DEPTH: lambda: _depth(database),
-        measures.QUEUE_AGE: lambda: _age(database, clock),
-        measures.MEMORY_COUNT: lambda: _memories(database),
-        measures.EVENTS_TODAY: lambda: _events(database, clock),
+    reads: dict[metrics.Metric, GaugeReader] = {
+        metrics.QUEUE_DEPTH: lambda: _depth(database),
+        metrics.QUEUE_AGE: lambda: _age(database, clock),
+        metrics.MEMORY_COUNT: lambda: _memories(database),
+        metrics.EVENTS_LAST_DAY: lambda: _events(database, clock),
     }
     stops = [meter.watch(what, _whose(database), read) for what, read in reads.items()]
 

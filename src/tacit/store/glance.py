@@ -16,11 +16,10 @@ from typing import Any, Literal
 
 from sqlalchemy import Select, and_, bindparam, select, true
 
-from tacit.disclosure.decide import decide
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Shape, shape_of
 from tacit.errors import DisclosureBreach
-from tacit.model.request import Request
+from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
+from tacit.policy.rules import decide
+from tacit.records.request import Request
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
 from tacit.store.reads import Found, any_branch, own_key
@@ -48,10 +47,10 @@ def glance(
 ) -> Found | Miss | None:
     """The memory with this `id`, or the requester's value of this `category` and `key`."""
     rev, request = kept
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None or not shape.private:
         return MISS
-    values = parameters(request)
+    values = predicate_parameters(request)
     values.update(named)
     lengths = lengths_of(values)
     if not all(length for _, length in lengths):
@@ -74,7 +73,7 @@ def glance(
 
 
 @lru_cache(maxsize=256)
-def _statement(shape: Shape, which: Literal["id", "key"]) -> Select[Any]:
+def _statement(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any]:
     pinned = own_key() if which == "key" else _M.id == bindparam("id")
     allowed = and_(true(), _M.space_id == spaces.c.space_id, pinned, any_branch(shape))
     return (

@@ -18,12 +18,15 @@ from sqlalchemy import (
     union_all,
 )
 
-from tacit.disclosure.branches import branches
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import Shape, shape_of, word
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.records.memory import Memory, State
+from tacit.records.request import Request
 from tacit.store import candidates, rendered
 from tacit.store.audiences import Audiences
 from tacit.store.reads import fetch
@@ -33,7 +36,7 @@ from tacit.store.tables import ROWS, memories
 _M = memories.c
 _FOREMOST = (_M.pinned.desc(), _M.importance.desc(), _M.created_at.desc(), _M.id.desc())
 _STANDS: ColumnElement[bool] = and_(
-    _M.state == word(State.ACTIVE),
+    _M.state == sql_literal(State.ACTIVE),
     or_(_M.expires_at.is_(None), _M.expires_at > bindparam("p_at")),
 )
 
@@ -47,12 +50,12 @@ def of_owner(
 ) -> tuple[list[Memory], int]:
     """The foremost of the requester's own active memories, and how many there are of these."""
     asked = request.for_management()
-    shape = shape_of(asked)
+    shape = shape_of_request(asked)
     if shape is None:
         return [], 0
     mine = sorted(asked.own_identities)
     owners = {f"g_owner{n}": one for n, one in enumerate(mine)}
-    params = parameters(asked) | owners | {"g_most": most}
+    params = predicate_parameters(asked) | owners | {"g_most": most}
     if categories is not None:
         params["g_categories"] = list(categories)
     statement = _of_owner(shape, len(mine), categories is not None)
@@ -64,7 +67,7 @@ def of_owner(
 
 
 @lru_cache(maxsize=32)
-def _of_owner(shape: Shape, count: int, narrowed: bool) -> Select[Any]:
+def _of_owner(shape: RequestShape, count: int, narrowed: bool) -> Select[Any]:
     """A part for each identity: the index of each is in order, that of several together is not."""
     parts = []
     for n in range(count):
@@ -81,12 +84,12 @@ def _of_owner(shape: Shape, count: int, narrowed: bool) -> Select[Any]:
 
 
 @lru_cache(maxsize=8)
-def _count(shape: Shape, narrowed: bool) -> Select[Any]:
+def _count(shape: RequestShape, narrowed: bool) -> Select[Any]:
     return select(func.count()).select_from(memories).where(*_terms(shape, narrowed))
 
 
-def _terms(shape: Shape, narrowed: bool) -> list[ColumnElement[bool]]:
-    terms = [branches(shape, ROWS)[0].condition, _STANDS]
+def _terms(shape: RequestShape, narrowed: bool) -> list[ColumnElement[bool]]:
+    terms = [build_branches(shape, ROWS)[0].condition, _STANDS]
     if narrowed:
         terms.append(_M.category.in_(bindparam("g_categories", expanding=True)))
     return terms

@@ -16,9 +16,9 @@ from typing import Any
 from sqlalchemy import Connection, TextClause, bindparam, text
 
 from tacit.clock import from_micros
-from tacit.model.request import Request
-from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
-from tacit.model.words import ChatKind
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
+from tacit.records.memory import ChatKind
+from tacit.records.request import Request
 from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
@@ -126,7 +126,7 @@ def glance(
     thread: str,
     ns: str,
     id: str | None,
-) -> FoundStep | Miss | None:
+) -> StoredGraphStep | Miss | None:
     """The same in private, in one statement on the driver itself; MISS where that cannot tell."""
     rev, request = kept
     if not request.private:
@@ -152,7 +152,7 @@ def glance(
     return whole
 
 
-def _recent(database: Database, recent: Recent, key: Key, rev: int) -> FoundStep | None:
+def _recent(database: Database, recent: Recent, key: Key, rev: int) -> StoredGraphStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
     rows = database.fetch_rows_binary(*rendered.plain(database.engine.dialect, NEWEST, params))
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
@@ -172,7 +172,7 @@ def _own(rows: Rows) -> tuple[Any, ...] | None:
     return None
 
 
-def found(rows: Rows, thread: str) -> FoundStep | None:
+def found(rows: Rows, thread: str) -> StoredGraphStep | None:
     """A step of its rows. Absent, too, where one of its values is somebody else's by now, or went:
     a graph begins anew rather than with half of its state."""
     own = _own(rows)
@@ -205,7 +205,7 @@ def found(rows: Rows, thread: str) -> FoundStep | None:
         run=run,
         saved_at=from_micros(saved_at),
     )
-    return FoundStep(step=step, values=tuple(values.values()), writes=tuple(writes))
+    return StoredGraphStep(step=step, values=tuple(values.values()), writes=tuple(writes))
 
 
 def listed(

@@ -12,9 +12,15 @@ from threading import Lock
 
 from sqlalchemy import text
 
-from tacit import moving_limits as limits
+from tacit import limits
 from tacit.clock import from_micros
-from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite, packed
+from tacit.records.checkpoints import (
+    GraphStep,
+    StepValue,
+    StepWrite,
+    StoredGraphStep,
+    dump_compact_json,
+)
 
 _OWN = "space_id = :space AND person = :person AND place = '' AND thread = :thread AND ns = :ns"
 # What the newest step is told by: two that agree in all of it are the same.
@@ -48,7 +54,7 @@ class Recent:
     def has(self, key: Key) -> bool:
         return key in self._kept
 
-    def find(self, key: Key, mark: Mark) -> FoundStep | None:
+    def find(self, key: Key, mark: Mark) -> StoredGraphStep | None:
         """The step, if it is the one that the database has; else it is let go of."""
         with self._lock:
             kept = self._kept.get(key)
@@ -58,7 +64,7 @@ class Recent:
         if kept is None:
             return None
         step = kept.step
-        return FoundStep(
+        return StoredGraphStep(
             step=GraphStep(  # not by `replace`, which takes longer than all the rest
                 thread=step.thread,
                 ns=step.ns,
@@ -85,13 +91,13 @@ class Recent:
         pairs = list(step.versions.items())
         if all(pair in known for pair in pairs):
             whole = tuple(known[pair] for pair in pairs)
-            mark = (step.id, at, step.parent, metadata, packed(step.versions), NO_WRITES)
+            mark = (step.id, at, step.parent, metadata, dump_compact_json(step.versions), NO_WRITES)
             kept = _Kept(mark=mark, saved_at=from_micros(at), step=step, values=whole)
             self._put(key, kept)
         else:
             self.remove(key)
 
-    def add_read(self, key: Key, mark: Mark, found: FoundStep) -> None:
+    def add_read(self, key: Key, mark: Mark, found: StoredGraphStep) -> None:
         """A step that was just read whole."""
         self._put(
             key,
@@ -119,7 +125,7 @@ class Recent:
         size += sum(len(one.data) for one in kept.writes)
         with self._lock:
             self._kept.pop(key, None)
-            if size <= limits.STEP_AT_HAND_MAX_BYTES:
+            if size <= limits.STEP_CACHED_MAX_BYTES:
                 self._kept[key] = kept
-                if len(self._kept) > limits.STEPS_AT_HAND_MAX_COUNT:
+                if len(self._kept) > limits.STEPS_CACHED_MAX_COUNT:
                     self._kept.popitem(last=False)

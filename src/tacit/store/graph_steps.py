@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, select, text
 
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.identity.resolve import Asking
-from tacit.model.step import GraphStep, StepValue, StepWrite, packed
+from tacit.identity.resolution import RawRequest
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, dump_compact_json
 from tacit.store import audiences as listeners
 from tacit.store import graph_reads, rendered
 from tacit.store.core import Store
@@ -81,7 +81,7 @@ def step_rows(
         "type": step.type,
         "run": step.run,
         "metadata": metadata,
-        "versions": packed(step.versions),
+        "versions": dump_compact_json(step.versions),
         "data": step.data,
     }
     found: list[Step] = [(_ADD_STEP, row)]
@@ -124,7 +124,7 @@ def write_rows(
     ]
 
 
-def add_at_hand(store: Store, space: str, asking: Asking, to: To, rows: Rows) -> int | None:
+def add_at_hand(store: Store, space: str, asking: RawRequest, to: To, rows: Rows) -> int | None:
     """In private, and where who is who is at hand: in one go with the test that this still holds.
     Gives the time it was written at; None where it does not, or where it fails: the usual way then
     does it, or says why."""

@@ -12,22 +12,20 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from tacit import console_limits
-from tacit.disclosure.explain import explained, settled
-from tacit.identity import keys
+from tacit import limits
+from tacit.identity import external_keys
 from tacit.identity.links import Identities
-from tacit.identity.resolve import Asking, Place
-from tacit.model.hearing import Hearers, Room
-from tacit.model.memory import Memory
-from tacit.model.people import Person
-from tacit.model.request import Decision, Request
-from tacit.model.results import Explanation
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest, StoredChat
+from tacit.policy.rules import decide_with_precedence, explain_decision
+from tacit.records.accounts import Person
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.request import Decision, Request
+from tacit.records.results import AudienceChat, AudienceReport, Explanation
 from tacit.store import people, places, rooms
 from tacit.store.elsewhere import Elsewhere, known_links, resolved
 from tacit.store.identities import around
 
-T = TypeVar("T", Room, Person)
+T = TypeVar("T", AudienceChat, Person)
 _NOBODY: frozenset[str] = frozenset()
 
 
@@ -46,17 +44,17 @@ def linked(links: Identities) -> frozenset[str]:
     return frozenset(end for link in links.links for end in (link.source, link.target))
 
 
-def own_rooms(connection: Connection, request: Request, chat: str) -> list[Room]:
+def own_rooms(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
     """The requester's private chat, and the groups that they are in now."""
     ids = rooms.of(
-        connection, request.space, request.own_identities, console_limits.ROOMS_MAX_COUNT
+        connection, request.space, request.own_identities, limits.AUDIENCE_CHATS_MAX_COUNT
     )
     found = rooms.opened(connection, request.space, ids, request.own_identities)
     return [alone_in(chat), *(found.to_audience_chat(place) for place in found.places)]
 
 
-def alone_in(chat: str) -> Room:
-    return Room(id=chat, kind=ChatKind.PRIVATE, confidential=False)
+def alone_in(chat: str) -> AudienceChat:
+    return AudienceChat(id=chat, kind=ChatKind.PRIVATE, confidential=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +66,9 @@ class _Told:
     links: Identities
     known: Identities
 
-    def decide_in_group(self, place: Place, subject: str | None) -> Decision:
+    def decide_in_group(self, place: StoredChat, subject: str | None) -> Decision:
         """Whether it may be said there if `subject` asks, or else anybody whom it concerns."""
-        asking = Asking(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
+        asking = RawRequest(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
         there = resolved(self.request, asking, place, self.links, self.known)
         decision = there.decide(self.memory)
         if not decision.allowed:
@@ -89,9 +87,9 @@ class _Told:
 
     def decide_alone(self, identity: str) -> Decision:
         """Somebody in a private chat of theirs, whichever that is."""
-        chat = identity.removeprefix(f"{keys.EXTERNAL}:")
-        asking = Asking(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
-        at = resolved(self.request, asking, Place(id=chat), self.known, self.known, alone=True)
+        chat = identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+        asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
+        at = resolved(self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True)
         return at.decide(self.memory)
 
     def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
@@ -103,17 +101,17 @@ class _Told:
 
 def of_person(
     connection: Connection, request: Request, subject: str, chat: str, memory: Memory
-) -> Hearers:
+) -> AudienceReport:
     """In the requester's rooms, and for those they share one with."""
     space, mine = request.space, request.own_identities
     links = around(connection, space, named(memory) | mine)
     told = _Told(request, memory, links, known_links(connection, request, links))
-    ids = rooms.of(connection, space, mine, console_limits.ROOMS_MAX_COUNT)
+    ids = rooms.of(connection, space, mine, limits.AUDIENCE_CHATS_MAX_COUNT)
     there = rooms.among(connection, space, ids, named(memory) | linked(links) | mine)
     first = told.list_named_among(there)
     found = rooms.opened(connection, space, ids, mine, first)
     others = {one for some in found.first_members.values() for one in some} - first
-    shown = [*sorted(first), *sorted(others)][: console_limits.HEARERS_MAX_COUNT]
+    shown = [*sorted(first), *sorted(others)][: limits.AUDIENCE_PEOPLE_MAX_COUNT]
     in_rooms = (
         (
             found.to_audience_chat(place),
@@ -121,8 +119,8 @@ def of_person(
         )
         for place in found.places
     )
-    own = (alone_in(chat), explained(settled(request, memory)))
-    return Hearers(
+    own = (alone_in(chat), explain_decision(decide_with_precedence(request, memory)))
+    return AudienceReport(
         rooms=(own, *said_first(in_rooms)),
         people=said_first((found.people[one], told.decide_alone(one)) for one in shown),
         rooms_left_out=rooms.count_of(connection, space, mine) - len(ids),
@@ -130,7 +128,7 @@ def of_person(
     )
 
 
-def of_space(connection: Connection, request: Request, memory: Memory) -> Hearers:
+def of_space(connection: Connection, request: Request, memory: Memory) -> AudienceReport:
     """In the groups of the space, those first where it could be said, and for everybody whom the
     memory names: in private nobody else hears it. For an operator, who may know who is whom."""
     space = request.space
@@ -153,8 +151,8 @@ def of_space(connection: Connection, request: Request, memory: Memory) -> Hearer
         (_whole(found.people, links.current_identities(one)), told.decide_alone(one))
         for one in heads
     )
-    most = console_limits.HEARERS_MAX_COUNT
-    return Hearers(
+    most = limits.AUDIENCE_PEOPLE_MAX_COUNT
+    return AudienceReport(
         rooms=said_first(in_rooms),
         people=by_person[:most],
         rooms_left_out=rooms.count(connection, space) - len(in_rooms),
@@ -166,7 +164,7 @@ def _of_everybody(
     connection: Connection, space: str, memory: Memory, links: Identities
 ) -> list[str]:
     """First where it was learned and where those are whose asking could matter; then others."""
-    most = console_limits.ROOMS_MAX_COUNT
+    most = limits.AUDIENCE_CHATS_MAX_COUNT
     learned = memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
     here = [places.place(connection, space, learned).id] if learned else []
     theirs = {identity for one in whose(memory) for identity in links.current_identities(one)}
@@ -174,7 +172,7 @@ def _of_everybody(
     return list(dict.fromkeys([*first, *rooms.every(connection, space, most)]))[:most]
 
 
-def _with(place: Place, members: Iterable[str]) -> Place:
+def _with(place: StoredChat, members: Iterable[str]) -> StoredChat:
     return replace(place, members=frozenset(members))
 
 
@@ -185,5 +183,5 @@ def _whole(known: Mapping[str, Person], identities: frozenset[str]) -> Person:
 
 
 def said_first(found: Iterable[tuple[T, Decision]]) -> tuple[tuple[T, Explanation], ...]:
-    told = [(one, explained(decision)) for one, decision in found]
+    told = [(one, explain_decision(decision)) for one, decision in found]
     return tuple(sorted(told, key=lambda one: not one[1].allowed))

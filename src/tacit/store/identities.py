@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select, union_all
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.identity.links import Identities
-from tacit.model.linking import Link, LinkKind
+from tacit.records.accounts import Link, LinkKind
 from tacit.store.tables import identity_links
 
 _C = identity_links.c

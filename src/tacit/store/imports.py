@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, delete, insert, or_, select, text, update
 
 from tacit.clock import from_micros, to_micros
-from tacit.disclosure.shape import word
 from tacit.errors import Conflict
-from tacit.model.imports import ImportRun
-from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.policy.predicate import sql_literal
+from tacit.records.drafts import ImportRun
+from tacit.records.memory import State
+from tacit.records.request import Request
 from tacit.store import rendered
 from tacit.store.ids import digest, new_id, within_second
 from tacit.store.tables import imported, imports, memories, spaces
@@ -42,7 +42,7 @@ _KNOWN = select(_I.token, _I.run).where(
 _OWN_ACTIVE = (
     _M.space_id == bindparam("space"),
     _M.owner.in_(bindparam("who", expanding=True)),
-    _M.state == word(State.ACTIVE),
+    _M.state == sql_literal(State.ACTIVE),
 )
 _LIVE = or_(_M.expires_at.is_(None), _M.expires_at > bindparam("at"))
 _SAID = select(_M.content, _M.id).where(*_OWN_ACTIVE, _LIVE, _M.is_turn.is_(False))

@@ -24,8 +24,8 @@ from sqlalchemy import (
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.model.updates import TakenUpdate, Update
-from tacit.model.words import ChatKind
+from tacit.records.conversation import PendingUpdate, Update
+from tacit.records.memory import ChatKind
 from tacit.store import rendered
 from tacit.store.tables import chat_members, chats, updates
 from tacit.store.writes import Writing
@@ -103,10 +103,10 @@ def add(w: Writing, channel: str, brought: Sequence[Update]) -> int:
 
 def waiting(
     connection: Connection, space: str, channel: str, after: int, most: int
-) -> list[TakenUpdate]:
+) -> list[PendingUpdate]:
     params = {"b_space": space, "b_channel": channel, "after": after, "most": most}
     return [
-        TakenUpdate(seq=seq, id=id, chat=chat, payload=payload, attempts=attempts)
+        PendingUpdate(seq=seq, id=id, chat=chat, payload=payload, attempts=attempts)
         for seq, id, chat, payload, attempts in rendered.rows(connection, _WAITING, params)
     ]
 

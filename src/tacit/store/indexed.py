@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, false, func, literal_column, select, text
 from sqlalchemy.sql.expression import ColumnElement, FromClause
 
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.store import doors, partitions, rendered
 from tacit.store.ailments import pages
 from tacit.store.dialect import Dialect

@@ -6,11 +6,10 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from tacit.disclosure.shape import word
-from tacit.model import json_value
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.words import State
+from tacit.policy.predicate import sql_literal
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import Memory, State
 from tacit.store.identities import around
 from tacit.store.places import place
 from tacit.store.rows import unpacked_object
@@ -24,7 +23,7 @@ _VALUE = (
     _M.key == bindparam("key"),
     _M.key.is_not(None),
 )
-_ACTIVE = _M.state == word(State.ACTIVE)
+_ACTIVE = _M.state == sql_literal(State.ACTIVE)
 _OWNED = select(_M.id, _M.owner, _M.shadowed).where(
     *_VALUE, _M.owner.in_(bindparam("owners", expanding=True))
 )
@@ -77,9 +76,10 @@ def has_already(w: Writing, asked: Draft) -> bool:
         _M.space_id == w.space,
         _M.owner.in_(sorted(w.request.own_identities)),
         _M.content == asked.content,
-        _M.state == word(State.ACTIVE),
+        _M.state == sql_literal(State.ACTIVE),
     )
     kept = w.connection.execute(same).scalars()
     return any(
-        json_value.same(unpacked_object(one) if one else None, asked.data or None) for one in kept
+        validation.is_same_json(unpacked_object(one) if one else None, asked.data or None)
+        for one in kept
     )

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select,
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.model.keys import Key, Scope
+from tacit.records.accounts import Key, Scope
 from tacit.store import rendered
 from tacit.store.engine import Database
 from tacit.store.tables import api_keys
@@ -28,7 +28,7 @@ _COLUMNS = (
 # Whoever asks names no space; that two spaces give the same id is a chance nobody meets.
 _BY_ID = select(*_COLUMNS).where(_K.key_id == bindparam("id")).limit(2)
 _NOBODYS = bytes(32)  # what the hash of an unknown key's secret is compared with
-_REMEMBERED = timedelta(seconds=limits.API_KEY_REMEMBERED_SECONDS)
+_REMEMBERED = timedelta(seconds=limits.API_KEY_CACHE_SECONDS)
 
 
 class Held(NamedTuple):
@@ -62,7 +62,7 @@ class Keyring:
         with self._lock:
             if turn == self._turn and found is not None:
                 self._kept[named] = (now, found)
-                if len(self._kept) > limits.API_KEYS_REMEMBERED_MAX_COUNT:
+                if len(self._kept) > limits.API_KEYS_CACHED_MAX_COUNT:
                     self._kept.popitem(last=False)
         return found
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, bindparam, delete, or_, select
 
 from tacit.clock import from_micros
-from tacit.disclosure.shape import MENTIONED, SUBJECT
-from tacit.model.terms import terms
-from tacit.model.words import State, Trust
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT
+from tacit.records.memory import State, Trust
+from tacit.records.text import split_terms
 from tacit.store import rendered
 from tacit.store.rendered import inserting
 from tacit.store.rows import unpacked
@@ -109,7 +109,7 @@ class Kept(NamedTuple):
 @lru_cache(maxsize=4_096)
 def normalised(content: str) -> str:
     """A hash of the words alone: case, punctuation and spaces make no other memory."""
-    return hashlib.sha256(" ".join(terms(content)).encode()).hexdigest()[:32]
+    return hashlib.sha256(" ".join(split_terms(content)).encode()).hexdigest()[:32]
 
 
 def newest(connection: Connection, space: str, owners: Collection[str], most: int) -> list[Kept]:
@@ -147,7 +147,7 @@ def hearsay(
     most: int,
 ) -> list[Kept]:
     """What others say of somebody, in one slot."""
-    roles = [SUBJECT, MENTIONED]
+    roles = [ROLE_SUBJECT, ROLE_MENTIONED]
     params = {"people": sorted(about), "roles": roles, "slot": slot, "most": most}
     return _fetch(connection, _HEARSAY, space, params)
 

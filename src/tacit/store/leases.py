@@ -62,7 +62,7 @@ class Leases:
 
     def _run(self) -> None:
         while True:
-            self._stopping.wait(limits.LEASE_RENEWED_SECONDS)
+            self._stopping.wait(limits.LEASE_RENEWAL_SECONDS)
             with self._lock:
                 if not self._held or self._stopping.is_set():
                     self._thread = None

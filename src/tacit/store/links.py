@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select, update
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model.linking import Link, LinkKind
+from tacit.records.accounts import Link, LinkKind
 from tacit.store import spaces
 from tacit.store.identities import around, to_link
 from tacit.store.ids import new_id

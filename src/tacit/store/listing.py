@@ -20,11 +20,17 @@ from sqlalchemy import (
     union,
 )
 
-from tacit.disclosure.branches import branches
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.shape import MENTIONED, SUBJECT, Shape, shape_of, word
-from tacit.model.request import Request
-from tacit.model.words import Purpose, State
+from tacit.policy.predicate import (
+    ROLE_MENTIONED,
+    ROLE_SUBJECT,
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.records.memory import Purpose, State
+from tacit.records.request import Request
 from tacit.store import doors, words
 from tacit.store.audiences import Audiences
 from tacit.store.dialect import Dialect
@@ -90,27 +96,29 @@ def page(
     limit: int,
 ) -> list[Found]:
     """Newest first: each branch of the predicate yields its newest, and the newest of all win."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return []
     statement = _page(shape, wanted.names, dialect, bool(wanted.words))
-    params = parameters(request) | wanted.params | {"p_limit": limit}
+    params = predicate_parameters(request) | wanted.params | {"p_limit": limit}
     if wanted.words:
         words.require(connection, dialect)
         behind = {
             branch.access_path: partial(doors.of_request, connection, request, branch.access_path)
-            for branch in branches(shape, ROWS)
+            for branch in build_branches(shape, ROWS)
         }
         params.update(dialect.word_match_params(wanted.words, behind))
     return fetch(connection, audiences, request, statement, params)
 
 
 @lru_cache(maxsize=512)
-def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
+def _page(
+    shape: RequestShape, names: tuple[str, ...], dialect: Dialect, by_words: bool
+) -> Select[Any]:
     terms = [term(name, shape) for name in names]
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
-    for branch in branches(shape, ROWS):
+    for branch in build_branches(shape, ROWS):
         part = select(_M.created_at, _M.id).where(branch.condition, *terms)
         if by_words:
             part = part.where(dialect.word_match_condition(branch.access_path))
@@ -127,25 +135,29 @@ def _page(shape: Shape, names: tuple[str, ...], dialect: Dialect, by_words: bool
 
 def count(connection: Connection, request: Request, wanted: Filter) -> int:
     """How many there are on all pages together."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return 0
-    found = connection.scalar(_count(shape, wanted.names), parameters(request) | wanted.params)
+    found = connection.scalar(
+        _count(shape, wanted.names), predicate_parameters(request) | wanted.params
+    )
     return found or 0
 
 
 @lru_cache(maxsize=512)
-def _count(shape: Shape, names: tuple[str, ...]) -> Select[Any]:
+def _count(shape: RequestShape, names: tuple[str, ...]) -> Select[Any]:
     terms = [term(name, shape) for name in names]
-    parts = [select(_M.id).where(branch.condition, *terms) for branch in branches(shape, ROWS)]
+    parts = [
+        select(_M.id).where(branch.condition, *terms) for branch in build_branches(shape, ROWS)
+    ]
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
     return select(func.count()).select_from(chosen)
 
 
 def state_at() -> ColumnElement[str]:
     """A memory past its time is expired, also before a sweep has said so."""
-    lapsed = and_(_M.state == word(State.ACTIVE), _M.expires_at <= bindparam("p_at"))
-    return case((lapsed, word(State.EXPIRED)), else_=_M.state)
+    lapsed = and_(_M.state == sql_literal(State.ACTIVE), _M.expires_at <= bindparam("p_at"))
+    return case((lapsed, sql_literal(State.EXPIRED)), else_=_M.state)
 
 
 def about_ids() -> Select[Any]:
@@ -153,11 +165,11 @@ def about_ids() -> Select[Any]:
     return select(p.memory_id).where(
         p.space_id == bindparam("p_space"),
         p.person.in_(bindparam("f_about", expanding=True)),
-        p.role.in_([word(SUBJECT), word(MENTIONED)]),
+        p.role.in_([sql_literal(ROLE_SUBJECT), sql_literal(ROLE_MENTIONED)]),
     )
 
 
-def _seen_pin(shape: Shape | None) -> ColumnElement[bool]:
+def _seen_pin(shape: RequestShape | None) -> ColumnElement[bool]:
     """A pin is the owner's own act: for other requesters, nothing is pinned (`redact`)."""
     if shape is None or shape.purpose is Purpose.MANAGE:
         return _M.pinned
@@ -165,7 +177,7 @@ def _seen_pin(shape: Shape | None) -> ColumnElement[bool]:
     return case((sees_all(shape), _M.pinned), else_=false())
 
 
-def term(name: str, shape: Shape | None = None) -> ColumnElement[bool]:
+def term(name: str, shape: RequestShape | None = None) -> ColumnElement[bool]:
     """`shape` is that of the request; without one, an operator asks, who sees every field."""
 
     def many(param: str) -> Any:

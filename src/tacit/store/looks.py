@@ -11,10 +11,9 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
 from tacit.clock import from_micros, to_micros
-from tacit.model import cursor
-from tacit.model.looks import Look
-from tacit.model.request import Request
-from tacit.model.results import Page
+from tacit.records import queries
+from tacit.records.request import Request
+from tacit.records.results import AccessLogEntry, Page
 from tacit.store.ids import new_id
 from tacit.store.tables import look_people, looks
 from tacit.store.writes import Writing
@@ -77,10 +76,12 @@ def note(
         w.connection.execute(insert(look_people), rows)
 
 
-def of_person(connection: Connection, request: Request, after: After, limit: int) -> list[Look]:
+def of_person(
+    connection: Connection, request: Request, after: After, limit: int
+) -> list[AccessLogEntry]:
     """Looks at what is theirs, newest first: each of their identities' by itself, for that is the
     order of the index. Of others whose memories were shown as well, nothing is told."""
-    found: dict[str, Look] = {}
+    found: dict[str, AccessLogEntry] = {}
     for person in sorted(request.own_identities):
         statement = _THEIRS if after is None else _THEIRS.where(_BEFORE_THEIRS)
         for row in connection.execute(statement, _params(request.space, after, limit, person)):
@@ -92,20 +93,20 @@ def of_person(connection: Connection, request: Request, after: After, limit: int
     return sorted(found.values(), key=lambda look: (look.at, look.id), reverse=True)[:limit]
 
 
-def of_space(w: Writing, after: After, limit: int) -> list[Look]:
+def of_space(w: Writing, after: After, limit: int) -> list[AccessLogEntry]:
     statement = _ALL if after is None else _ALL.where(_BEFORE)
     return [_look(row) for row in w.connection.execute(statement, _params(w.space, after, limit))]
 
 
-def page(found: Sequence[Look], most: int) -> Page[Look]:
+def page(found: Sequence[AccessLogEntry], most: int) -> Page[AccessLogEntry]:
     """Of one more than there is room for, if there are as many."""
     shown = tuple(found[:most])
     more = len(found) > most
     return Page(items=shown, cursor=_cursor(shown[-1]) if more else None)
 
 
-def _cursor(last: Look) -> str:
-    return cursor.place(to_micros(last.at), last.id)
+def _cursor(last: AccessLogEntry) -> str:
+    return queries.encode_position(to_micros(last.at), last.id)
 
 
 def _params(space: str, after: After, limit: int, person: str = "") -> dict[str, Any]:
@@ -113,8 +114,8 @@ def _params(space: str, after: After, limit: int, person: str = "") -> dict[str,
     return {"space": space, "person": person, "most": limit, "at": at, "id": id}
 
 
-def _look(row: Any) -> Look:
-    return Look(
+def _look(row: Any) -> AccessLogEntry:
+    return AccessLogEntry(
         id=row.id,
         at=from_micros(row.at),
         actor=row.actor,

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.model.memory import Memory
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent, Memory
 from tacit.store import ageing, happening, meanings, partitions, rendered, steps
 from tacit.store import audiences as listeners
 from tacit.store.rendered import Step
@@ -30,7 +29,7 @@ def add(w: Writing, memories: Sequence[Memory]) -> None:
     for memory in memories:
         stamp = revisions[partitions.home_of(memory)]
         made += _rows(w, memory, heard[memory.heard_by], stamp)
-        happening.did(w, memory, Event.ADD)
+        happening.did(w, memory, HistoryEvent.ADD)
     whole = all(w.vectors.of_memory(memory) is not None for memory in memories)
     rendered.insert(w.connection, made)
     rendered.run(w.connection, [steps.incomplete(w.space, w.vectors.model if whole else "")])
@@ -44,7 +43,9 @@ def _rows(w: Writing, memory: Memory, heard: str | None, stamp: int) -> list[Ste
         ),
         steps.version(memory, heard, w.actor, w.at),
         *steps.people(memory),
-        steps.first_event(memory, Event.ADD, w.actor, w.at, {"why": w.why} if w.why else None),
+        steps.first_event(
+            memory, HistoryEvent.ADD, w.actor, w.at, {"why": w.why} if w.why else None
+        ),
     ]
     vector = w.vectors.of_memory(memory)
     if vector is not None:

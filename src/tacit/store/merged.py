@@ -14,7 +14,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity.links import Identities
-from tacit.model.request import Request
+from tacit.records.request import Request
 from tacit.store.identities import around
 from tacit.store.tables import person_names, same_people
 from tacit.store.writes import Writing

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection, and_, bindparam, func, literal_column, select, update
 
 from tacit.clock import to_micros
-from tacit.model.key_text import meaning_of
-from tacit.model.words import State
+from tacit.records.memory import State
+from tacit.records.text import text_to_embed
 from tacit.store import meanings, partitions, rendered
 from tacit.store.dialect import Dialect
 from tacit.store.tables import embedded, memories, vectors
@@ -46,7 +46,7 @@ class Unembedded(NamedTuple):
 
     @property
     def text(self) -> str:
-        return meaning_of(self.key, self.content)
+        return text_to_embed(self.key, self.content)
 
 
 def spaces(connection: Connection, model: str) -> list[str]:

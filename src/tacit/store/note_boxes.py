@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, bindparam, select
 
-from tacit.disclosure.shape import word
-from tacit.model.notes import WITH_BOXES
-from tacit.model.request import Request
-from tacit.model.words import State
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import State
+from tacit.records.notes import CHECKBOX_SECTIONS
+from tacit.records.request import Request
 from tacit.store import candidates, rendered
 from tacit.store.audiences import Audiences
 from tacit.store.note_rows import Rows, to_item
@@ -23,7 +23,7 @@ _BOXES = (
     .where(
         _I.space_id == bindparam("space"),
         _I.path.in_(bindparam("paths", expanding=True)),
-        _I.section.in_([word(section) for section in sorted(WITH_BOXES)]),
+        _I.section.in_([sql_literal(section) for section in sorted(CHECKBOX_SECTIONS)]),
     )
     .order_by(_I.path, _I.position, _I.memory_id)
 )

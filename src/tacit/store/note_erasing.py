@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, or_, select, update
 
 from tacit.clock import to_micros
-from tacit.model.notes import NoteKind
+from tacit.records.notes import NoteKind
 from tacit.store import rendered
 from tacit.store.ids import digest
 from tacit.store.noted import pages, touch

@@ -8,11 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, bindparam, select, union_all
 
-from tacit.disclosure.shape import word
-from tacit.model.memory import Memory
-from tacit.model.notes import NoteKind
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, State
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import ChatKind, Memory, State
+from tacit.records.notes import NoteKind
+from tacit.records.request import Request
 from tacit.store import candidates, rendered
 from tacit.store.audiences import Audiences
 from tacit.store.note_rows import COLUMNS, NoteRow, Rows, to_item, to_note
@@ -107,7 +106,7 @@ def _candidates(connection: Connection, request: Request, since: date) -> Iterat
 def _session(*which: Any) -> Select[Any]:
     return select(*COLUMNS).where(
         _N.space_id == bindparam("space"),
-        _N.kind == word(NoteKind.SESSION),
+        _N.kind == sql_literal(NoteKind.SESSION),
         _N.day >= bindparam("since"),
         *which,
     )
@@ -123,10 +122,10 @@ _ROOMS = select(_C.chat, _C.left_at).where(
     _C.space_id == bindparam("space"), _C.person.in_(bindparam("mine", expanding=True))
 )
 _GROUPS = _session(
-    _N.chat.in_(bindparam("rooms", expanding=True)), _N.chat_kind == word(ChatKind.GROUP)
+    _N.chat.in_(bindparam("rooms", expanding=True)), _N.chat_kind == sql_literal(ChatKind.GROUP)
 )
 _OWN = _session(
-    _N.subject.in_(bindparam("mine", expanding=True)), _N.chat_kind == word(ChatKind.PRIVATE)
+    _N.subject.in_(bindparam("mine", expanding=True)), _N.chat_kind == sql_literal(ChatKind.PRIVATE)
 )
 _OF_ROOMS = _newest(_GROUPS.subquery())
 _OF_BOTH = _newest(union_all(_OWN, _GROUPS).subquery())

@@ -9,9 +9,8 @@ from typing import Any
 
 from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput
-from tacit.model.memory import Memory
-from tacit.model.notes import Link, NoteKind, Section
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.store.tables import notes
 
 # What of a note may change while it stays the same note.
@@ -40,7 +39,7 @@ class NoteRow:
     contact_id: str | None = None
     contact_nickname: str | None = None
     tags: tuple[str, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[NoteLink, ...] = ()
     layout: str | None = None  # of pages: what stands between the items, without an id in it
     stamp: int = 0  # of when it last changed; what is given to `ensure` counts for nothing
 
@@ -75,7 +74,7 @@ def to_note(row: Any) -> NoteRow:
             "updated_at": from_micros(named["updated_at"]),
             "tags": tuple(json.loads(named["tags"])),
             "links": tuple(
-                Link(text=text, target=target) for text, target in json.loads(named["links"])
+                NoteLink(text=text, target=target) for text, target in json.loads(named["links"])
             ),
         }
     )

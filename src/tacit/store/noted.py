@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import CompoundSelect, bindparam, select, text, union_all, update
 
-from tacit.model.memory import Memory
-from tacit.model.words import State
+from tacit.records.memory import Memory, State
 from tacit.store import partitions, rendered
 from tacit.store.identities import around
 from tacit.store.tables import memories, note_files, note_items, note_lines, notes

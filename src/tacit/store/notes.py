@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, update
 
-from tacit.disclosure.shape import word
 from tacit.errors import Conflict, NotFound
-from tacit.model.notes import NoteKind, Section
-from tacit.model.words import State
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import State
+from tacit.records.notes import NoteKind, Section
 from tacit.store import noted, partitions, rendered
 from tacit.store.audiences import Audiences
 from tacit.store.engine import Database
@@ -99,7 +99,7 @@ _ITEMS = select(*_ITEM).where(*_OF_NOTE).order_by(_I.position, _I.memory_id)
 _SHOWN = (
     select(*_ITEM, *MEMORY)
     .join(memories, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
-    .where(*_OF_NOTE, _M.state.in_([word(State.ACTIVE), word(State.EXPIRED)]))
+    .where(*_OF_NOTE, _M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]))
     .order_by(_I.position, _I.memory_id)
 )
 _HEARD = MEMORY.index(_M.heard)
@@ -113,7 +113,7 @@ _PUT = text(
 )
 _REVISION = select(revisions.c.rev).where(
     revisions.c.space_id == _SPACE,
-    revisions.c.door == word(partitions.NOTES),
+    revisions.c.door == sql_literal(partitions.NOTES),
 )
 
 

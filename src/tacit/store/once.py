@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, select, text, tuple_, upda
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
-from tacit.model.request import Request
+from tacit.records.request import Request
 from tacit.store import rendered
 from tacit.store.tables import done_memories, done_once
 from tacit.store.writes import Writing

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Select, and_, delete, func, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.model.memory import Memory
-from tacit.model.words import Kind, State
+from tacit.records.memory import Kind, Memory, State
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import (

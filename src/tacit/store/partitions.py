@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection, TextClause, bindparam, select, text, union_all, update
 
-from tacit.disclosure.predicate import parameters
-from tacit.model.memory import Memory
-from tacit.model.request import Request
+from tacit.policy.predicate import predicate_parameters
+from tacit.records.memory import Memory
+from tacit.records.request import Request
 from tacit.store import rendered
 from tacit.store.rows import counted_subjects
 from tacit.store.tables import audience_people, memories, memory_people, partitions
@@ -162,7 +162,7 @@ def revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
 
 def revisions(connection: Connection, request: Request) -> Revisions:
     """Of every door that leads from this request to memories, as of this snapshot."""
-    params = parameters(request)
+    params = predicate_parameters(request)
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
     doors = [person(one) for one in people] + [room(one) for one in params["p_rooms"]]
     named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}

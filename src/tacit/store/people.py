@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, select, unio
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.model.people import Name, NameKind, Person
-from tacit.model.request import Request
-from tacit.model.text import folded, said_identifier
+from tacit.identity import external_keys
+from tacit.records.accounts import Name, NameKind, Person
+from tacit.records.request import Request
+from tacit.records.validation import fold_name, parse_screened_identifier
 from tacit.store import merged, rendered
 from tacit.store.dialect import Dialect
 from tacit.store.identities import around
@@ -45,7 +45,7 @@ _KEPT_FROM = select(_N.person).where(
     _N.folded == bindparam("folded"),
 )
 _CALLING_THEMSELVES = select(_N.person).where(_HERE, _N.folded == bindparam("folded"))
-_UNCHANNELLED = (f"{keys.PERSON}:", f"{keys.ACCOUNT}:")
+_UNCHANNELLED = (f"{external_keys.PERSON_PREFIX}:", f"{external_keys.ACCOUNT_PREFIX}:")
 _GIVEN = select(_N.person, _N.kind, _N.name).where(_HERE)
 _ALL = union_all(select(_N.person, _N.kind, _N.name).where(_OWN), _GIVEN)
 _ME = chat_members.alias().c
@@ -74,7 +74,7 @@ def find(
     """The people this requester can mean by a name, one identity for each; and whether they are
     so called by the requester, or only by themselves, which proves nothing. Whom a secret is kept
     from is somebody of that name, and not yet whom the requester means by it otherwise."""
-    params = _scope(connection, request) | {"folded": folded(name)}
+    params = _scope(connection, request) | {"folded": fold_name(name)}
     space, as_said = request.space, params["folded"]
     mine = {"space": space, "mine": params["mine"], "folded": as_said}
     called = _people(connection, _CALLED, mine)
@@ -107,16 +107,16 @@ def meant(
     keys that the requester has met. That somebody has other keys, on other channels, is theirs to
     tell.
     """
-    if isinstance(who, str) and folded(who) in _ONESELF:
+    if isinstance(who, str) and fold_name(who) in _ONESELF:
         return request.own_identities
-    written = keys.identity(who, field)
+    written = external_keys.parse_identity(who, field)
     found = [written] if written else find(connection, request, _name(who, field))[0]
     if len(found) > 1:
         raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
     if not found:
         return None
     known = set(_scope(connection, request)["here"])
-    if found[0] not in known and not found[0].startswith(f"{keys.PERSON}:"):
+    if found[0] not in known and not found[0].startswith(f"{external_keys.PERSON_PREFIX}:"):
         return frozenset(found)
     everywhere = merged.same(connection, request, found)[found[0]]
     return frozenset(i for i in everywhere if i in known or i.startswith(_UNCHANNELLED)) | set(
@@ -155,17 +155,17 @@ def _refer(
     at: datetime,
 ) -> list[str]:
     withholding = field == WITHHELD_FIELD
-    written = keys.identity(who, field)
+    written = external_keys.parse_identity(who, field)
     if written:
         return _kept_from(connection, request, [written]) if withholding else [written]
     name = _name(who, field)
-    if folded(name) in _ONESELF:
+    if fold_name(name) in _ONESELF:
         assert request.subject is not None
         return [request.subject]
     found, own = find(connection, request, name, withholding=withholding)
     if not found or (withholding and not own):
         # Two writers may meet somebody new at once: the second finds whom the first made.
-        dialect.acquire_lock(connection, f"{request.space} {request.subject} {folded(name)}")
+        dialect.acquire_lock(connection, f"{request.space} {request.subject} {fold_name(name)}")
         found, own = find(connection, request, name, withholding=withholding)
     if len(found) > 1:
         raise InvalidInput(
@@ -195,7 +195,7 @@ def create(
 ) -> str:
     """Somebody this requester speaks of, whom we know by name only, or by what they are to them."""
     assert request.subject is not None
-    person = f"{keys.PERSON}:{new_id()}"
+    person = f"{external_keys.PERSON_PREFIX}:{new_id()}"
     row = {
         "space_id": request.space,
         "id": person,
@@ -222,7 +222,7 @@ def add_name(
         "space_id": request.space,
         "person": person,
         "kind": kind.value,
-        "folded": folded(_name(name, "name")),
+        "folded": fold_name(_name(name, "name")),
         "known_to": request.subject,
         "name": _name(name, "name"),
         "created_at": to_micros(at),
@@ -275,7 +275,7 @@ def going_by(connection: Connection, space: str, who: Iterable[str]) -> dict[str
 def whole(known: set[str], names: set[Name]) -> Person:
     """By the identities the requester knows: that somebody has others is theirs to tell."""
     return Person(
-        id=min(known, key=lambda identity: (not keys.is_subject(identity), identity)),
+        id=min(known, key=lambda identity: (not external_keys.is_subject(identity), identity)),
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
         identities=frozenset(known),
     )
@@ -294,13 +294,13 @@ def _scope(connection: Connection, request: Request) -> dict[str, Any]:
 def _name(value: object, field: str) -> str:
     """`@bob` is how people write the name bob."""
     bare = value[1:] if isinstance(value, str) and value.startswith("@") else value
-    return said_identifier(field, bare, limits.NAME_MAX_CHARS)
+    return parse_screened_identifier(field, bare, limits.NAME_MAX_CHARS)
 
 
 def forget_unmentioned(connection: Connection, space: str, identities: Iterable[str]) -> None:
     """People who are known by nothing but a name in memories that are gone go with them."""
     p, m, link = people.c, memory_people.c, identity_links.c
-    by_name_only = sorted(i for i in identities if i.startswith(f"{keys.PERSON}:"))
+    by_name_only = sorted(i for i in identities if i.startswith(f"{external_keys.PERSON_PREFIX}:"))
     if not by_name_only:
         return
     mentioned = select(m.person).where(m.space_id == space, m.person.in_(by_name_only))

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
-from tacit.identity.resolve import Asking, Place
-from tacit.model.text import folded
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest, StoredChat
+from tacit.records.memory import ChatKind
+from tacit.records.validation import fold_name
 from tacit.store import spaces
 from tacit.store.dialect import Dialect
 from tacit.store.tables import chat_members, chats, memories, person_names, subjects
@@ -27,11 +27,11 @@ _MEMBERS = select(chat_members.c.person).where(
 )
 
 
-def place(connection: Connection, space: str, chat: str) -> Place:
+def place(connection: Connection, space: str, chat: str) -> StoredChat:
     """A chat under its newest id, with everybody who is known to be in it."""
     row = connection.execute(_CHAT, {"space": space, "id": chat}).one_or_none()
     if row is None:
-        return Place(id=chat, chat_ids=frozenset({chat}))
+        return StoredChat(id=chat, chat_ids=frozenset({chat}))
     seen = {chat}
     while row.migrated_to is not None and row.migrated_to not in seen:
         seen.add(row.migrated_to)
@@ -48,7 +48,7 @@ def place(connection: Connection, space: str, chat: str) -> Place:
                 rooms.add(earlier)
                 fringe.append(earlier)
     members = connection.execute(_MEMBERS, {"space": space, "id": row.id}).scalars()
-    return Place(
+    return StoredChat(
         id=row.id,
         kind=ChatKind(row.kind),
         confidential=row.confidential,
@@ -57,7 +57,7 @@ def place(connection: Connection, space: str, chat: str) -> Place:
     )
 
 
-def knows(connection: Connection, space: str, asking: Asking) -> bool:
+def knows(connection: Connection, space: str, asking: RawRequest) -> bool:
     """Whether `register` would find nothing to write."""
     known = place(connection, space, asking.chat)
     if known.kind is None or not known.members:
@@ -74,7 +74,7 @@ def knows(connection: Connection, space: str, asking: Asking) -> bool:
 
 
 def register(
-    connection: Connection, dialect: Dialect, space: str, asking: Asking, at: datetime
+    connection: Connection, dialect: Dialect, space: str, asking: RawRequest, at: datetime
 ) -> None:
     """Note the chat and the people an adapter vouches for. Does nothing where all is known."""
     spaces.ensure(connection, dialect, space, at)
@@ -100,7 +100,7 @@ def register(
 
 
 def _register_people(
-    connection: Connection, dialect: Dialect, space: str, asking: Asking, now: int
+    connection: Connection, dialect: Dialect, space: str, asking: RawRequest, now: int
 ) -> bool:
     have = select(subjects.c.id).where(
         subjects.c.space_id == space, subjects.c.id.in_(sorted(asking.people))
@@ -113,7 +113,7 @@ def _register_people(
             "space_id": space,
             "person": person,
             "kind": kind,
-            "folded": folded(name),
+            "folded": fold_name(name),
             "known_to": "",
             "name": name,
             "created_at": now,
@@ -188,7 +188,9 @@ def migrate_chat(
     spaces.touch(connection, space)
 
 
-def _group(connection: Connection, dialect: Dialect, space: str, chat: str, at: datetime) -> Place:
+def _group(
+    connection: Connection, dialect: Dialect, space: str, chat: str, at: datetime
+) -> StoredChat:
     spaces.ensure(connection, dialect, space, at)
     dialect.lock_space(connection, space)
     known = place(connection, space, chat)

@@ -33,9 +33,9 @@ from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tacit import limits
-from tacit.disclosure.shape import Door
 from tacit.errors import MissingExtra
-from tacit.model.memory import Memory
+from tacit.policy.predicate import AccessPath
+from tacit.records.memory import Memory
 from tacit.store import erasures, pokes
 from tacit.store import postgres_remnants as remnants
 from tacit.store.dialect import OPTION, Alike
@@ -231,15 +231,15 @@ class PostgreSQL(Alike):
     def unindex_space(self, connection: Connection, space: str) -> None:
         """The words went with their rows."""
 
-    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
         """Where a branch's own index is narrow, its rows are looked at one by one."""
-        heard = door in (Door.HEARD_BY_ME, Door.HEARD_BY_ALL)
+        heard = door in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL)
         return _BY_INDEX if heard else _BY_ROW
 
     def word_match_params(
         self,
         words: Sequence[str],
-        doors: Mapping[Door, Callable[[], Sequence[str] | None]],  # noqa: ARG002
+        doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]],  # noqa: ARG002
     ) -> dict[str, str]:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory
@@ -127,7 +127,7 @@ def settle(w: Writing, memory_id: str) -> None:
 
 def decline(w: Writing, concerns: str, said: str) -> None:
     """Not to be asked again for a while: what is kept is a hash."""
-    until = to_micros(w.at + timedelta(days=limits.DECLINED_DAYS))
+    until = to_micros(w.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
     old = delete(declined).where(_D.space_id == w.space, _D.concerns == concerns, _D.said == said)
     w.connection.execute(old)
     row = {"space_id": w.space, "concerns": concerns, "said": said, "until": until}

@@ -24,15 +24,18 @@ from sqlalchemy import (
 )
 
 from tacit.clock import from_micros
-from tacit.disclosure.branches import branches
-from tacit.disclosure.decide import decide
-from tacit.disclosure.predicate import parameters
-from tacit.disclosure.redact import sees_data
-from tacit.disclosure.shape import Shape, shape_of, word
 from tacit.errors import DisclosureBreach
-from tacit.model.memory import HistoryEntry, Memory, Version
-from tacit.model.request import Decision, Request
-from tacit.model.words import Event, State
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.policy.redaction import can_see_data
+from tacit.policy.rules import decide
+from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Version
+from tacit.records.request import Decision, Request
 from tacit.store import rendered
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory, to_sensitivity, to_visibility, unpacked
@@ -45,10 +48,10 @@ Found = tuple[Memory, Decision]
 
 
 def by_id(connection: Connection, audiences: Audiences, request: Request, id: str) -> Found | None:
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return None
-    params = parameters(request) | {"id": id}
+    params = predicate_parameters(request) | {"id": id}
     found = fetch(connection, audiences, request, _by_id(shape), params)
     return found[0] if found else None
 
@@ -57,10 +60,10 @@ def by_key(
     connection: Connection, audiences: Audiences, request: Request, category: str, key: str
 ) -> Found | None:
     """The requester's own value of a key, as far as it may be said here."""
-    shape = shape_of(request)
+    shape = shape_of_request(request)
     if shape is None:
         return None
-    params = parameters(request) | {"category": category, "key": key}
+    params = predicate_parameters(request) | {"category": category, "key": key}
     found = fetch(connection, audiences, request, _by_key(shape), params)
     return found[0] if found else None
 
@@ -97,7 +100,7 @@ def versions(
         )
         if not decide(request, then).allowed:
             continue
-        if not found or sees_data(request, memory) or _words(found[-1]) != _words(version):
+        if not found or can_see_data(request, memory) or _words(found[-1]) != _words(version):
             found.append(version)
     return found
 
@@ -123,7 +126,7 @@ def events(connection: Connection, memory: Memory) -> list[HistoryEntry]:
     rows = connection.execute(_HISTORY, {"space": memory.space, "id": memory.id})
     return [
         HistoryEntry(
-            event=Event(row.event),
+            event=HistoryEvent(row.event),
             at=from_micros(row.at),
             actor=row.actor,
             version=row.version,
@@ -175,11 +178,11 @@ def lapsed(memory: Memory, at: datetime) -> Memory:
     return memory
 
 
-def any_branch(shape: Shape) -> ColumnElement[bool]:
-    return or_(false(), *(branch.condition for branch in branches(shape, ROWS)))
+def any_branch(shape: RequestShape) -> ColumnElement[bool]:
+    return or_(false(), *(branch.condition for branch in build_branches(shape, ROWS)))
 
 
-def sees_all(shape: Shape) -> ColumnElement[bool]:
+def sees_all(shape: RequestShape) -> ColumnElement[bool]:
     """Whether the requester sees every field, as `disclosure.redact` has it."""
     of_room = _M.owner.is_(None)
     mine = _M.owner.in_(bindparam("p_me", expanding=True))
@@ -187,14 +190,14 @@ def sees_all(shape: Shape) -> ColumnElement[bool]:
 
 
 @lru_cache(maxsize=256)
-def _by_id(shape: Shape) -> Select[Any]:
+def _by_id(shape: RequestShape) -> Select[Any]:
     return select(*COLUMNS).where(
         _M.space_id == bindparam("p_space"), _M.id == bindparam("id"), any_branch(shape)
     )
 
 
 @lru_cache(maxsize=256)
-def _by_key(shape: Shape) -> Select[Any]:
+def _by_key(shape: RequestShape) -> Select[Any]:
     return select(*COLUMNS).where(own_key(), any_branch(shape))
 
 
@@ -206,6 +209,6 @@ def own_key() -> ColumnElement[bool]:
         _M.category == bindparam("category"),
         _M.key == bindparam("key"),
         _M.key.is_not(None),
-        _M.state == word(State.ACTIVE),
+        _M.state == sql_literal(State.ACTIVE),
         _M.shadowed.is_(False),
     )

@@ -14,27 +14,27 @@ from threading import Lock
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.resolve import Asking, resolve
-from tacit.model.request import Request
-from tacit.model.words import ChatKind
+from tacit.identity.resolution import RawRequest, resolve_request
+from tacit.records.memory import ChatKind
+from tacit.records.request import Request
 from tacit.store import places, spaces
 from tacit.store.engine import Database
 from tacit.store.identities import around
 
-_Key = tuple[str, Asking, bool]
+_Key = tuple[str, RawRequest, bool]
 
 
 class Requests:
     def __init__(self) -> None:
         self._kept: OrderedDict[_Key, tuple[int, Request]] = OrderedDict()
-        self._registered: OrderedDict[tuple[str, Asking], int] = OrderedDict()
+        self._registered: OrderedDict[tuple[str, RawRequest], int] = OrderedDict()
         self._lock = Lock()
 
     def resolve(
         self,
         connection: Connection,
         space: str,
-        asking: Asking,
+        asking: RawRequest,
         at: datetime,
         *,
         union: bool,
@@ -50,7 +50,7 @@ class Requests:
             return replace(kept[1], at=at)
         place = places.place(connection, space, asking.chat)
         identities = around(connection, space, asking.people | place.members)
-        request = resolve(space, at, asking, place, identities, union=union)
+        request = resolve_request(space, at, asking, place, identities, union=union)
         request = replace(request, identity_rev=rev)
         with self._lock:
             self._kept[key] = (rev, request)
@@ -58,14 +58,16 @@ class Requests:
                 self._kept.popitem(last=False)
         return request
 
-    def get_cached(self, space: str, asking: Asking, *, union: bool) -> tuple[int, Request] | None:
+    def get_cached(
+        self, space: str, asking: RawRequest, *, union: bool
+    ) -> tuple[int, Request] | None:
         """What was resolved before, and the revision it holds for."""
         return self._kept.get((space, asking, union))
 
-    def is_registered(self, space: str, asking: Asking, rev: int) -> bool:
+    def is_registered(self, space: str, asking: RawRequest, rev: int) -> bool:
         return self._registered.get((space, asking)) == rev
 
-    def register(self, database: Database, space: str, asking: Asking, at: datetime) -> None:
+    def register(self, database: Database, space: str, asking: RawRequest, at: datetime) -> None:
         """Before a first write: note the chat and its people, in a transaction of their own."""
         key = (space, asking)
         with database.read() as connection:
@@ -84,7 +86,7 @@ class Requests:
         connection: Connection,
         database: Database,
         request: Request,
-        asking: Asking,
+        asking: RawRequest,
         at: datetime,
     ) -> int:
         """Only what an adapter vouches for: who is not in a room tells us nothing of it."""

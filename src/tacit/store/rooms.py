@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, select
 
-from tacit import console_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.identity.resolve import Place
-from tacit.model.hearing import Room
-from tacit.model.people import Person
-from tacit.model.words import ChatKind
+from tacit.identity import external_keys
+from tacit.identity.resolution import StoredChat
+from tacit.records.accounts import Person
+from tacit.records.memory import ChatKind
+from tacit.records.results import AudienceChat
 from tacit.store import people
 from tacit.store.tables import chat_members, chats
 
@@ -90,7 +90,9 @@ def behind(cursor: Any) -> str:
         return ""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        return keys.chat_id(base64.urlsafe_b64decode(padded.encode("ascii")).decode())
+        return external_keys.parse_chat_id(
+            base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+        )
     except (AttributeError, TypeError, ValueError, InvalidInput):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
 
@@ -103,18 +105,20 @@ def count(connection: Connection, space: str) -> int:
 class Rooms:
     """Some groups, in the order that they were asked for, with the first of those in them."""
 
-    places: tuple[Place, ...]  # without their members
+    places: tuple[StoredChat, ...]  # without their members
     first_members: Mapping[str, tuple[str, ...]]  # chat → who is there, but for whoever asks
     people: Mapping[str, Person] = field(default_factory=dict)  # those by the names they go by
 
-    def to_audience_chat(self, place: Place) -> Room:
+    def to_audience_chat(self, place: StoredChat) -> AudienceChat:
         there = self.first_members.get(place.id, ())
-        return Room(
+        return AudienceChat(
             id=place.id,
             kind=ChatKind.GROUP,
             confidential=place.confidential,
-            people=tuple(self.people[one] for one in there[: console_limits.ROOM_PEOPLE_MAX_COUNT]),
-            complete=len(there) <= console_limits.ROOM_PEOPLE_MAX_COUNT,
+            people=tuple(
+                self.people[one] for one in there[: limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT]
+            ),
+            complete=len(there) <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT,
         )
 
 
@@ -131,11 +135,13 @@ def opened(
     found = {row.id: row.confidential for row in connection.execute(_SOME, _all(space, ids))}
     earlier = _earlier(connection, space, ids)
     places = [
-        Place(id=id, kind=ChatKind.GROUP, confidential=found[id], chat_ids=frozenset(earlier[id]))
+        StoredChat(
+            id=id, kind=ChatKind.GROUP, confidential=found[id], chat_ids=frozenset(earlier[id])
+        )
         for id in ids
         if id in found
     ]
-    most = console_limits.ROOM_PEOPLE_MAX_COUNT + 1
+    most = limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1
     params = {**_all(space, ids), "besides": sorted(besides), "most": most}
     first = _by_chat(connection.execute(_FIRST, params))
     known = people.going_by(

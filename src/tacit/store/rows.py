@@ -8,9 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from tacit.clock import from_micros, to_micros
-from tacit.model.json_value import written
-from tacit.model.memory import Memory, Source
-from tacit.model.words import ChatKind, Kind, Sensitivity, State, Trust, Visibility
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
+from tacit.records.validation import dump_json
 from tacit.store.tables import memories
 
 _KINDS = {k.value: k for k in Kind}
@@ -181,7 +189,7 @@ def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
         "session": memory.session,
         "seq": memory.seq,
         "name": memory.name,
-        "data": written(memory.data) if memory.data else None,
+        "data": dump_json(memory.data) if memory.data else None,
     }
 
 

@@ -38,7 +38,7 @@ def note(connection: Connection, space: str, task: str, run: Run) -> None:
         "problem": run.problem,
     }
     connection.execute(insert(job_runs).values(**row))
-    old = _R.seq <= seq - limits.JOBS_RUNS_KEPT_COUNT
+    old = _R.seq <= seq - limits.JOBS_RUNS_KEEP_COUNT
     connection.execute(delete(job_runs).where(*of_task, old))
 
 

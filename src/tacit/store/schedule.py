@@ -75,7 +75,7 @@ def unplanned(connection: Connection, task: str) -> list[str]:
     """Spaces that have no row for a task yet."""
     row = exists().where(_J.space_id == _S.space_id, _J.thread == thread_of(task), _J.seq == _SEQ)
     missing = select(_S.space_id).where(not_(row)).order_by(_S.space_id)
-    return list(connection.execute(missing.limit(limits.JOBS_PLANNED_AT_ONCE_COUNT)).scalars())
+    return list(connection.execute(missing.limit(limits.JOBS_PLAN_BATCH_COUNT)).scalars())
 
 
 def plan(

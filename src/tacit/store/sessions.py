@@ -9,8 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Kind, State
+from tacit.records.memory import ChatKind, Kind, Memory, State
 from tacit.store.audiences import Audiences
 from tacit.store.rows import COLUMNS, to_memory
 from tacit.store.tables import memories

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select, update
 
-from tacit.disclosure.shape import WITHHELD
-from tacit.identity.keys import ACCOUNT
+from tacit.identity.external_keys import ACCOUNT_PREFIX
 from tacit.identity.links import Identities
-from tacit.model.words import State
+from tacit.policy.predicate import ROLE_WITHHELD
+from tacit.records.memory import State
 from tacit.store import partitions
 from tacit.store.identities import around
 from tacit.store.tables import memories, memory_people, memory_versions
@@ -85,18 +85,20 @@ def _shadow(connection: Connection, space: str, rows: Collection[Any]) -> None:
 
 def strength(row: Any) -> tuple[bool, int, str]:
     """By when it was last worded: to pin or forget a value does not make it a newer one."""
-    return row.owner.startswith(f"{ACCOUNT}:"), row.worded_at, row.id
+    return row.owner.startswith(f"{ACCOUNT_PREFIX}:"), row.worded_at, row.id
 
 
 def _judge_withheld(connection: Connection, space: str, people: Collection[str]) -> None:
     p = memory_people.c
     touched = (
         select(p.memory_id)
-        .where(p.space_id == space, p.role == WITHHELD, p.person.in_(people))
+        .where(p.space_id == space, p.role == ROLE_WITHHELD, p.person.in_(people))
         .distinct()
     )
     for id in connection.execute(touched).scalars().all():
-        named = select(p.person).where(p.space_id == space, p.memory_id == id, p.role == WITHHELD)
+        named = select(p.person).where(
+            p.space_id == space, p.memory_id == id, p.role == ROLE_WITHHELD
+        )
         withheld_from = connection.execute(named).scalars().all()
         known = around(connection, space, withheld_from).is_recognizable
         connection.execute(

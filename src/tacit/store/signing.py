@@ -13,10 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, Table, bindparam, delete, insert, select, update
 
-from tacit import console_limits
+from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.identity.keys import EXTERNAL
-from tacit.model.signing import Sitting
+from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.records.accounts import WebSession
 from tacit.store import rendered
 from tacit.store.tables import sign_ins, sittings
 from tacit.store.writes import Writing
@@ -51,7 +51,7 @@ class Offer:
 def offer(w: Writing, id: str, digest: bytes, who: Who, expires_at: datetime) -> None:
     """One more link of theirs; where there are too many, the oldest go."""
     _take_turns(w, who)
-    _keep_newest(w, sign_ins, who, _L.created_at, console_limits.SIGN_INS_MAX_COUNT - 1)
+    _keep_newest(w, sign_ins, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
     row = {
         "space_id": w.space,
         "id": id,
@@ -74,14 +74,14 @@ def offered(connection: Connection, id: str, digest: bytes) -> Offer | None:
     return Offer(id=id, space=space, who=who, expires_at=from_micros(expires_at))
 
 
-def begin(w: Writing, used: Offer, digest: bytes, sitting: Sitting) -> bool:
+def begin(w: Writing, used: Offer, digest: bytes, sitting: WebSession) -> bool:
     """A sitting in the place of a link. One statement takes the link, so that one of several takes
     it: False for all others, and where it expired."""
     _take_turns(w, used.who)
     this = (_L.space_id == w.space, _L.id == used.id, _L.expires_at > to_micros(w.at))
     if w.connection.execute(delete(sign_ins).where(*this)).rowcount != 1:
         return False
-    _keep_newest(w, sittings, used.who, _S.seen_at, console_limits.SITTINGS_MAX_COUNT - 1)
+    _keep_newest(w, sittings, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
     row = {
         "space_id": w.space,
         "id": sitting.id,
@@ -96,13 +96,13 @@ def begin(w: Writing, used: Offer, digest: bytes, sitting: Sitting) -> bool:
     return True
 
 
-def sitting(connection: Connection, id: str, digest: bytes) -> Sitting | None:
+def sitting(connection: Connection, id: str, digest: bytes) -> WebSession | None:
     """Over or not."""
     row = _matching(connection, _SITTING, id, digest)
     if row is None:
         return None
     space, _, person, operator, created_at, seen_at, expires_at = row
-    return Sitting(
+    return WebSession(
         id=id,
         space=space,
         person=outside(person),
@@ -115,17 +115,17 @@ def sitting(connection: Connection, id: str, digest: bytes) -> Sitting | None:
 
 def outside(person: str | None) -> str | None:
     """As a channel names them."""
-    return None if person is None else person.removeprefix(f"{EXTERNAL}:")
+    return None if person is None else person.removeprefix(f"{EXTERNAL_PREFIX}:")
 
 
-def see(connection: Connection, one: Sitting, at: datetime) -> bool:
+def see(connection: Connection, one: WebSession, at: datetime) -> bool:
     """False where it ended meanwhile."""
     this = (_S.space_id == one.space, _S.id == one.id)
     moved = update(sittings).where(*this).values(seen_at=to_micros(at))
     return connection.execute(moved).rowcount == 1
 
 
-def end(connection: Connection, one: Sitting) -> None:
+def end(connection: Connection, one: WebSession) -> None:
     this = (_S.space_id == one.space, _S.id == one.id)
     connection.execute(delete(sittings).where(*this))
 

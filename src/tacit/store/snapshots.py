@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, select, text
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.model.request import Request
+from tacit.records.request import Request
 from tacit.store import writes
 from tacit.store.tables import blocks, change_log
 from tacit.store.writes import Writing
@@ -41,7 +41,7 @@ _NEW = (
         _C.event == "created",
     )
     .order_by(_C.rev)
-    .limit(limits.BLOCK_NEWS_MAX_COUNT)
+    .limit(limits.BLOCK_CHANGES_MAX_COUNT)
 )
 
 

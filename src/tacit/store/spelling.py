@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tacit import limits
-from tacit.model.key_text import joined, key_words
-from tacit.model.memory import Memory
-from tacit.model.terms import said
+from tacit.records.memory import Memory
+from tacit.records.text import index_terms, join_neighbors, key_words
 
 _TOKEN_CHARS = 8  # two owners with the same token cost a little: their rows are told apart anyway
 
@@ -28,10 +27,10 @@ def spelt(memory: Memory) -> Spelt:
 
 def spell(space: str, owner: str | None, content: str, key: str | None = None) -> Spelt:
     """`owner`: None also for a turn, which is not searched like this."""
-    words = said(content)
+    words = index_terms(content)
     if key is not None:
         parts = key_words(key)
-        words += said(" ".join([*parts, *joined(parts)]))
+        words += index_terms(" ".join([*parts, *join_neighbors(parts)]))
     if owner is None:
         return Spelt(words, [])
     token = of_owner(space, owner)

@@ -28,9 +28,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from tacit import limits
-from tacit.disclosure.shape import Door
 from tacit.errors import StoreUnavailable
-from tacit.model.memory import Memory
+from tacit.policy.predicate import AccessPath
+from tacit.records.memory import Memory
 from tacit.store import rendered
 from tacit.store.dialect import OPTION, Alike
 from tacit.store.rendered import Step, inserting
@@ -206,12 +206,12 @@ class SQLite(Alike):
         connection.execute(_DROP_SPACE_WORDS, {"space": space})
         connection.execute(_DROP_SPACE_ROWS, {"space": space})
 
-    def word_match_condition(self, door: Door) -> ColumnElement[bool]:
+    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
         matching = _MATCHING.replace(":p_words", f":p_words_{door}")
         return literal_column("memories.id").in_(text(matching))
 
     def word_match_params(
-        self, words: Sequence[str], doors: Mapping[Door, Callable[[], Sequence[str] | None]]
+        self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         wanted = f"content : ({_any_of(words)})"
         params = {}

@@ -39,17 +39,17 @@ def drop(connection: Connection, space: str, now: datetime, most: int) -> int:
         return to_micros(now - timedelta(**time))
 
     u = updates.c
-    day = (now - timedelta(days=limits.STALE_DAYS)).date().isoformat()
+    day = (now - timedelta(days=limits.DAILY_COUNTS_KEEP_DAYS)).date().isoformat()
     stale: list[tuple[Table, ColumnElement[bool]]] = [
         (declined, declined.c.until <= to_micros(now)),
         (learning_days, learning_days.c.day < day),
         (pair_checks, pair_checks.c.checked_at <= ago(days=limits.PAIR_CHECK_DAYS)),
-        (done_once, done_once.c.at <= ago(days=limits.ONCE_DAYS)),
-        (updates, (u.state == inbox.DONE) & (u.at <= ago(days=limits.UPDATE_KNOWN_DAYS))),
+        (done_once, done_once.c.at <= ago(days=limits.IDEMPOTENCY_KEEP_DAYS)),
+        (updates, (u.state == inbox.DONE) & (u.at <= ago(days=limits.UPDATE_DEDUPLICATION_DAYS))),
         (updates, (u.state == inbox.PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
         (link_offers, link_offers.c.expires_at <= ago()),
         (link_tries, link_tries.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
-        (looks, looks.c.at <= ago(days=limits.LOOKS_KEPT_DAYS)),
+        (looks, looks.c.at <= ago(days=limits.ACCESS_LOG_KEEP_DAYS)),
         (sign_ins, sign_ins.c.expires_at <= ago()),
         (sittings, sittings.c.expires_at <= ago()),
     ]
@@ -75,7 +75,7 @@ def drop_changes(
     """The oldest changes of the next threads, and when their blocks were taken. Revisions go by the
     clock, or ahead of it: what is older than its revision stays a little longer. Says how many
     went, and after which thread to go on; None at the end."""
-    since = to_micros(now - timedelta(days=limits.CHANGES_KEPT_DAYS))
+    since = to_micros(now - timedelta(days=limits.CHANGES_KEEP_DAYS))
     page = select(_T.thread).where(_T.space_id == space, _T.thread > after)
     threads = list(connection.execute(page.order_by(_T.thread).limit(most)).scalars())
     if not threads:

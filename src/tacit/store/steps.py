@@ -11,9 +11,8 @@ from typing import Any
 from sqlalchemy import TextClause, text
 
 from tacit.clock import to_micros
-from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Event
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.records.memory import ChatKind, HistoryEvent, Memory
 from tacit.store.candidates import Edge
 from tacit.store.rendered import Step, inserting
 from tacit.store.rows import counted_subjects, packed
@@ -57,9 +56,9 @@ def version(memory: Memory, heard: str | None, actor: str, at: datetime) -> Step
 
 
 def people(memory: Memory) -> list[Step]:
-    about = SUBJECT if memory.learned_kind is ChatKind.GROUP else MENTIONED
+    about = ROLE_SUBJECT if memory.learned_kind is ChatKind.GROUP else ROLE_MENTIONED
     named = [(about, person) for person in counted_subjects(memory)]
-    named += [(WITHHELD, person) for person in memory.withheld_from]
+    named += [(ROLE_WITHHELD, person) for person in memory.withheld_from]
     return [
         (
             _INSERT_PERSON,
@@ -75,21 +74,21 @@ def incomplete(space: str, model: str) -> Step:
 
 
 def event(
-    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
 ) -> Step:
     """What happened to a memory, after what its history tells already."""
     return _INSERT_EVENT, _event(memory, what, actor, at, detail)
 
 
 def first_event(
-    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
 ) -> Step:
     """With which the history of a new memory begins."""
     return _INSERT_FIRST_EVENT, {**_event(memory, what, actor, at, detail), "seq": 1}
 
 
 def _event(
-    memory: Memory, what: Event, actor: str, at: datetime, detail: dict[str, str] | None
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
 ) -> dict[str, Any]:
     return {
         "space_id": memory.space,

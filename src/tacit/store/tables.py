@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from tacit.disclosure.shape import Rows
+from tacit.policy.predicate import PolicyTables
 from tacit.store.asking_tables import api_keys, checkpoints, done_memories, done_once
 from tacit.store.chatting_tables import link_offers, link_tries, updates
 from tacit.store.columns import flag, metadata, of_memory, time, words
@@ -345,4 +345,4 @@ tombstones = Table(
     PrimaryKeyConstraint("space_id", "digest"),
 )
 
-ROWS = Rows(memories, memory_people, audience_people)
+ROWS = PolicyTables(memories, memory_people, audience_people)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from sqlalchemy import Connection, bindparam, select, text
 
 from tacit.clock import from_micros, to_micros
-from tacit.language.budget import Usage
+from tacit.llm.budget import Usage
 from tacit.store import rendered
 from tacit.store.engine import Database
 from tacit.store.tables import language_usage, learning_days

@@ -12,10 +12,9 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
-from tacit.model.key_text import meaning_of
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.words import ChatKind, Event
+from tacit.records.memory import ChatKind, HistoryEvent, Memory
+from tacit.records.request import Request
+from tacit.records.text import text_to_embed
 from tacit.store import audiences as listeners
 from tacit.store import counters, doors, happening, meanings, noted, partitions, rendered, steps
 from tacit.store.audiences import Audiences
@@ -66,7 +65,7 @@ class Vectors:
         return self.by_text.get(text)
 
     def of_memory(self, memory: Memory) -> bytes | None:
-        return self.by_text.get(meaning_of(memory.key, memory.content))
+        return self.by_text.get(text_to_embed(memory.key, memory.content))
 
 
 NO_VECTORS = Vectors()
@@ -127,7 +126,9 @@ def held(w: Writing, id: str) -> Memory | None:
     return to_memory(row, heard[row[_HEARD]])
 
 
-def add(w: Writing, memory: Memory, event: Event = Event.ADD, *, told: bool = True) -> None:
+def add(
+    w: Writing, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, told: bool = True
+) -> None:
     """A new memory with its first version, its people, its words, its history and its delta, if
     that is `told` of it."""
     heard = listeners.ensure(w.connection, w.dialect, w.space, memory.heard_by)
@@ -188,18 +189,18 @@ def reword(
         [
             steps.version(memory, heard, w.actor, w.at),
             *([] if same_words else _vector(w, memory)),
-            steps.event(memory, Event.UPDATE, w.actor, w.at, _detail(w, detail)),
+            steps.event(memory, HistoryEvent.UPDATE, w.actor, w.at, _detail(w, detail)),
             *_shown(w, memory, "updated"),
         ],
     )
     noted.changed(w, memory)
-    happening.did(w, memory, Event.UPDATE)
+    happening.did(w, memory, HistoryEvent.UPDATE)
 
 
 def change(
     w: Writing,
     memory: Memory,
-    event: Event,
+    event: HistoryEvent,
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
@@ -225,7 +226,7 @@ def change(
 def note(
     w: Writing,
     memory: Memory,
-    event: Event,
+    event: HistoryEvent,
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:

@@ -1,18 +1,28 @@
-"""Measures through the OpenTelemetry API. Where they go is decided by the SDK that the application
-sets up; without one, nowhere."""
+"""Metrics and spans through the OpenTelemetry API."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from weakref import WeakKeyDictionary
 
+from opentelemetry import trace
 from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
-from opentelemetry.trace import get_tracer_provider
+from opentelemetry.trace import SpanKind, Status, StatusCode, TracerProvider, get_tracer_provider
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from tacit.telemetry.measures import MEASURES, SECONDS, Measure
-from tacit.telemetry.port import Read, Stop
-from tacit.telemetry.watching import Watches
+from tacit.telemetry.metrics import (
+    HISTOGRAM_BUCKETS_SECONDS,
+    METRICS,
+    GaugeReader,
+    GaugeReaders,
+    Metric,
+    StopCallback,
+)
+
+# Measures through the OpenTelemetry API. Where they go is decided by the SDK that the application
+# sets up; without one, nowhere.
 
 
 class OpenTelemetryMeter:
@@ -22,39 +32,44 @@ class OpenTelemetryMeter:
 
     def __init__(self, provider: MeterProvider) -> None:
         meter = provider.get_meter("tacit")
-        self._watches = Watches()
+        self._watches = GaugeReaders()
         self._counters = {
-            one: meter.create_counter(_name(one), one.unit, one.says)
-            for one in MEASURES
+            one: meter.create_counter(_metric_name(one), one.unit, one.says)
+            for one in METRICS
             if one.kind == "counter"
         }
         self._histograms = {
             one: meter.create_histogram(
-                _name(one), one.unit, one.says, explicit_bucket_boundaries_advisory=SECONDS
+                _metric_name(one),
+                one.unit,
+                one.says,
+                explicit_bucket_boundaries_advisory=HISTOGRAM_BUCKETS_SECONDS,
             )
-            for one in MEASURES
+            for one in METRICS
             if one.kind == "histogram"
         }
         self._gauges = [
-            meter.create_observable_gauge(_name(one), [self._reading(one)], one.unit, one.says)
-            for one in MEASURES
+            meter.create_observable_gauge(
+                _metric_name(one), [self._reading(one)], one.unit, one.says
+            )
+            for one in METRICS
             if one.kind == "gauge"
         ]
 
-    def count(self, what: Measure, amount: float = 1, **words: str) -> None:
+    def count(self, what: Metric, amount: float = 1, **words: str) -> None:
         self._counters[what].add(amount, what.check_labels(words))
 
-    def observe(self, what: Measure, value: float, **words: str) -> None:
+    def observe(self, what: Metric, value: float, **words: str) -> None:
         self._histograms[what].record(value, what.check_labels(words))
 
-    def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
+    def watch(self, what: Metric, whose: Hashable, read: GaugeReader) -> StopCallback:
         return self._watches.add(what, whose, read)
 
-    def span(self, operation: str) -> Stop:
+    def span(self, operation: str) -> StopCallback:
         # Not the current one for what is within: a reader may go on in another thread.
         return get_tracer_provider().get_tracer("tacit").start_span(operation).end
 
-    def _reading(self, what: Measure) -> Callable[[CallbackOptions], Iterable[Observation]]:
+    def _reading(self, what: Metric) -> Callable[[CallbackOptions], Iterable[Observation]]:
         watches = self._watches
 
         def read(_: CallbackOptions) -> Iterable[Observation]:
@@ -64,17 +79,57 @@ class OpenTelemetryMeter:
         return read
 
 
-def _name(what: Measure) -> str:
+def _metric_name(what: Metric) -> str:
     return f"tacit.{what.name}"
 
 
 _METERS: WeakKeyDictionary[MeterProvider, OpenTelemetryMeter] = WeakKeyDictionary()
-_MAKING = Lock()
+_METERS_LOCK = Lock()
 
 
-def meter_of(provider: MeterProvider) -> OpenTelemetryMeter:
+def opentelemetry_meter(provider: MeterProvider) -> OpenTelemetryMeter:
     """That of a provider, whoever opened a memory first."""
-    with _MAKING:
+    with _METERS_LOCK:
         if provider not in _METERS:
             _METERS[provider] = OpenTelemetryMeter(provider)
         return _METERS[provider]
+
+
+# Spans through the OpenTelemetry API. Where they go is decided by the SDK that is set up; without
+# one, nowhere.
+
+_SERVER_ERROR_STATUS = 500  # from this status on, the request is ours to worry about
+
+
+class OpenTelemetrySpan:
+    def __init__(self, span: trace.Span, method: str) -> None:
+        self._span = span
+        self._method = method
+
+    def ended(self, route: str, status: int | None) -> None:
+        self._span.update_name(f"{self._method} {route}")
+        self._span.set_attribute("http.route", route)
+        if status is None:
+            return
+        self._span.set_attribute("http.response.status_code", status)
+        if status >= _SERVER_ERROR_STATUS:
+            self._span.set_status(Status(StatusCode.ERROR))
+
+
+class OpenTelemetryTracer:
+    def __init__(self, provider: TracerProvider) -> None:
+        self._tracer = provider.get_tracer("tacit")
+        self._parents = TraceContextTextMapPropagator()
+
+    @contextmanager
+    def request(self, method: str, headers: Mapping[str, str]) -> Iterator[OpenTelemetrySpan]:
+        with self._tracer.start_as_current_span(
+            method,
+            context=self._parents.extract(headers),
+            kind=SpanKind.SERVER,
+            attributes={"http.request.method": method},
+            # The text of an exception may hold what somebody said.
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            yield OpenTelemetrySpan(span, method)

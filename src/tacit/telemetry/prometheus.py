@@ -9,11 +9,16 @@ from weakref import WeakKeyDictionary
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from tacit.telemetry.measures import MEASURES, SECONDS, Measure
-from tacit.telemetry.port import Read, Stop
-from tacit.telemetry.watching import Watches
+from tacit.telemetry.metrics import (
+    HISTOGRAM_BUCKETS_SECONDS,
+    METRICS,
+    GaugeReader,
+    GaugeReaders,
+    Metric,
+    StopCallback,
+)
 
-_GAUGES = tuple(one for one in MEASURES if one.kind == "gauge")
+_GAUGE_METRICS = tuple(one for one in METRICS if one.kind == "gauge")
 
 
 class PrometheusMeter:
@@ -23,33 +28,37 @@ class PrometheusMeter:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
-        self._watches = Watches()
+        self._watches = GaugeReaders()
         self._counters = {
-            one: Counter(_name(one), one.says, tuple(one.labels), registry=registry)
-            for one in MEASURES
+            one: Counter(_metric_name(one), one.says, tuple(one.labels), registry=registry)
+            for one in METRICS
             if one.kind == "counter"
         }
         self._histograms = {
             one: Histogram(
-                _name(one), one.says, tuple(one.labels), registry=registry, buckets=SECONDS
+                _metric_name(one),
+                one.says,
+                tuple(one.labels),
+                registry=registry,
+                buckets=HISTOGRAM_BUCKETS_SECONDS,
             )
-            for one in MEASURES
+            for one in METRICS
             if one.kind == "histogram"
         }
-        registry.register(_Gauges(self._watches))
+        registry.register(_GaugeCollector(self._watches))
 
-    def count(self, what: Measure, amount: float = 1, **words: str) -> None:
+    def count(self, what: Metric, amount: float = 1, **words: str) -> None:
         counter = self._counters[what]
         (counter.labels(**what.check_labels(words)) if what.labels else counter).inc(amount)
 
-    def observe(self, what: Measure, value: float, **words: str) -> None:
+    def observe(self, what: Metric, value: float, **words: str) -> None:
         histogram = self._histograms[what]
         (histogram.labels(**what.check_labels(words)) if what.labels else histogram).observe(value)
 
-    def watch(self, what: Measure, whose: Hashable, read: Read) -> Stop:
+    def watch(self, what: Metric, whose: Hashable, read: GaugeReader) -> StopCallback:
         return self._watches.add(what, whose, read)
 
-    def span(self, operation: str) -> Stop:  # noqa: ARG002 (it knows no traces)
+    def span(self, operation: str) -> StopCallback:  # noqa: ARG002 (it knows no traces)
         return lambda: None
 
     def text(self) -> str:
@@ -57,34 +66,34 @@ class PrometheusMeter:
         return generate_latest(self._registry).decode()
 
 
-class _Gauges:
+class _GaugeCollector:
     """Read when somebody scrapes."""
 
-    def __init__(self, watches: Watches) -> None:
+    def __init__(self, watches: GaugeReaders) -> None:
         self._watches = watches
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
-        for one in _GAUGES:
-            yield GaugeMetricFamily(_name(one), one.says, labels=tuple(one.labels))
+        for one in _GAUGE_METRICS:
+            yield GaugeMetricFamily(_metric_name(one), one.says, labels=tuple(one.labels))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        for one, family in zip(_GAUGES, self.describe(), strict=True):
+        for one, family in zip(_GAUGE_METRICS, self.describe(), strict=True):
             for words, value in sorted(self._watches.values(one).items()):
                 family.add_metric(words, value)
             yield family
 
 
-def _name(what: Measure) -> str:
+def _metric_name(what: Metric) -> str:
     return f"tacit_{what.name}"
 
 
 _METERS: WeakKeyDictionary[CollectorRegistry, PrometheusMeter] = WeakKeyDictionary()
-_MAKING = Lock()
+_METERS_LOCK = Lock()
 
 
-def meter_of(registry: CollectorRegistry) -> PrometheusMeter:
+def prometheus_meter(registry: CollectorRegistry) -> PrometheusMeter:
     """That of a registry, whoever opened a memory first."""
-    with _MAKING:
+    with _METERS_LOCK:
         if registry not in _METERS:
             _METERS[registry] = PrometheusMeter(registry)
         return _METERS[registry]

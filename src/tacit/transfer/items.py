@@ -10,22 +10,22 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.learn.floor import find_floor, join_words, list_texts
-from tacit.model.draft import Draft
-from tacit.model.imports import (
+from tacit.records.drafts import (
+    Draft,
     ImportRun,
     RefusedItem,
-    drafted,
-    foreign_id,
-    incoming,
-    size_of,
+    draft_from_item,
+    measure_items,
+    parse_import_item,
+    parse_source_id,
 )
-from tacit.model.request import Request
-from tacit.model.words import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
-from tacit.screening.instructions import suspicious
-from tacit.screening.secrets import screen
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
+from tacit.records.request import Request
+from tacit.screening.instructions import find_instruction
+from tacit.screening.secrets import find_secret
 from tacit.store import imports, people
 
 _BY_ID, _BY_WORDS = "id", "words"
@@ -87,7 +87,7 @@ def parse(source: str, items: object, categories: Collection[str], at: datetime)
 
 
 def _given(items: object) -> list[object]:
-    most = moving_limits.IMPORT_ITEMS_MAX_COUNT
+    most = limits.IMPORT_ITEMS_MAX_COUNT
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items", "expected a list of them, each with a content")
     given = list(islice(items, most + 1))
@@ -99,24 +99,24 @@ def _given(items: object) -> list[object]:
 
 def _check_size(given: list[object]) -> None:
     """All of them together; one alone is held to its own limits."""
-    most = moving_limits.IMPORT_ITEMS_MAX_CHARS
-    if len(given) > 1 and size_of(given, most) > most:
+    most = limits.IMPORT_ITEMS_MAX_CHARS
+    if len(given) > 1 and measure_items(given, most) > most:
         raise InvalidInput(
             "items",
             f"are more than {most:,} characters in all, where each value counts "
-            f"{moving_limits.IMPORT_VALUE_CHARS} more: hand in fewer at once",
+            f"{limits.IMPORT_VALUE_CHARS} more: hand in fewer at once",
         )
 
 
 def _checked(place: int, value: object, categories: Collection[str], at: datetime) -> Item:
-    item = incoming(value)
-    asked = drafted(item, categories)
+    item = parse_import_item(value)
+    asked = draft_from_item(item, categories)
     _refuse_instructions(asked)
     if asked.expires_at is not None and asked.expires_at <= at:
         raise InvalidInput("expires_at", "is past; what has expired is not kept")
     if asked.observed_at is not None:
         asked = replace(asked, observed_at=min(asked.observed_at, at))
-    foreign = foreign_id(item)
+    foreign = parse_source_id(item)
     named = (_BY_WORDS, asked.content or "") if foreign is None else (_BY_ID, foreign)
     # Nobody here says how sensitive it is: its words do.
     said = join_words(
@@ -139,7 +139,7 @@ def _refuse_instructions(asked: Draft) -> None:
     said += [("about", str(one)) for one in asked.about or ()]
     said += [("data", one) for one in list_texts(asked.data)]
     for name, words in said:
-        found = suspicious(words)
+        found = find_instruction(words)
         if found is not None:
             why = f"reads as an instruction ({found.replace('_', ' ')}) and not as a fact"
             raise InvalidInput(name, f"{why}; if it is one, remember it in other words")
@@ -148,7 +148,7 @@ def _refuse_instructions(asked: Draft) -> None:
 def refusal(place: int, error: InvalidInput) -> RefusedItem:
     """Some reasons quote what was handed in, and that may be anything."""
     secret = error.kind if isinstance(error, SecretRefused) else None
-    told = str(error) if screen(str(error)) is None else f"{error.field}: {_UNTOLD}"
+    told = str(error) if find_secret(str(error)) is None else f"{error.field}: {_UNTOLD}"
     return RefusedItem(place=place, why=told, secret=secret)
 
 

@@ -12,16 +12,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from tacit import moving_limits
-from tacit.disclosure.change import Standing
+from tacit import limits
 from tacit.errors import InvalidInput, StoreError, TacitError
 from tacit.learn.remember import remember, update
-from tacit.model import draft, text
-from tacit.model.draft import Draft
-from tacit.model.imports import ImportRun
-from tacit.model.memory import Memory, Version
-from tacit.model.results import Imported
-from tacit.model.words import State, Trust, Visibility
+from tacit.policy.permissions import RequesterRole
+from tacit.records import drafts, validation
+from tacit.records.drafts import Draft, ImportRun
+from tacit.records.memory import Memory, State, Trust, Version, Visibility
+from tacit.records.results import Imported
 from tacit.store import keyed, writes
 from tacit.store.writes import Writing
 
@@ -91,8 +89,8 @@ def parse(raw: object, categories: Collection[str]) -> Line | None:
     """None for a part of an export that is no memory of one's own: it is not to be taken in."""
     if not isinstance(raw, str):
         raise InvalidInput("line", "expected text")
-    if len(raw.encode("utf-8", "replace")) > moving_limits.IMPORT_LINE_MAX_BYTES:
-        raise InvalidInput("line", f"is longer than {moving_limits.IMPORT_LINE_MAX_BYTES:,} bytes")
+    if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
+        raise InvalidInput("line", f"is longer than {limits.IMPORT_LINE_MAX_BYTES:,} bytes")
     try:
         plain = json.loads(raw)
     except (ValueError, RecursionError):
@@ -104,7 +102,7 @@ def parse(raw: object, categories: Collection[str]) -> Line | None:
     fields = {name: plain.get(name) for name in ("content", "about", "withheld_from", *_FIELDS)}
     for name in _TIMES:
         fields[name] = _moment(name, plain.get(name))
-    asked = draft.parse(fields, categories)
+    asked = drafts.parse_draft(fields, categories)
     if asked.content is None:
         raise InvalidInput("content", "is missing")
     room = asked.visibility is Visibility.ROOM  # which means nothing in the chat of an import
@@ -118,7 +116,7 @@ def parse(raw: object, categories: Collection[str]) -> Line | None:
     return Line(
         draft=asked,
         wordings=(*_earlier(plain.get("versions"), asked.content), asked.content or ""),
-        state=text.choice("state", plain.get("state") or State.ACTIVE.value, State),
+        state=validation.parse_enum("state", plain.get("state") or State.ACTIVE.value, State),
     )
 
 
@@ -127,7 +125,7 @@ def _earlier(versions: object, content: str | None) -> list[str]:
         return []
     if not isinstance(versions, list) or not all(isinstance(v, dict) for v in versions):
         raise InvalidInput("versions", "expected a list of objects with a content")
-    wordings = [text.content(v.get("content"), "versions") for v in versions]
+    wordings = [validation.parse_content(v.get("content"), "versions") for v in versions]
     return wordings[:-1] if wordings and wordings[-1] == content else wordings
 
 
@@ -145,7 +143,7 @@ def add(w: Writing, line: Line) -> bool:
         memory = writes.held(w, done.id)
         assert memory is not None
         worded = Draft(content=wording, trust=Trust.IMPORTED)
-        done = update(w, memory, Standing.OWNER, worded, {})
+        done = update(w, memory, RequesterRole.OWNER, worded, {})
     return True
 
 
@@ -155,7 +153,7 @@ def _moment(name: str, value: object) -> datetime | None:
     if not isinstance(value, str):
         raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00")
     try:
-        return text.moment(name, datetime.fromisoformat(value))
+        return validation.parse_datetime(name, datetime.fromisoformat(value))
     except ValueError as error:
         if isinstance(error, InvalidInput):
             raise

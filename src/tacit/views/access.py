@@ -9,33 +9,31 @@ from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from tacit import console_limits, limits
-from tacit.disclosure.change import Act, may_change
-from tacit.disclosure.decide import decide
-from tacit.disclosure.orders import is_for
-from tacit.disclosure.redact import owns, redact
+from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolve import Asking
-from tacit.model import draft, text
-from tacit.model.cursor import decode, encode
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Delta, Page, Remembered
-from tacit.model.tokens import Count, estimate
-from tacit.model.words import State, Visibility
+from tacit.identity.resolution import RawRequest
+from tacit.policy.permissions import ChangeAction, may_change
+from tacit.policy.redaction import is_owner, may_enter_prompt, redact_memory
+from tacit.policy.rules import decide
 from tacit.prompt.styles import Style
 from tacit.recall.names import Called, Names
 from tacit.recall.reach import known_to
 from tacit.recall.recollection import Recollection
 from tacit.recall.relate import at_hand, neighbours
+from tacit.records import drafts, validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import Memory, State, Visibility
+from tacit.records.queries import decode_cursor, encode_cursor
+from tacit.records.request import Request
+from tacit.records.results import Delta, Page, Remembered
+from tacit.records.text import TokenCounter, estimate_tokens
 from tacit.store import deltas, happening, listing, reads, relations, writes
 from tacit.store.core import Store
 from tacit.store.glance import MISS, Miss
 from tacit.store.listing import Filter
 from tacit.store.reads import Found
 from tacit.store.writes import NO_VECTORS, Alike, Behind, Vectors, Writing
-from tacit.telemetry import measures
+from tacit.telemetry import metrics
 from tacit.views.mind import Mind
 
 T = TypeVar("T")
@@ -52,7 +50,7 @@ class Policy:
     union: bool  # read aliases together with the account
     link_min: float = 0.6  # likeness from which two memories are related
     turns_days: int | None = None  # how long turns are kept; None: not at all
-    count_tokens: Count = estimate  # tokens of a text
+    count_tokens: TokenCounter = estimate_tokens  # tokens of a text
     style: Style = Style.MEMORY
     items_max: int = limits.BLOCK_ITEMS_MAX_COUNT
     chars_max: int = limits.BLOCK_MAX_CHARS
@@ -65,15 +63,15 @@ class Policy:
     restorable_days: int = limits.RESTORABLE_DAYS
     note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
     note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
-    sign_in_minutes: int = console_limits.SIGN_IN_DEFAULT_MINUTES  # that a link works
-    web_session_idle_minutes: int = console_limits.SITTING_IDLE_DEFAULT_MINUTES
-    web_session_hours: int = console_limits.SITTING_DEFAULT_HOURS
+    sign_in_minutes: int = limits.SIGN_IN_DEFAULT_MINUTES  # that a link works
+    web_session_idle_minutes: int = limits.WEB_SESSION_IDLE_DEFAULT_MINUTES
+    web_session_hours: int = limits.WEB_SESSION_DEFAULT_HOURS
 
 
 @dataclass(frozen=True)
 class Access:
     _runtime: Mind
-    _raw_request: Asking
+    _raw_request: RawRequest
     _space: str
     _thread: str
     _options: Policy
@@ -166,21 +164,21 @@ class Access:
         return listed if only is None else listed & only
 
     def _parse_draft(self, **fields: Any) -> Draft:
-        return draft.parse(fields, self._options.categories)
+        return drafts.parse_draft(fields, self._options.categories)
 
     def _parse_category(self, category: object) -> str:
-        name = text.category(category, self._options.categories)
+        name = validation.parse_category(category, self._options.categories)
         allowed = self._allowed_categories(self._agent)
         if allowed is not None and name not in allowed:
             raise InvalidInput("category", f"this agent may not use {name}")
         return name
 
     def _parse_key(self, key: object) -> str:
-        return text.identifier("key", key, limits.KEY_MAX_CHARS)
+        return validation.parse_identifier("key", key, limits.KEY_MAX_CHARS)
 
     def _get_visible(self, connection: Connection, request: Request, id: str) -> Found:
         """What may be heard here; for the owner in private, in any state."""
-        good = text.memory_id(id)
+        good = validation.parse_memory_id(id)
         if good is not None:
             for asked in (request, request.for_management()):
                 found = reads.by_id(connection, self._storage.audiences, asked, good)
@@ -189,17 +187,17 @@ class Access:
         raise NotFound
 
     def _get_for_update(
-        self, w: Writing, id: str, act: Act, to: Visibility | None = None
+        self, w: Writing, id: str, act: ChangeAction, to: Visibility | None = None
     ) -> Memory:
         """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
-        good = text.memory_id(id)
+        good = validation.parse_memory_id(id)
         memory = writes.held(w, good) if good is not None else None
         if memory is None:
             raise NotFound
         if may_change(act, w.request, memory, to) is None:
             self._count_refusal(w.request, memory)
             raise NotFound
-        if not self._may_use(memory) or (memory.is_turn and act is not Act.ERASE):
+        if not self._may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
             raise NotFound  # what was said is not changed, it goes or it stays
         return memory
 
@@ -207,8 +205,8 @@ class Access:
         """Which rule it was is counted, for operators alone."""
         if self._storage.meter.on:
             decision = decide(request, memory)
-            rule = measures.UNCHANGEABLE if decision.allowed else decision.rule
-            self._storage.meter.count(measures.REFUSAL_COUNT, rule=rule)
+            rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
+            self._storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
 
     def _may_use(self, memory: Memory) -> bool:
         allowed = self._allowed_categories(self._agent)
@@ -225,7 +223,9 @@ class Access:
             return found
         request, memory = found
         return (
-            memory if request.private and owns(request, memory) and self._may_use(memory) else MISS
+            memory
+            if request.private and is_owner(request, memory) and self._may_use(memory)
+            else MISS
         )
 
     def _list_page(
@@ -238,8 +238,8 @@ class Access:
         orders: bool = True,
     ) -> Page[Memory]:
         """`orders`: also what others told the assistant to do."""
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
             chosen = wanted(connection, request) if callable(wanted) else wanted
@@ -257,9 +257,9 @@ class Access:
             shown = [
                 self._redact(connection, request, memory, called)
                 for memory, _ in found[:most]
-                if orders or is_for(request, memory)
+                if orders or may_enter_prompt(request, memory)
             ]
-            following = encode(found[most - 1][0]) if len(found) > most else None
+            following = encode_cursor(found[most - 1][0]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
         return self._read(work)
@@ -287,10 +287,10 @@ class Access:
         counted."""
         # By its number a turn would tell how much else is written in its chat.
         plain = memory if memory.seq is None else replace(memory, seq=None)
-        shown = redact(
+        shown = redact_memory(
             request, plain, self._person_labels(connection, request) if called is None else called
         )
-        if request.private and owns(request, memory):
+        if request.private and is_owner(request, memory):
             return shown
         seen, since = reads.seen_version(connection, self._storage.audiences, request, memory)
         return replace(shown, version=seen, updated_at=since)

@@ -10,13 +10,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from tacit import console_limits, limits
+from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.activity import DayCounts, Happened
-from tacit.model.request import Request
-from tacit.model.results import Page
+from tacit.records import validation
+from tacit.records.request import Request
+from tacit.records.results import ActivityEntry, DayCounts, Page
 from tacit.store import activity
 from tacit.store.activity import DAY_MICROS, Entry, Place, Stretch
 from tacit.views.access import Access
@@ -32,7 +31,7 @@ class ViewActivity(Access):
         since: datetime | None = None,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Happened]:
+    ) -> Page[ActivityEntry]:
         """What happened to your own memories, newest first. In a private chat only; elsewhere,
         nothing."""
         wanted, most = stretch(since, cursor), page_of(limit)
@@ -41,9 +40,7 @@ class ViewActivity(Access):
         page = page_with(found, most)
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
 
-    def activity_days(
-        self, days: int = console_limits.ACTIVITY_DEFAULT_DAYS
-    ) -> tuple[DayCounts, ...]:
+    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """How often what happened to your own memories on each of the last days, in UTC, today
         last. In a private chat only; elsewhere, nothing."""
         count = days_of(days)
@@ -59,21 +56,21 @@ class ViewActivity(Access):
 
 
 def stretch(since: datetime | None, cursor: str | None) -> Stretch:
-    start = None if since is None else to_micros(text.moment("since", since))
+    start = None if since is None else to_micros(validation.parse_datetime("since", since))
     return Stretch(since=start, after=_decoded(cursor))
 
 
 def page_of(limit: int) -> int:
-    return text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+    return validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
 
 
-def page_with(found: list[Entry], most: int) -> Page[Happened]:
+def page_with(found: list[Entry], most: int) -> Page[ActivityEntry]:
     following = _encoded(found[most - 1][0]) if len(found) > most else None
     return Page(items=tuple(happened for _, happened in found[:most]), cursor=following)
 
 
 def days_of(days: int) -> int:
-    return text.whole("days", days, 1, console_limits.ACTIVITY_MAX_DAYS)
+    return validation.parse_int("days", days, 1, limits.ACTIVITY_MAX_DAYS)
 
 
 def first_day(now: datetime, count: int) -> int:
@@ -107,7 +104,11 @@ def _decoded(cursor: str | None) -> Place | None:
         place = Place(int(at), id, int(seq))
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", _BAD_CURSOR) from None
-    good = text.memory_id(id) is not None and abs(place.at) < 2**62 and abs(place.seq) < 2**31
+    good = (
+        validation.parse_memory_id(id) is not None
+        and abs(place.at) < 2**62
+        and abs(place.seq) < 2**31
+    )
     if not good:
         raise InvalidInput("cursor", _BAD_CURSOR)
     return place

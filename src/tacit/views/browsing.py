@@ -8,13 +8,11 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model import text
-from tacit.model.cursor import decode, encode
-from tacit.model.looks import Look
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Page
-from tacit.model.search import EVERYTHING, Search
+from tacit.records import validation
+from tacit.records.memory import Memory
+from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.request import Request
+from tacit.records.results import AccessLogEntry, Page
 from tacit.store import browsing, looks
 from tacit.store.listing import Filter
 from tacit.views.access import Access
@@ -26,7 +24,7 @@ class ViewBrowsing(Access):
 
     def browse(
         self,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
@@ -35,7 +33,7 @@ class ViewBrowsing(Access):
         names another state."""
         return self._read(self._browse_page(search, limit, cursor))
 
-    def browse_count(self, search: Search = EVERYTHING) -> int:
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
         """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
         wanted = sought(search, self._parse_category)
 
@@ -48,13 +46,13 @@ class ViewBrowsing(Access):
 
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Look]:
+    ) -> Page[AccessLogEntry]:
         """Which operator looked at memories of yours, when and by which word, newest first. Where
         this view is narrowed to some categories, nothing: looks were at all of them."""
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
-        def work(connection: Connection, request: Request) -> Page[Look]:
+        def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
             if not request.private or self._category_filter() is not None:
                 return Page()
             found = looks.of_person(connection, request, after, most + 1)
@@ -67,8 +65,8 @@ class ViewBrowsing(Access):
     ) -> Callable[[Connection, Request], Page[Memory]]:
         """A page of theirs, for a read to find."""
         wanted = sought(search, self._parse_category)
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
             chosen = self._resolve_search(connection, request, wanted)
@@ -83,7 +81,7 @@ class ViewBrowsing(Access):
                 most + 1,
             )
             shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
-            following = encode(shown[-1]) if len(found) > most else None
+            following = encode_cursor(shown[-1]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
         return work

@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.checkpoint import Checkpoint, packed
-from tacit.model.request import Request
+from tacit.records import validation
+from tacit.records.checkpoints import Checkpoint, dump_checkpoint
+from tacit.records.request import Request
 from tacit.store import checkpoints
 from tacit.store.writes import Writing
 from tacit.views.access import Access
@@ -24,9 +24,9 @@ class ViewCheckpoints(Access):
         secrets. Without a thread it is this view's. `version` is the one you read, or 0 for none:
         if it moved on, Conflict. In a private chat only."""
         where = self._checkpoint_thread(thread)
-        whole = packed(data)
+        whole = dump_checkpoint(data)
         if version is not None:
-            text.whole("version", version, 0, limits.COUNTED_MAX)
+            validation.parse_int("version", version, 0, limits.REVISION_MAX)
 
         def work(w: Writing) -> Checkpoint:
             _require_private(w.request)
@@ -61,7 +61,7 @@ class ViewCheckpoints(Access):
         self._write(work)
 
     def _checkpoint_thread(self, thread: object) -> str:
-        named = text.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         return named or self._thread
 
 

@@ -9,16 +9,16 @@ from typing import Any, Literal, Self, Unpack
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.errors import NotFound
-from tacit.model.chat import Chat, Requester
-from tacit.model.checkpoint import Checkpoint
-from tacit.model.draft import Fields, FiledFields
-from tacit.model.linking import Link, LinkOffer, LinkWaiting
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.message import Message
-from tacit.model.notes import SessionDraft, SessionEnded, Woken
-from tacit.model.people import NameKind, Person
-from tacit.model.question import Narrowing
-from tacit.model.results import (
+from tacit.prompt.styles import Style
+from tacit.records.accounts import Link, LinkOffer, LinkWaiting, NameKind, Person
+from tacit.records.checkpoints import Checkpoint
+from tacit.records.conversation import Message
+from tacit.records.drafts import CategorizedFields, MemoryFields
+from tacit.records.memory import HistoryEntry, Kind, Memory, State, Visibility
+from tacit.records.notes import SessionDraft, SessionEnded, SessionStart
+from tacit.records.queries import RecallFilters
+from tacit.records.request import Chat, Requester
+from tacit.records.results import (
     Accepted,
     Block,
     Bullet,
@@ -34,11 +34,9 @@ from tacit.model.results import (
     Remembered,
     Reverted,
     Stats,
-    Step,
     Suggestion,
+    TraceStep,
 )
-from tacit.model.words import Kind, State, Visibility
-from tacit.prompt.styles import Style
 from tacit.views.disabled_imports import DisabledImports
 from tacit.views.disabled_looks import DisabledLooks
 from tacit.views.disabled_steps import DisabledStepping
@@ -59,10 +57,12 @@ class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
     def once(self, key: str) -> Self:
         return self
 
-    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         return _NOTHING
 
-    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
+    def put(
+        self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
+    ) -> Remembered:
         return _NOTHING
 
     def update(
@@ -71,7 +71,7 @@ class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
         content: str | None = None,
         *,
         if_version: int | None = None,
-        **fields: Unpack[Fields],
+        **fields: Unpack[MemoryFields],
     ) -> Remembered:
         return _NOTHING
 
@@ -155,7 +155,7 @@ class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
         *,
         top_k: int = limits.RECALL_DEFAULT_COUNT,
         budget_tokens: int | None = None,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[RecallFilters],
     ) -> List[Recalled]:
         return []
 
@@ -195,8 +195,8 @@ class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
     def unlearn(self, message: str) -> Reverted:
         return Reverted()
 
-    def begin_session(self, session: str | None = None) -> Woken:
-        return Woken(session="")
+    def begin_session(self, session: str | None = None) -> SessionStart:
+        return SessionStart(session="")
 
     def end_session(
         self,
@@ -259,7 +259,7 @@ class DisabledView(DisabledLooks, DisabledImports, DisabledStepping):
     def rename_file(self, old: str, new: str) -> None:
         return None
 
-    def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
         return ()
 
     def suggest_update(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from tacit import limits
-from tacit.model.imports import ImportPreview, ImportRun, ImportStep, Items, RevertedImport
-from tacit.model.results import Page
+from tacit.records.drafts import ImportItems, ImportPreview, ImportRun, ImportStep, RevertedImport
+from tacit.records.results import Page
 
 
 class DisabledImports:
-    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
+    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
         return ImportPreview()
 
     def import_items(
         self,
         run: str,
-        items: Items,
+        items: ImportItems,
         *,
         source: str,
         total: int | None = None,

@@ -5,57 +5,61 @@ from __future__ import annotations
 import builtins
 from datetime import datetime
 
-from tacit import console_limits, limits
+from tacit import limits
 from tacit.errors import NotFound
-from tacit.model.activity import DayCounts, Happened
-from tacit.model.chat import Chat, Requester
-from tacit.model.graph import Graph
-from tacit.model.hearing import Hearers, Hearing, Room
-from tacit.model.looks import Look
-from tacit.model.memory import Memory
-from tacit.model.results import Page
-from tacit.model.search import EVERYTHING, Search
-from tacit.model.words import Visibility
+from tacit.records.memory import Memory, Visibility
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.request import Chat, Requester
+from tacit.records.results import (
+    AccessLogEntry,
+    ActivityEntry,
+    AudienceChat,
+    AudiencePreview,
+    AudienceReport,
+    DayCounts,
+    Graph,
+    Page,
+)
 
 List = builtins.list
 
 
 class DisabledLooks:
-    def rooms(self) -> List[Room]:
+    def rooms(self) -> List[AudienceChat]:
         return []
 
     def hearing(
         self,
         chat: Chat,
         asked_by: Requester | None = None,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Hearing]:
+    ) -> Page[AudiencePreview]:
         return Page()
 
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         raise NotFound
 
     def browse(
         self,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
         return Page()
 
-    def browse_count(self, search: Search = EVERYTHING) -> int:
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
         return 0
 
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Look]:
+    ) -> Page[AccessLogEntry]:
         return Page()
 
-    def graph(self, *, limit: int = console_limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         return Graph()
 
     def activity(
@@ -64,10 +68,8 @@ class DisabledLooks:
         since: datetime | None = None,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Happened]:
+    ) -> Page[ActivityEntry]:
         return Page()
 
-    def activity_days(
-        self, days: int = console_limits.ACTIVITY_DEFAULT_DAYS
-    ) -> tuple[DayCounts, ...]:
+    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         return ()

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.model.results import Page
-from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
+from tacit.records.results import Page
 from tacit.views.steps import Steps
 
 
@@ -29,7 +29,7 @@ class NoSteps(Steps):
     ) -> None:
         return None
 
-    def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
+    def find(self, thread: str, ns: str = "", id: str | None = None) -> StoredGraphStep | None:
         return None
 
     def page(
@@ -42,7 +42,7 @@ class NoSteps(Steps):
         metadata: Mapping[str, Any] | None = None,
         limit: int = 20,
         cursor: str | None = None,
-    ) -> Page[FoundStep]:
+    ) -> Page[StoredGraphStep]:
         return Page()
 
     def forget_thread(self, thread: str) -> None:

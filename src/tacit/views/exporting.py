@@ -10,13 +10,12 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model import text
-from tacit.model.cursor import decode, encode
-from tacit.model.memory import Memory
-from tacit.model.people import Person
-from tacit.model.request import Request
-from tacit.model.results import Page
-from tacit.model.words import Format
+from tacit.records import validation
+from tacit.records.accounts import Person
+from tacit.records.memory import ExportFormat, Memory
+from tacit.records.queries import decode_cursor, encode_cursor
+from tacit.records.request import Request
+from tacit.records.results import Page
 from tacit.store import checkpoints, listing, membership, reads
 from tacit.store.checkpoints import Kept
 from tacit.store.listing import Filter
@@ -42,10 +41,10 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         `everything`, all that you may see about yourself: your names and chats, what others said
         about you, what waits for your yes, where agents and graphs had got to; `turns` adds what
         was said, word for word. Markdown is everything, to be read. In a private chat only."""
-        form = text.choice("format", format, Format)
-        whole = text.flag("everything", everything)
-        also = text.flag("turns", turns)
-        if form is Format.MARKDOWN:
+        form = validation.parse_enum("format", format, ExportFormat)
+        whole = validation.parse_bool("everything", everything)
+        also = validation.parse_bool("turns", turns)
+        if form is ExportFormat.MARKDOWN:
             return self._export_markdown(also)
         parts = (
             self._iter_everything(also) if whole or also else self._iter_own_memories(history=False)
@@ -195,7 +194,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             }
 
     def _list_episodes(self, cursor: str | None) -> Page[Memory]:
-        after, most = decode(cursor), limits.PAGE_MAX_COUNT
+        after, most = decode_cursor(cursor), limits.PAGE_MAX_COUNT
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
             wanted = Filter(owners=tuple(sorted(request.own_identities)), after=after)
@@ -208,7 +207,9 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 most + 1,
             )
             shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
-            return Page(items=tuple(shown), cursor=encode(shown[-1]) if len(found) > most else None)
+            return Page(
+                items=tuple(shown), cursor=encode_cursor(shown[-1]) if len(found) > most else None
+            )
 
         return self._read(work)
 

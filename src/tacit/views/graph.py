@@ -8,13 +8,13 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from tacit import console_limits
-from tacit.model import text
-from tacit.model.graph import Edge, Graph, Node
-from tacit.model.memory import Memory
-from tacit.model.people import NameKind, Person
-from tacit.model.request import Request
+from tacit import limits
 from tacit.prompt.fence import clip
+from tacit.records import validation
+from tacit.records.accounts import NameKind, Person
+from tacit.records.memory import Memory
+from tacit.records.request import Request
+from tacit.records.results import Edge, Graph, Node
 from tacit.store import graph, people
 from tacit.views.access import Access
 
@@ -24,7 +24,7 @@ WhoIs = Callable[[str], Node]  # an identity as it is drawn
 
 
 class ViewGraph(Access):
-    def graph(self, *, limit: int = console_limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """Your own active memories, pinned, important and newest first, with the people whom they
         are about and who said them. You yourself are not among these: all of it is yours. In a
         private chat only; elsewhere, nothing."""
@@ -42,7 +42,7 @@ class ViewGraph(Access):
 
 
 def nodes_of(limit: int) -> int:
-    return text.whole("limit", limit, 1, console_limits.GRAPH_NODES_MAX_COUNT)
+    return validation.parse_int("limit", limit, 1, limits.GRAPH_NODES_MAX_COUNT)
 
 
 def who_is(known: Iterable[Person]) -> WhoIs:
@@ -86,14 +86,12 @@ def drawn(
             if person.id in nodes or len(nodes) < most:
                 nodes[person.id] = person
                 edges.append(Edge(source=memory.id, target=person.id, kind=kind))
-    between = graph.relations(
-        connection, memories[0].space, shown, console_limits.GRAPH_EDGES_MAX_COUNT
-    )
+    between = graph.relations(connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT)
     related = [
         Edge(source=one, target=other, kind="related", strength=strength)
         for one, other, strength in between
     ]
-    all_edges = [*dict.fromkeys(edges), *related][: console_limits.GRAPH_EDGES_MAX_COUNT]
+    all_edges = [*dict.fromkeys(edges), *related][: limits.GRAPH_EDGES_MAX_COUNT]
     return Graph(
         nodes=tuple(nodes.values()), edges=tuple(all_edges), left_out=max(0, count - len(shown))
     )
@@ -101,7 +99,7 @@ def drawn(
 
 def _memory(memory: Memory) -> Node:
     said = " ".join(memory.content.split())
-    label = clip(said, console_limits.GRAPH_LABEL_MAX_CHARS)
+    label = clip(said, limits.GRAPH_LABEL_MAX_CHARS)
     return Node(id=memory.id, kind="memory", label=label, category=memory.category)
 
 

@@ -8,20 +8,17 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.explain import explained, hearing_of, settled
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolve import Asking, parse
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.hearing import Hearers, Hearing, Room
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Explanation, Page
-from tacit.model.search import EVERYTHING, Search
-from tacit.model.words import Visibility
+from tacit.identity.resolution import RawRequest, parse_request
+from tacit.policy.rules import decide_with_precedence, explain_decision, preview_decision
+from tacit.records import validation
+from tacit.records.memory import Memory, Visibility
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.request import Chat, Request, Requester
+from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page
 from tacit.store import hearers, reads
 from tacit.store.elsewhere import elsewhere
-from tacit.telemetry.measures import REFUSAL_COUNT
+from tacit.telemetry.metrics import REFUSAL_COUNT
 from tacit.views.browsing import ViewBrowsing
 
 List = builtins.list  # a view has a word of that name
@@ -43,16 +40,16 @@ class ViewHearing(ViewBrowsing):
         def work(connection: Connection, request: Request) -> Explanation:
             memory = self._get_own(connection, request, id)
             if other is None:
-                return explained(settled(request, memory))
+                return explain_decision(decide_with_precedence(request, memory))
             asked = elsewhere(connection, request, other, theirs=asked_by is not None)
-            return explained(asked.decide(memory))
+            return explain_decision(asked.decide(memory))
 
         told = self._read(work)
         if not told.allowed:
             self._storage.meter.count(REFUSAL_COUNT, rule=told.rule)
         return told
 
-    def rooms(self) -> List[Room]:
+    def rooms(self) -> List[AudienceChat]:
         """Your private chat, and the groups that you are in now, with who else is there."""
         chat = self._raw_request.chat
         return self._read(lambda c, r: hearers.own_rooms(c, r, chat) if r.private else [])
@@ -61,11 +58,11 @@ class ViewHearing(ViewBrowsing):
         self,
         chat: Chat,
         asked_by: Requester | None = None,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Hearing]:
+    ) -> Page[AudiencePreview]:
         """Your memories as you would `browse` them, and of each whether it would be said in a chat
         and by which rule: to you, or to somebody else, as `explain` tells it for one."""
         other, browsed = (
@@ -73,25 +70,29 @@ class ViewHearing(ViewBrowsing):
             self._browse_page(search, limit, cursor),
         )
 
-        def work(connection: Connection, request: Request) -> Page[Hearing]:
+        def work(connection: Connection, request: Request) -> Page[AudiencePreview]:
             found = browsed(connection, request)
             if not found.items:
                 return Page()
             asked = elsewhere(connection, request, other, theirs=asked_by is not None)
-            heard = tuple(hearing_of(memory, asked.decide(memory)) for memory in found)
+            heard = tuple(preview_decision(memory, asked.decide(memory)) for memory in found)
             return Page(items=heard, cursor=found.cursor)
 
         return self._read(work)
 
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
         of those you share one with, alone. With `visibility`, who would if you set that; nothing is
         changed. People are known by the key that they have there, and by no other."""
-        wanted = None if visibility is None else text.choice("visibility", visibility, Visibility)
+        wanted = (
+            None
+            if visibility is None
+            else validation.parse_enum("visibility", visibility, Visibility)
+        )
         subject, chat = self._raw_request.subject, self._raw_request.chat
         assert subject is not None
 
-        def work(connection: Connection, request: Request) -> Hearers:
+        def work(connection: Connection, request: Request) -> AudienceReport:
             memory = self._get_own(connection, request, id)
             if wanted is not None:
                 memory = replace(memory, visibility=wanted)
@@ -99,13 +100,13 @@ class ViewHearing(ViewBrowsing):
 
         return self._read(work)
 
-    def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> Asking:
-        other = parse(asked_by, chat)
+    def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> RawRequest:
+        other = parse_request(asked_by, chat)
         return other if asked_by else replace(other, subject=self._raw_request.subject)
 
     def _get_own(self, connection: Connection, request: Request, id: str) -> Memory:
         """A memory of theirs, in any state, if they ask in private."""
-        good = text.memory_id(id)
+        good = validation.parse_memory_id(id)
         audiences = self._storage.audiences
         found = reads.by_id(connection, audiences, request.for_management(), good) if good else None
         if found is None or not self._may_use(found[0]):

@@ -6,26 +6,25 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.learn.compose import compose, expiry
 from tacit.lifecycle import revert_import
-from tacit.model import text
-from tacit.model.cursor import decode, place
-from tacit.model.imports import (
-    Foreseen,
+from tacit.records import validation
+from tacit.records.drafts import (
+    ImportItems,
     ImportPreview,
+    ImportPreviewItem,
     ImportRun,
     ImportStep,
-    Items,
     RevertedImport,
 )
-from tacit.model.key_text import meaning_of
-from tacit.model.memory import Memory
-from tacit.model.request import Request
-from tacit.model.results import Page
-from tacit.model.words import Sensitivity, State
+from tacit.records.memory import Memory, Sensitivity, State
+from tacit.records.queries import decode_cursor, encode_position
+from tacit.records.request import Request
+from tacit.records.results import Page
+from tacit.records.text import text_to_embed
 from tacit.store import ageing, imports, many
 from tacit.store.settle import settle_key
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
@@ -35,7 +34,7 @@ from tacit.views.access import Access
 
 
 class ViewImports(Access):
-    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
+    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
         """What `import_items` would do with these, at most 200 of them; nothing is written. In a
         private chat only, and not for an agent that may use some categories only."""
         batch = self._parse_batch(items, source)
@@ -58,7 +57,7 @@ class ViewImports(Access):
     def import_items(
         self,
         run: str,
-        items: Items,
+        items: ImportItems,
         *,
         source: str,
         total: int | None = None,
@@ -89,8 +88,8 @@ class ViewImports(Access):
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
         """Your imports, the newest first; none where others listen."""
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode(cursor)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
             if not request.private or self._allowed_categories(self._agent) is not None:
@@ -98,7 +97,9 @@ class ViewImports(Access):
             found = imports.page(connection, self._space, request.own_identities, after, most + 1)
             shown = found[:most]
             more = len(found) > most
-            last = place(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
+            last = (
+                encode_position(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
+            )
             return Page(items=tuple(run for _, run in shown), cursor=last)
 
         return self._read(work)
@@ -122,7 +123,7 @@ class ViewImports(Access):
 
     def _parse_batch(self, items: object, source: object) -> Batch:
         self._require_all_categories()
-        word = text.said_identifier("source", source, limits.LABEL_MAX_CHARS)
+        word = validation.parse_screened_identifier("source", source, limits.LABEL_MAX_CHARS)
         return transfer.parse(word, items, self._options.categories, self._storage.clock())
 
     def _require_all_categories(self) -> None:
@@ -151,7 +152,7 @@ class ViewImports(Access):
                 return []
             found = self._sort_batch(connection, request, batch)
             return list(
-                dict.fromkeys(meaning_of(item.draft.key, item.content) for item, _ in found.new)
+                dict.fromkeys(text_to_embed(item.draft.key, item.content) for item, _ in found.new)
             )
 
         contents = self._read(new)
@@ -190,12 +191,12 @@ class ViewImports(Access):
             run=now,
         )
 
-    def _preview_item(self, item: Item) -> Foreseen:
+    def _preview_item(self, item: Item) -> ImportPreviewItem:
         asked = item.draft
         expires = asked.expires_at or expiry(
             item.kind, self._storage.clock(), self._options.ttl_days
         )
-        return Foreseen(
+        return ImportPreviewItem(
             content=item.content,
             kind=item.kind,
             category=item.category,
@@ -208,12 +209,12 @@ class ViewImports(Access):
 
 
 def _run(run: object) -> str:
-    return text.said_identifier("run", run, limits.LABEL_MAX_CHARS)
+    return validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
 
 
 def _count(field: str, value: object) -> int | None:
-    most = moving_limits.IMPORT_TOTAL_MAX_COUNT
-    return None if value is None else text.whole(field, value, 0, most)
+    most = limits.IMPORT_TOTAL_MAX_COUNT
+    return None if value is None else validation.parse_int(field, value, 0, most)
 
 
 def _require_private(request: Request) -> None:

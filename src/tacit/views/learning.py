@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.decide import decide
 from tacit.errors import InvalidInput, NotFound, SecretRefused
 from tacit.learn import keep as keeping
 from tacit.learn import lending
@@ -19,15 +18,15 @@ from tacit.learn.batch import HeldMessage, read_batch
 from tacit.learn.suggest import suggested
 from tacit.learn.turn import LEARN, Turn, is_question
 from tacit.lifecycle import revert as reverting
-from tacit.model import message as saying
-from tacit.model import text
-from tacit.model.key_text import show_with_key
-from tacit.model.memory import Memory
-from tacit.model.message import Message, Role, Said
-from tacit.model.request import Request
-from tacit.model.results import Accepted, Proposal, Reverted, Step, Suggestion
-from tacit.model.text import flag
-from tacit.model.words import Sensitivity, State
+from tacit.policy.rules import decide
+from tacit.records import conversation as saying
+from tacit.records import validation
+from tacit.records.conversation import Message, ParsedMessage, Role
+from tacit.records.memory import Memory, Sensitivity, State
+from tacit.records.request import Request
+from tacit.records.results import Accepted, Proposal, Reverted, Suggestion, TraceStep
+from tacit.records.text import show_with_key
+from tacit.records.validation import parse_bool
 from tacit.store import jobs, listing, people, proposals, writes
 from tacit.store.listing import Filter
 from tacit.store.proposals import Waiting
@@ -63,22 +62,22 @@ class ViewLearning(Access):
         what it taught is forgotten, or has its earlier wording back; what of it waits to be
         learned, was asked about or was recorded is gone. What others said since stays. Done again,
         it finds nothing more to do; of a message that is not yours, neither."""
-        named = text.identifier("message", message, limits.LABEL_MAX_CHARS)
+        named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
         done = self._write(lambda w: reverting.unlearn(w, named, self._category_filter()))
         self._runtime.wake_indexer()
         return done
 
-    def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
         """A message's way through the stages, now and here. Unless it is to be kept, everything is
         done and then undone: nothing of it stays, not even who was asking."""
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         given = text if isinstance(text, Message) else Message(Role.USER, text)
         try:
-            said = saying.checked(given)
+            said = saying.parse_message(given)
         except SecretRefused as secret:
-            return (Step(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
-        if flag("keep", keep):
+            return (TraceStep(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
+        if parse_bool("keep", keep):
             turn = self._write(lambda w: self._build_turn(w.request, w.at, said, []))
             return traced(self._runtime.pipeline, self._space, self._thread, turn)
         turn = self._read(lambda _, request: self._build_turn(request, request.at, said, []))
@@ -111,7 +110,7 @@ class ViewLearning(Access):
                 self._storage.database.dialect,
                 request,
                 wanted,
-                limits.SUGGESTED_FROM_MAX_COUNT,
+                limits.SUGGESTION_CANDIDATES_MAX_COUNT,
             )
             found = suggested(words, [memory for memory, _ in page])
             if found is None:
@@ -153,7 +152,7 @@ class ViewLearning(Access):
         """No: its words are gone, and you are not asked again for a while."""
         self._answer_proposal(id, yes=False)
 
-    def _queue_turns(self, w: Writing, kept: list[HeldMessage], asked: Said | None) -> int:
+    def _queue_turns(self, w: Writing, kept: list[HeldMessage], asked: ParsedMessage | None) -> int:
         learning = self._runtime.learning
         assert learning is not None
         assert w.request.subject is not None
@@ -183,7 +182,9 @@ class ViewLearning(Access):
     def _get_pending_memory(self, connection: Connection, waiting: Waiting) -> Memory | None:
         return proposals.memory(connection, self._storage.audiences, self._space, waiting.memory_id)
 
-    def _build_turn(self, request: Request, at: datetime, said: Said, before: list[str]) -> Turn:
+    def _build_turn(
+        self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
+    ) -> Turn:
         return Turn(
             text=said.content,
             role=said.role,
@@ -198,7 +199,7 @@ class ViewLearning(Access):
         )
 
     def _answer_proposal(self, id: str, *, yes: bool) -> None:
-        good = text.memory_id(id)
+        good = validation.parse_memory_id(id)
 
         def work(w: Writing) -> None:
             asked = proposals.waiting(w.connection, w.space, w.request.own_identities, w.at)
@@ -223,13 +224,13 @@ class ViewLearning(Access):
         self._runtime.wake_indexer()
 
 
-def screened(messages: object) -> tuple[list[Said], tuple[str, ...]]:
+def screened(messages: object) -> tuple[list[ParsedMessage], tuple[str, ...]]:
     """Messages without those that hold secrets, and the kinds of these."""
-    said: list[Said] = []
+    said: list[ParsedMessage] = []
     refused: list[str] = []
-    for one in saying.listed(messages):
+    for one in saying.check_message_list(messages):
         try:
-            said.append(saying.checked(one))
+            said.append(saying.parse_message(one))
         except SecretRefused as secret:
             refused.append(secret.kind)
     return said, tuple(dict.fromkeys(refused))
@@ -240,7 +241,7 @@ def _tells(kept: Sequence[HeldMessage]) -> bool:
     return any(one.said.role in (Role.USER, Role.TOOL) for one in kept)
 
 
-def _asks(said: Sequence[Said]) -> bool:
+def _asks(said: Sequence[ParsedMessage]) -> bool:
     """Whether the last word is a question of the assistant's."""
     return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import codes, keys
-from tacit.model.linking import Link, LinkKind, LinkOffer, LinkWaiting
-from tacit.model.request import Request
-from tacit.store import link_offers, links
+from tacit.identity import external_keys, links
+from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
+from tacit.records.request import Request
+from tacit.store import link_offers
 from tacit.store.identities import around
+from tacit.store.links import begin, current, end
 from tacit.store.writes import Writing
 from tacit.views.access import Access
 
@@ -30,12 +31,12 @@ class ViewLinking(Access):
         """A code to be entered from your other identity, once, within ten minutes. It takes the
         place of an earlier one. In your own private chat only, and not for an agent that may use
         some categories only: a link shares them all."""
-        code = codes.new_code()
+        code = links.create_link_code()
 
         def work(w: Writing) -> LinkOffer:
             me = self._require_linkable_identity(w)
             _account(w, me)
-            expires_at = link_offers.add(w, me, codes.plain(code))
+            expires_at = link_offers.add(w, me, links.normalize_link_code(code))
             return LinkOffer(code=code, expires_at=expires_at)
 
         return self._write(work)
@@ -44,7 +45,7 @@ class ViewLinking(Access):
         """Answer to a code that your other identity was given; says which that is. Nothing is
         shared before it says yes. Wrong, expired, used and your own are all NotFound, and after
         some of them TooManyRequests."""
-        wanted = codes.plain(code)
+        wanted = links.normalize_link_code(code)
 
         def work(w: Writing) -> LinkWaiting | None:
             me = self._require_linkable_identity(w)
@@ -89,7 +90,7 @@ class ViewLinking(Access):
                 raise Conflict("the other identity is not free any more: begin with a new code")
             account = _account(w, me)
             if account is None:
-                account = f"{keys.ACCOUNT}:{secrets.token_hex(_ACCOUNT_BYTES)}"
+                account = f"{external_keys.ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
                 _begin(w, me, account, me)
             link_offers.drop(w.connection, w.space, (me, other))
             return _begin(w, other, account, me)
@@ -111,7 +112,7 @@ class ViewLinking(Access):
 
         def work(w: Writing) -> Link:
             me = self._require_private_identity(w)
-            link = links.end(w.connection, w.space, me, LinkKind.LINK, w.at)
+            link = end(w.connection, w.space, me, LinkKind.LINK, w.at)
             link_offers.drop(w.connection, w.space, (me,))
             return replace(link, ended_at=w.at)
 
@@ -125,7 +126,7 @@ class ViewLinking(Access):
             if me is None or not request.private:
                 return []
             mine = around(connection, self._space, (me,)).current_identities(me)
-            return sorted(_outside(one) for one in mine if keys.is_subject(one))
+            return sorted(_outside(one) for one in mine if external_keys.is_subject(one))
 
         return self._read(work)
 
@@ -146,15 +147,15 @@ class ViewLinking(Access):
 
 def _is_free(w: Writing, identity: str) -> bool:
     """Whether it can come into somebody's account."""
-    is_account = identity.startswith(f"{keys.ACCOUNT}:")
-    return not is_account and links.current(w.connection, w.space, identity) is None
+    is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
+    return not is_account and current(w.connection, w.space, identity) is None
 
 
 def _account(w: Writing, identity: str) -> str | None:
     """The account that others come into: its own, or the one it is."""
-    if identity.startswith(f"{keys.ACCOUNT}:"):
+    if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
         return identity
-    link = links.current(w.connection, w.space, identity)
+    link = current(w.connection, w.space, identity)
     if link is not None and not link.holds:
         raise Conflict("this identity has a link that was never verified: unlink it first")
     return None if link is None else link.target
@@ -162,7 +163,7 @@ def _account(w: Writing, identity: str) -> str | None:
 
 def _begin(w: Writing, source: str, target: str, actor: str) -> Link:
     where = (w.connection, w.space, source, target, LinkKind.LINK)
-    return links.begin(*where, verified=True, actor=actor, at=w.at)
+    return begin(*where, verified=True, actor=actor, at=w.at)
 
 
 def accepted(found: link_offers.Asked) -> LinkWaiting:
@@ -172,4 +173,4 @@ def accepted(found: link_offers.Asked) -> LinkWaiting:
 
 def _outside(identity: str) -> str:
     """As its channel names it."""
-    return identity.removeprefix(f"{keys.EXTERNAL}:")
+    return identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")

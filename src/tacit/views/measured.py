@@ -9,8 +9,7 @@ from functools import wraps
 from typing import Any, Self, cast
 
 from tacit.errors import TacitError
-from tacit.telemetry.port import Meter
-from tacit.telemetry.timing import timed
+from tacit.telemetry.metrics import Meter, measure_operation
 from tacit.views.view import View, once_key
 
 
@@ -41,7 +40,7 @@ class MeasuredOnceView(MeasuredView):
 def _measured(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def ask(self: MeasuredView, *args: Any, **named: Any) -> Any:
-        with timed(self._storage.meter, name):
+        with measure_operation(self._storage.meter, name):
             return getattr(self._plain(), name)(*args, **named)
 
     return ask
@@ -56,7 +55,7 @@ def _measured_lines(name: str, method: Callable[..., Any]) -> Callable[..., Any]
         try:
             lines = getattr(self._plain(), name)(*args, **named)
         except TacitError:
-            with timed(meter, name):
+            with measure_operation(meter, name):
                 raise
         return _lines(meter, name, lines)
 
@@ -64,7 +63,7 @@ def _measured_lines(name: str, method: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _lines(meter: Meter, name: str, lines: Iterator[Any]) -> Iterator[Any]:
-    with timed(meter, name):
+    with measure_operation(meter, name):
         yield from lines
 
 

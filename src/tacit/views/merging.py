@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.model.people import Person
-from tacit.model.request import Request
+from tacit.identity import external_keys
+from tacit.records.accounts import Person
+from tacit.records.request import Request
 from tacit.store import merged, partitions, people
 from tacit.store.writes import Writing
 from tacit.views.access import Access
@@ -38,8 +38,8 @@ class ViewMerging(Access):
 
 
 def _named(person: object, field: str) -> str:
-    found = keys.identity(person, field)
-    if found is None or not found.startswith(f"{keys.PERSON}:"):
+    found = external_keys.parse_identity(person, field)
+    if found is None or not found.startswith(f"{external_keys.PERSON_PREFIX}:"):
         raise InvalidInput(field, "takes the person:… id of somebody you named; `people` tells it")
     return found
 

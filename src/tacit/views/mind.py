@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from tacit.embedding.port import Embedder
+from tacit.embeddings.embedder import Embedder
 from tacit.errors import InvalidInput
 from tacit.jobs.keepers import AT_OPENING, Keepers
 from tacit.jobs.rounds import Rounds
 from tacit.jobs.tasks import tasks
 from tacit.jobs.worker import Workers
-from tacit.language.budget import Allowance
-from tacit.language.port import LanguageModel
 from tacit.learn.path import Learning, Path
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Work
-from tacit.model.results import Embedding
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
 from tacit.prompt.keep import Blocks
 from tacit.recall.indexing import Indexing
 from tacit.recall.recollection import Recollection
+from tacit.records.results import EmbeddingStatus
 from tacit.store import jobs, schedule
 from tacit.store.core import Store
 
@@ -79,9 +79,9 @@ class Mind:
         if self.indexing is not None:
             self.indexing.wake()
 
-    def embedding(self, space: str) -> Embedding:
+    def embedding(self, space: str) -> EmbeddingStatus:
         if self.indexing is None:
-            return Embedding(model=None, dimension=0, done=0, total=0, running=False)
+            return EmbeddingStatus(model=None, dimension=0, done=0, total=0, running=False)
         return self.indexing.status(space)
 
     def reembed(self, progress: Callable[[int], None]) -> int:

@@ -8,33 +8,33 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity.keys import EXTERNAL
+from tacit.identity.external_keys import EXTERNAL_PREFIX
 from tacit.learn.extract import chosen
 from tacit.learn.reading.tongue import AUTO
 from tacit.lifecycle.concluded import budget_of
-from tacit.model import text
-from tacit.model.message import Message, Said
-from tacit.model.notes import SessionDraft, SessionEnded, Woken
-from tacit.model.request import Request
 from tacit.notes.session import given, sessions
 from tacit.notes.session.ending import Contact, Ending
 from tacit.notes.session.sessions import Heard, Look, Plan, Session
+from tacit.records import validation
+from tacit.records.conversation import Message, ParsedMessage
+from tacit.records.notes import SessionDraft, SessionEnded, SessionStart
+from tacit.records.request import Request
 from tacit.store.writes import Writing
 from tacit.views.access import Access
 from tacit.views.learning import screened
 
 
 class ViewNotes(Access):
-    def begin_session(self, session: str | None = None) -> Woken:
+    def begin_session(self, session: str | None = None) -> SessionStart:
         """What a session starts with: what the person wants kept (in their own private chat alone),
         the sessions of recent days by their summaries, and today's note of this one. Without a name
         the session is this thread's."""
         named = _named(session)
 
-        def work(connection: Connection, request: Request) -> Woken:
+        def work(connection: Connection, request: Request) -> SessionStart:
             here = sessions.session_of(request, self._thread, named)
             if here is None:
-                return Woken(session=named or self._thread)
+                return SessionStart(session=named or self._thread)
             where = (connection, self._storage.audiences, request, here)
             return sessions.start(*where, self._options.note_days, self._may_use)
 
@@ -96,7 +96,9 @@ class ViewNotes(Access):
         )
         return ending.save(seen, plan)
 
-    def _build_session_input(self, said: Sequence[Said], draft: SessionDraft | None) -> Heard:
+    def _build_session_input(
+        self, said: Sequence[ParsedMessage], draft: SessionDraft | None
+    ) -> Heard:
         learning = self._runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.words_of(draft)
         tongue = chosen(learning.locale if learning is not None else AUTO, spoken)
@@ -116,7 +118,7 @@ class ViewNotes(Access):
     def _build_contact(self) -> Contact:
         subject = self._raw_request.subject or ""
         return Contact(
-            id=subject.removeprefix(f"{EXTERNAL}:"), nickname=self._requester_name("name")
+            id=subject.removeprefix(f"{EXTERNAL_PREFIX}:"), nickname=self._requester_name("name")
         )
 
     def _requester_name(self, what: str) -> str | None:
@@ -129,4 +131,4 @@ class ViewNotes(Access):
 def _named(session: object) -> str | None:
     if session is None:
         return None
-    return text.said_identifier("session", session, limits.LABEL_MAX_CHARS)
+    return validation.parse_screened_identifier("session", session, limits.LABEL_MAX_CHARS)

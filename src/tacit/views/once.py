@@ -18,15 +18,14 @@ from tacit.errors import NotFound
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import tombstones
 from tacit.lifecycle.tombstones import Noted
-from tacit.model import text
-from tacit.model.checkpoint import Checkpoint, packed
-from tacit.model.linking import Link, LinkWaiting
-from tacit.model.notes import Note, SessionEnded
-from tacit.model.people import NameKind, Person
-from tacit.model.request import Request
-from tacit.model.results import Accepted, Erased, Recorded, Remembered, Reverted
-from tacit.model.words import State
 from tacit.notes.session import sessions
+from tacit.records import validation
+from tacit.records.accounts import Link, LinkWaiting, NameKind, Person
+from tacit.records.checkpoints import Checkpoint, dump_checkpoint
+from tacit.records.memory import State
+from tacit.records.notes import Note, SessionEnded
+from tacit.records.request import Request
+from tacit.records.results import Accepted, Erased, Recorded, Remembered, Reverted
 from tacit.store import called, erasures, link_offers, people, proposals
 from tacit.store.identities import around
 from tacit.store.once import Done
@@ -202,7 +201,9 @@ def _note_ended(made: SessionEnded, _: Asked) -> Noting:
 
 def _tell_ended(view: View, done: Done, asked: Asked) -> SessionEnded:
     """With its note as it is by now, as long as it is the same day."""
-    named = text.optional_identifier("session", asked["session"], limits.LABEL_MAX_CHARS)
+    named = validation.parse_optional_identifier(
+        "session", asked["session"], limits.LABEL_MAX_CHARS
+    )
 
     def work(connection: Connection, request: Request) -> Note | None:
         here = sessions.session_of(request, view._thread, named)
@@ -226,7 +227,7 @@ def _tell_checkpoint(view: View, done: Done, asked: Asked) -> Checkpoint:
         raise NotFound("checkpoint")
     return Checkpoint(
         thread=kept.thread,
-        data=json.loads(packed(asked["data"])),
+        data=json.loads(dump_checkpoint(asked["data"])),
         version=done.result["version"],
         updated_at=from_micros(done.result["updated_at"]),
     )

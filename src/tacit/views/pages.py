@@ -9,19 +9,18 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.orders import is_for
 from tacit.errors import InvalidInput, NotFound
-from tacit.model import text as texts
-from tacit.model.filing import filed
-from tacit.model.memory import Memory
-from tacit.model.notes import Section
-from tacit.model.request import Request
 from tacit.notes.mirror.hands import Keeping
 from tacit.notes.pages import virtual
 from tacit.notes.pages.pages import Pen
 from tacit.notes.pages.tree import Tree
 from tacit.notes.pages.virtual import Spot
 from tacit.notes.text.document import parse
+from tacit.policy.redaction import may_enter_prompt
+from tacit.records import validation as texts
+from tacit.records.memory import Memory
+from tacit.records.notes import Section, filing_of_section
+from tacit.records.request import Request
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
 from tacit.views.access import Access
 
@@ -73,7 +72,7 @@ class ViewPages(Access):
         if it says something else by now, Conflict."""
         where = virtual.file_spot(path)
         said = _written("text", text)
-        only_new = texts.flag("new", new)
+        only_new = texts.parse_bool("new", new)
         before = None if instead_of is None else _text("instead_of", instead_of)
         fresh = self._new_lines(where, said)
         vectors = self._retriever.embed_inline(fresh) if fresh else NO_VECTORS
@@ -95,10 +94,10 @@ class ViewPages(Access):
 
     def _open_tree(self, connection: Connection, request: Request) -> Tree:
         allowed = self._allowed_categories(self._agent)
-        has_pages = allowed is None or filed(Section.PAGE).category in allowed
+        has_pages = allowed is None or filing_of_section(Section.PAGE).category in allowed
 
         def usable(memory: Memory) -> bool:
-            return self._may_use(memory) and is_for(request, memory)
+            return self._may_use(memory) and may_enter_prompt(request, memory)
 
         return Tree(connection, self._storage.audiences, request, usable, has_pages)
 
@@ -134,12 +133,12 @@ class ViewPages(Access):
 
 
 def _text(field: str, value: object) -> str:
-    return texts.storable(field, value, limits.NOTE_FILE_MAX_BYTES)
+    return texts.check_storable(field, value, limits.NOTE_FILE_MAX_BYTES)
 
 
 def _written(field: str, value: object) -> str:
     """What a file may hold: lines of text, with no character that is none."""
-    said = texts.storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
+    said = texts.check_storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
     for char in said:
         if char < " " and char not in "\n\t":
             raise InvalidInput(

@@ -8,13 +8,12 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.redact import owns
-from tacit.model import text
-from tacit.model.memory import HistoryEntry, Memory, Version
-from tacit.model.people import Person
-from tacit.model.request import Request
-from tacit.model.results import Delta, Page, Stats
-from tacit.model.words import Event, Kind, State
+from tacit.policy.redaction import is_owner
+from tacit.records import validation
+from tacit.records.accounts import Person
+from tacit.records.memory import HistoryEntry, HistoryEvent, Kind, Memory, State, Version
+from tacit.records.request import Request
+from tacit.records.results import Delta, Page, Stats
 from tacit.store import counts, listing, people, reads
 from tacit.store.glance import MISS
 from tacit.store.listing import Filter
@@ -45,7 +44,7 @@ class ViewReads(Access):
             memory, _ = self._get_visible(connection, request, id)
             return self._redact(connection, request, memory)
 
-        memory = self._get_fast("id", {"id": id}) if text.memory_id(id) else MISS
+        memory = self._get_fast("id", {"id": id}) if validation.parse_memory_id(id) else MISS
         if memory is MISS or memory is None:
             memory = self._read(work)
         self._record_use(memory)
@@ -96,10 +95,10 @@ class ViewReads(Access):
     ) -> Filter:
         return Filter(
             category=None if category is None else self._parse_category(category),
-            kind=None if kind is None else text.choice("kind", kind, Kind).value,
-            state=None if state is None else text.choice("state", state, State).value,
-            prefix=None if prefix is None else text.prefix(prefix),
-            pinned=None if pinned is None else text.flag("pinned", pinned),
+            kind=None if kind is None else validation.parse_enum("kind", kind, Kind).value,
+            state=None if state is None else validation.parse_enum("state", state, State).value,
+            prefix=None if prefix is None else validation.parse_key_prefix(prefix),
+            pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
         )
 
     def about(
@@ -123,7 +122,7 @@ class ViewReads(Access):
 
         def work(connection: Connection, request: Request) -> List[HistoryEntry]:
             memory, _ = self._get_visible(connection, request, id)
-            managing = request.private and owns(request, memory)
+            managing = request.private and is_owner(request, memory)
             asked = request.for_management() if managing else request
             wordings = reads.versions(connection, self._storage.audiences, asked, memory)
             if not managing:
@@ -138,7 +137,7 @@ class ViewReads(Access):
 
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
-        start = text.whole("since", since, 0, limits.COUNTED_MAX)
+        start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
         return self._read(lambda c, r: self._read_delta(c, r, start))
 
     def stats(self) -> Stats:
@@ -156,7 +155,7 @@ def _as_heard(wordings: List[Version]) -> List[HistoryEntry]:
     it in private is the owner's."""
     return [
         HistoryEntry(
-            event=Event.ADD if number == 1 else Event.UPDATE,
+            event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
             at=wording.created_at,
             actor=wording.actor,
             version=number,

@@ -10,16 +10,8 @@ from typing import Any, Literal, Unpack
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.disclosure.redact import redact
 from tacit.errors import InvalidInput, StoreError
-from tacit.model import question as questions
-from tacit.model import text
-from tacit.model.happening import Node, Op, Status
-from tacit.model.memory import Memory
-from tacit.model.question import Narrowing, Question
-from tacit.model.request import Request
-from tacit.model.results import Block, Bullet, Delta, Fresh, Recalled
-from tacit.model.tokens import within
+from tacit.policy.redaction import redact_memory
 from tacit.prompt import fresh as freshly
 from tacit.prompt.keep import Wanted
 from tacit.prompt.lines import Line, line_of
@@ -27,6 +19,22 @@ from tacit.prompt.noted import first_day
 from tacit.prompt.styles import Style
 from tacit.recall.answer import Answer
 from tacit.recall.names import Called
+from tacit.records import queries as questions
+from tacit.records import validation
+from tacit.records.memory import Memory
+from tacit.records.queries import RecallFilters, RecallQuery
+from tacit.records.request import Request
+from tacit.records.results import (
+    Block,
+    Bullet,
+    Delta,
+    EventNode,
+    EventOperation,
+    EventStatus,
+    Fresh,
+    Recalled,
+)
+from tacit.records.text import count_parts_within
 from tacit.store import candidates, snapshots
 from tacit.store.happening import Happened
 from tacit.views.access import Access
@@ -34,8 +42,8 @@ from tacit.views.access import Access
 List = builtins.list
 _FILTERS = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
 _MOMENTS = ("updated_after", "updated_before", "as_of")
-_SEARCH = Happened(Node.CONTEXT, Op.SEARCH)
-_FAILED_SEARCH = Happened(Node.CONTEXT, Op.SEARCH, Status.ERROR)
+_SEARCH = Happened(EventNode.CONTEXT, EventOperation.SEARCH)
+_FAILED_SEARCH = Happened(EventNode.CONTEXT, EventOperation.SEARCH, EventStatus.ERROR)
 
 
 class ViewRecall(Access):
@@ -45,7 +53,7 @@ class ViewRecall(Access):
         *,
         top_k: int = limits.RECALL_DEFAULT_COUNT,
         budget_tokens: int | None = None,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[RecallFilters],
     ) -> List[Recalled]:
         """What comes to mind for a question, strongest first, from what may be said here. Narrowed
         to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
@@ -75,7 +83,10 @@ class ViewRecall(Access):
         with an allow-list gets nothing outside of it, whatever it asks for."""
         if form not in ("bullets", "full"):
             raise InvalidInput("form", "expected bullets or full")
-        acting = text.optional_identifier("agent", agent, limits.LABEL_MAX_CHARS) or self._agent
+        acting = (
+            validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+            or self._agent
+        )
         if self._agent is not None and acting != self._agent:
             raise InvalidInput("agent", f"this view is {self._agent}'s")
         narrowing = _narrowing(filters)
@@ -95,7 +106,7 @@ class ViewRecall(Access):
     def block(self, style: Style | str | None = None) -> Block:
         """What is known, for the cached beginning of a prompt. Its bytes stay the same until
         something of it changes; what is new meanwhile is told by `fresh`."""
-        how = self._options.style if style is None else text.choice("style", style, Style)
+        how = self._options.style if style is None else validation.parse_enum("style", style, Style)
         taken = self._block_revision()
         return self._read(lambda c, r: self._build_block(c, r, how, taken))
 
@@ -110,7 +121,9 @@ class ViewRecall(Access):
         """What changed since the block, and what comes to mind for a question: for the part of a
         prompt that is new each turn. `since` is a revision; without it, that of the block."""
         most = _budget(budget_tokens) or 0
-        start = None if since is None else text.whole("since", since, 0, limits.COUNTED_MAX)
+        start = (
+            None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
+        )
         found = self._recall_for_prompt(query, top_k)
         delta, start, changed = self._read(lambda c, r: self._read_changes(c, r, start))
         lines = freshly.bullets(
@@ -137,9 +150,9 @@ class ViewRecall(Access):
 
     def _parse_question(
         self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
-    ) -> Question:
+    ) -> RecallQuery:
         """What an agent may not use is refused, not left out: it would mistake that for nothing."""
-        question = questions.parse(query, top_k, narrowing, self._options.categories)
+        question = questions.parse_recall_query(query, top_k, narrowing, self._options.categories)
         allowed = self._allowed_categories(agent)
         if allowed is None:
             return question
@@ -148,7 +161,7 @@ class ViewRecall(Access):
             raise InvalidInput("categories", f"this agent may not use {refused}")
         return replace(question, only=allowed)
 
-    def _run_recall(self, question: Question) -> List[Recalled]:
+    def _run_recall(self, question: RecallQuery) -> List[Recalled]:
         at = self._storage.clock()
         try:
             found = self._retriever.recall(self._read, question, self._recalled_factory())
@@ -204,7 +217,7 @@ class ViewRecall(Access):
         ids = [change.memory_id for change in freshly.chosen(delta.changes)]
         found = candidates.some(connection, self._storage.audiences, request, ids)
         called = self._person_labels(connection, request)
-        lines = {id: line_of(redact(request, one, called)) for id, (one, _) in found.items()}
+        lines = {id: line_of(redact_memory(request, one, called)) for id, (one, _) in found.items()}
         return delta, since, lines
 
     def _block_revision(self) -> int:
@@ -258,13 +271,13 @@ class ViewRecall(Access):
         return kept
 
     def _count_fitting(self, lines: List[str], budget: int) -> int:
-        return within(lines, budget, self._options.count_tokens)
+        return count_parts_within(lines, budget, self._options.count_tokens)
 
 
 def _budget(tokens: object) -> int | None:
     if tokens is None:
         return None
-    return text.whole("budget_tokens", tokens, 0, limits.BUDGET_MAX_TOKENS)
+    return validation.parse_int("budget_tokens", tokens, 0, limits.BUDGET_MAX_TOKENS)
 
 
 def _narrowing(filters: object) -> dict[str, Any]:
@@ -276,7 +289,7 @@ def _narrowing(filters: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in filters.items():
         known = _FILTERS.get(str(name), str(name))
-        found[known] = text.written_moment(known, value) if known in _MOMENTS else value
+        found[known] = validation.parse_iso_datetime(known, value) if known in _MOMENTS else value
     return found
 
 

@@ -12,12 +12,12 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.model import text
-from tacit.model.request import Request
-from tacit.model.search import ANY, Search
-from tacit.model.terms import begun
-from tacit.model.words import Kind, Sensitivity, State, Visibility
+from tacit.identity import external_keys
+from tacit.records import validation
+from tacit.records.memory import Kind, Sensitivity, State, Visibility
+from tacit.records.queries import ANY_STATE, Search
+from tacit.records.request import Request
+from tacit.records.text import parse_prefix_terms
 from tacit.store import people, places
 from tacit.store.identities import around
 from tacit.store.listing import Filter
@@ -78,39 +78,41 @@ def sought(search: object, category: Callable[[object], str], *, operator: bool 
             state=_state(search.state),
             visibility=_choice("visibility", search.visibility, Visibility),
             sensitivity=_choice("sensitivity", search.sensitivity, Sensitivity),
-            pinned=None if search.pinned is None else text.flag("pinned", search.pinned),
+            pinned=None
+            if search.pinned is None
+            else validation.parse_bool("pinned", search.pinned),
             since=_moment("since", search.since),
             until=_moment("until", search.until),
             prefixes=typed,
         ),
         about=_named("about", search.about) if operator else search.about,
-        chat=None if search.chat is None else keys.chat_id(search.chat),
+        chat=None if search.chat is None else external_keys.parse_chat_id(search.chat),
         owner=_named("owner", search.owner),
         has_no_words=not typed and bool(search.words and search.words.strip()),
     )
 
 
 def _choice(field: str, value: object, words: type[StrEnum]) -> str | None:
-    return None if value is None else text.choice(field, value, words).value
+    return None if value is None else validation.parse_enum(field, value, words).value
 
 
 def _state(value: object) -> str | None:
     """The one state, or None for every one."""
     if value is None:
         return State.ACTIVE.value
-    if value == ANY:
+    if value == ANY_STATE:
         return None
     if isinstance(value, str) and value not in set(State):
-        raise InvalidInput("state", f"is not one of {', '.join([*State, ANY])}")
-    return text.choice("state", value, State).value
+        raise InvalidInput("state", f"is not one of {', '.join([*State, ANY_STATE])}")
+    return validation.parse_enum("state", value, State).value
 
 
 def _moment(field: str, value: object) -> int | None:
-    return None if value is None else to_micros(text.moment(field, value))
+    return None if value is None else to_micros(validation.parse_datetime(field, value))
 
 
 def _begun(value: object) -> tuple[str, ...]:
-    found = begun(text.storable("words", value, limits.SEARCH_MAX_CHARS))
+    found = parse_prefix_terms(validation.check_storable("words", value, limits.SEARCH_MAX_CHARS))
     most = limits.SEARCH_WORDS_MAX_COUNT
     if len(found) > most:
         raise InvalidInput("words", f"are {len(found)} words; at most {most} are looked for")
@@ -121,7 +123,7 @@ def _named(field: str, value: object) -> str | None:
     """Operators name people by keys: they know nobody by name."""
     if value is None:
         return None
-    found = keys.identity(value, field)
+    found = external_keys.parse_identity(value, field)
     if found is None:
         raise InvalidInput(field, "names nobody; use a key such as telegram:123, or a person: id")
     return found

@@ -12,19 +12,19 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, TextClause
 
-from tacit import moving_limits as limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import step as steps
-from tacit.model import text
-from tacit.model.request import Request
-from tacit.model.results import Page
-from tacit.model.step import FoundStep, GraphStep, StepValue, StepWrite
+from tacit.records import checkpoints as steps
+from tacit.records import validation
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
+from tacit.records.request import Request
+from tacit.records.results import Page
 from tacit.store import graph_pruning, graph_reads, graph_steps, rendered
 from tacit.store.glance import MISS
 from tacit.store.graph_reads import Gate
 from tacit.store.graph_steps import To
 from tacit.store.writes import Writing
-from tacit.telemetry.timing import timed
+from tacit.telemetry.metrics import measure_operation
 from tacit.views.access import Access
 
 _WORD = "steps"  # by which they are all counted
@@ -48,7 +48,7 @@ class Steps:
         """A step with those values that are new in it, in place of one with the same id."""
         changed = tuple(values)
         metadata = steps.check_step(step)
-        steps.check_parts(changed)
+        steps.check_step_parts(changed)
         to = self._build_target(step.thread, step.ns, step.parent)
         at = self._insert_rows(
             to, lambda same: graph_steps.step_rows(same, step, metadata, changed)
@@ -74,20 +74,22 @@ class Steps:
         """What a task wrote after a step. Under a number that it wrote before, that stays; or is
         replaced."""
         written = tuple(writes)
-        to = self._build_target(steps.thread_name(thread), steps.ns_name(ns), steps.name("id", id))
-        steps.check_parts(written)
+        to = self._build_target(
+            steps.parse_thread(thread), steps.parse_namespace(ns), steps.parse_step_name("id", id)
+        )
+        steps.check_step_parts(written)
         if written:
             self._insert_rows(to, lambda same: graph_steps.write_rows(same, id, written, replace))
             if replace and self._view._raw_request.subject is not None:
                 key = (self._view._space, self._view._raw_request.subject, thread, ns)
                 self._view._storage.recent_steps.remove(key)
 
-    def find(self, thread: str, ns: str = "", id: str | None = None) -> FoundStep | None:
+    def find(self, thread: str, ns: str = "", id: str | None = None) -> StoredGraphStep | None:
         """A step; without an id, the newest."""
         where = (
-            steps.thread_name(thread),
-            steps.ns_name(ns),
-            None if id is None else steps.name("id", id),
+            steps.parse_thread(thread),
+            steps.parse_namespace(ns),
+            None if id is None else steps.parse_step_name("id", id),
         )
         with self._timed():
             view = self._view
@@ -114,21 +116,21 @@ class Steps:
         metadata: Mapping[str, Any] | None = None,
         limit: int = 20,
         cursor: str | None = None,
-    ) -> Page[FoundStep]:
+    ) -> Page[StoredGraphStep]:
         """Steps, the newest first: of a thread or of all, with an earlier id than `before`, whose
         metadata say this."""
-        most = text.whole("limit", limit, 1, limits.STEPS_PAGE_MAX_COUNT)
+        most = validation.parse_int("limit", limit, 1, limits.STEPS_PAGE_MAX_COUNT)
         wanted = {
             name: check(one)
             for name, check, one in (
-                ("thread", steps.thread_name, thread),
-                ("ns", steps.ns_name, ns),
-                ("id", lambda one: steps.name("id", one), id),
-                ("before", lambda one: steps.name("before", one), before),
+                ("thread", steps.parse_thread, thread),
+                ("ns", steps.parse_namespace, ns),
+                ("id", lambda one: steps.parse_step_name("id", one), id),
+                ("before", lambda one: steps.parse_step_name("before", one), before),
             )
             if one is not None
         }
-        asked = None if metadata is None else json.loads(steps.packed_metadata(metadata))
+        asked = None if metadata is None else json.loads(steps.dump_metadata(metadata))
         after = _decoded(cursor)
         with self._timed():
             return self._view._read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
@@ -138,13 +140,13 @@ class Steps:
 
     def forget_runs(self, runs: Sequence[str]) -> None:
         """The steps of these runs, in every thread."""
-        named = steps.names("runs", runs, lambda one: steps.name("runs", one))
+        named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
             self._write(lambda w: graph_pruning.forget_runs(w, named, self._allowed_categories))
 
     def copy_thread(self, source: str, target: str) -> None:
         """All of a thread once more, under another name."""
-        there, here = steps.thread_name(source), steps.thread_name(target)
+        there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
             self._write(lambda w: graph_pruning.copy(w, there, here, self._allowed_categories))
 
@@ -154,7 +156,7 @@ class Steps:
         """Of each of these threads the newest step of each namespace stays, or nothing."""
         if strategy not in ("keep_latest", "delete"):
             raise InvalidInput("strategy", "is not one of keep_latest, delete")
-        named = steps.names("threads", threads, steps.thread_name)
+        named = steps.parse_step_names("threads", threads, steps.parse_thread)
         if strategy == "delete":
             if named:
                 self._write(lambda w: graph_pruning.forget(w, named, self._allowed_categories))
@@ -184,7 +186,7 @@ class Steps:
 
     def _timed(self) -> Any:
         meter = self._view._storage.meter
-        return timed(meter, _WORD) if meter.on else nullcontext()
+        return measure_operation(meter, _WORD) if meter.on else nullcontext()
 
     def _write(self, work: Callable[[Writing], None]) -> None:
         with self._timed():
@@ -198,7 +200,7 @@ class Steps:
 
     def _find_step(
         self, connection: Connection, open_: Gate | None, thread: str, ns: str, id: str | None
-    ) -> FoundStep | None:
+    ) -> StoredGraphStep | None:
         if open_ is None:
             return None
 
@@ -216,7 +218,7 @@ class Steps:
         asked: Mapping[str, Any] | None,
         after: tuple[str, str, str] | None,
         most: int,
-    ) -> Page[FoundStep]:
+    ) -> Page[StoredGraphStep]:
         open_ = self._read_gate(connection, request, wanted.get("thread"))
         if open_ is None:
             return Page()
@@ -237,7 +239,7 @@ class Steps:
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
 
 
-def step_told(found: FoundStep) -> dict[str, Any]:
+def step_told(found: StoredGraphStep) -> dict[str, Any]:
     """A step as an export tells it; what a serializer wrote, in base64."""
     step = found.step
     return {
@@ -270,4 +272,8 @@ def _decoded(cursor: str | None) -> tuple[str, str, str] | None:
         id, thread, ns = json.loads(cursor)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput("cursor", "is not one that a page gave") from None
-    return steps.name("cursor", id), steps.thread_name(thread), steps.ns_name(ns)
+    return (
+        steps.parse_step_name("cursor", id),
+        steps.parse_thread(thread),
+        steps.parse_namespace(ns),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tacit import limits
 from tacit.errors import NotFound
-from tacit.model.memory import HistoryEntry, Memory
+from tacit.records.memory import HistoryEntry, Memory
 from tacit.store.listing import Filter
 from tacit.views.reading import ViewReads
 

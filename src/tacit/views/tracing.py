@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from tacit.learn.keep import Kept
 from tacit.learn.path import Path, Trace
 from tacit.learn.turn import Turn
-from tacit.model.results import Step
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
+from tacit.records.results import TraceStep
 from tacit.store.core import Store
 from tacit.store.engine import Database
 from tacit.store.writes import Vectors, Writing
@@ -25,13 +25,13 @@ T = TypeVar("T")
 _COMPARING = frozenset({"reconcile", "consent"})
 
 
-def traced(path: Path, space: str, thread: str, turn: Turn) -> tuple[Step, ...]:
+def traced(path: Path, space: str, thread: str, turn: Turn) -> tuple[TraceStep, ...]:
     trace = Trace()
     kept = path.learn(space, thread, turn, trace, done=_from_the_start(trace))
     return _told(turn, _steps(trace, kept))
 
 
-def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[Step, ...]:
+def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[TraceStep, ...]:
     """As `traced`, and then undone. What a model was asked is paid for all the same."""
     trace = Trace()
     acting = _Rehearsal(path.store, path.retriever, path.learning)
@@ -41,7 +41,7 @@ def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[Step, ..
     return _told(turn, named)
 
 
-def _told(turn: Turn, steps: Sequence[Step]) -> tuple[Step, ...]:
+def _told(turn: Turn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
     """No more than the speaker may hear where they are: what it was compared with is theirs alone,
     and in private."""
     if turn.asking.kind is ChatKind.PRIVATE:
@@ -60,12 +60,14 @@ def _from_the_start(trace: Trace) -> Callable[[Connection], None]:
     return begin
 
 
-def _steps(trace: Trace, kept: list[Kept]) -> list[Step]:
-    told = [Step(stage=stage, says=says) for stage, says in trace.steps]
+def _steps(trace: Trace, kept: list[Kept]) -> list[TraceStep]:
+    told = [TraceStep(stage=stage, says=says) for stage, says in trace.steps]
     if not kept:
-        told.append(Step(stage="kept", says="nothing"))
+        told.append(TraceStep(stage="kept", says="nothing"))
     elif told[-1].stage == "screen":
-        told += [Step(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept]
+        told += [
+            TraceStep(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept
+        ]
     return told
 
 

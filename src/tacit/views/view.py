@@ -9,9 +9,9 @@ from typing import Any, Self, TypeVar, cast
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.imports import ImportStep, Items, RevertedImport
-from tacit.model.results import Imported
+from tacit.records import validation
+from tacit.records.drafts import ImportItems, ImportStep, RevertedImport
+from tacit.records.results import Imported
 from tacit.store import once
 from tacit.store.once import Wanted
 from tacit.store.writes import NO_VECTORS, Vectors, Writing
@@ -69,7 +69,7 @@ class View(
 
 
 def once_key(key: object) -> str:
-    return text.identifier("once", key, limits.ONCE_KEY_MAX_CHARS)
+    return validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class OnceView(View):
     def import_items(
         self,
         run: str,
-        items: Items,
+        items: ImportItems,
         *,
         source: str,
         total: int | None = None,

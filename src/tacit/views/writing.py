@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Unpack
 
 from tacit import limits
-from tacit.disclosure.change import Act, may_change
-from tacit.disclosure.redact import owns
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learn import record as recording
 from tacit.learn import remember as learning
@@ -16,14 +14,15 @@ from tacit.learn.batch import read_batch
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.tombstones import Noted
-from tacit.model import message, text
-from tacit.model.draft import Draft, Fields, FiledFields
-from tacit.model.key_text import meaning_of
-from tacit.model.memory import Memory
-from tacit.model.message import Message
-from tacit.model.people import NameKind, Person
-from tacit.model.results import Erased, Imported, Recorded, Remembered
-from tacit.model.words import CATEGORY_OF_KIND, Event, Kind, Visibility
+from tacit.policy.permissions import ChangeAction, may_change
+from tacit.policy.redaction import is_owner
+from tacit.records import conversation, validation
+from tacit.records.accounts import NameKind, Person
+from tacit.records.conversation import Message
+from tacit.records.drafts import CategorizedFields, Draft, MemoryFields
+from tacit.records.memory import CATEGORY_OF_KIND, HistoryEvent, Kind, Memory, Visibility
+from tacit.records.results import Erased, Imported, Recorded, Remembered
+from tacit.records.text import text_to_embed
 from tacit.store import called, listing, partitions, people, reads, relations, steps, writes
 from tacit.store.listing import Filter
 from tacit.store.writes import Writing
@@ -32,7 +31,7 @@ from tacit.views.access import Access
 
 
 class ViewWrites(Access):
-    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
         run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
@@ -43,12 +42,14 @@ class ViewWrites(Access):
             raise InvalidInput("content", "is missing; say what to remember")
         self._parse_category(_filed_in(asked))
         return self._write_text(
-            meaning_of(asked.key, asked.content),
+            text_to_embed(asked.key, asked.content),
             lambda w: learning.remember(w, asked, self._options.ttl_days),
             new=asked.key is None and not asked.for_room,
         )
 
-    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
+    def put(
+        self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
+    ) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
         such as its visibility, stays as it was."""
         return self.remember(
@@ -61,12 +62,12 @@ class ViewWrites(Access):
         content: str | None = None,
         *,
         if_version: int | None = None,
-        **fields: Unpack[Fields],
+        **fields: Unpack[MemoryFields],
     ) -> Remembered:
         """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
         asked = self._parse_draft(content=content, **fields)
         if if_version is not None:
-            text.whole("if_version", if_version, 1, 2**31)
+            validation.parse_int("if_version", if_version, 1, 2**31)
         if asked.category is not None:
             self._parse_category(asked.category)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
@@ -75,12 +76,12 @@ class ViewWrites(Access):
             )
 
         def work(w: Writing) -> Remembered:
-            memory = self._get_for_update(w, id, Act.UPDATE)
+            memory = self._get_for_update(w, id, ChangeAction.UPDATE)
             if if_version is not None:
                 seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
-            standing = may_change(Act.UPDATE, w.request, memory)
+            standing = may_change(ChangeAction.UPDATE, w.request, memory)
             assert standing is not None
             return learning.update(w, memory, standing, asked, self._options.ttl_days)
 
@@ -94,19 +95,19 @@ class ViewWrites(Access):
             memory, _ = self._read(lambda c, r: self._get_visible(c, r, id))
         except NotFound:  # the write says so
             return content
-        return meaning_of(memory.key, content)
+        return text_to_embed(memory.key, content)
 
     def pin(self, id: str, on: bool = True) -> None:
         """A pinned memory stays in mind: it does not fade."""
-        wanted = text.flag("pin", on)
-        self._change_memory(id, Act.PIN, lambda m: replace(m, pinned=wanted), "pinned")
+        wanted = validation.parse_bool("pin", on)
+        self._change_memory(id, ChangeAction.PIN, lambda m: replace(m, pinned=wanted), "pinned")
 
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
         """How far a memory may travel. Only its owner, in private, raises it."""
-        wanted = text.choice("visibility", visibility, Visibility)
+        wanted = validation.parse_enum("visibility", visibility, Visibility)
         self._change_memory(
             id,
-            Act.SET_VISIBILITY,
+            ChangeAction.SET_VISIBILITY,
             lambda m: replace(m, visibility=wanted),
             f"visibility {wanted}",
             to=wanted,
@@ -117,7 +118,7 @@ class ViewWrites(Access):
         named = self._parse_draft(withheld_from=who).withheld_from or ()
 
         def work(w: Writing) -> None:
-            memory = self._get_for_update(w, id, Act.WITHHOLD)
+            memory = self._get_for_update(w, id, ChangeAction.WITHHOLD)
             learning.withhold(w, memory, named)
 
         self._write(work)
@@ -126,8 +127,8 @@ class ViewWrites(Access):
         """Keep turns of a conversation as they were said, for as long as the settings say. Without
         a session it is this thread's, on the day. What the speaker asks not to remember ("off the
         record"), and the answer to it, is not kept and has no id."""
-        said = message.parse(messages)
-        named = text.optional_identifier("session", session, limits.LABEL_MAX_CHARS)
+        said = conversation.parse_messages(messages)
+        named = validation.parse_optional_identifier("session", session, limits.LABEL_MAX_CHARS)
         days = self._options.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
@@ -144,25 +145,27 @@ class ViewWrites(Access):
         self, id: str, other: str, relation: str = steps.RELATED_TO, *, strength: float = 1.0
     ) -> None:
         """Say that two of your memories belong together, from the first to the second."""
-        kind = text.identifier("relation", relation, limits.TAG_MAX_CHARS)
-        weight = text.fraction("strength", strength)
+        kind = validation.parse_identifier("relation", relation, limits.TAG_MAX_CHARS)
+        weight = validation.parse_fraction("strength", strength)
         if id == other:
             raise InvalidInput("other", "is the same memory; name another one")
 
         def work(w: Writing) -> None:
             memory, to = (
-                self._get_for_update(w, id, Act.PIN),
-                self._get_for_update(w, other, Act.PIN),
+                self._get_for_update(w, id, ChangeAction.PIN),
+                self._get_for_update(w, other, ChangeAction.PIN),
             )
             relations.state(w, memory.id, to.id, kind, weight)
-            writes.note(w, memory, Event.LINK, None, {"relation": kind})
+            writes.note(w, memory, HistoryEvent.LINK, None, {"relation": kind})
 
         self._write(work)
 
     def forget(self, id: str) -> None:
         """Out of mind, restorable for 30 days."""
         days = self._options.restorable_days
-        self._write(lambda w: forgetting.forget(w, self._get_for_update(w, id, Act.FORGET), days))
+        self._write(
+            lambda w: forgetting.forget(w, self._get_for_update(w, id, ChangeAction.FORGET), days)
+        )
 
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
@@ -178,11 +181,11 @@ class ViewWrites(Access):
         """Bring back what was forgotten, as long as it is not purged."""
 
         def work(w: Writing) -> None:
-            memory = self._get_for_update(w, id, Act.RESTORE)
+            memory = self._get_for_update(w, id, ChangeAction.RESTORE)
             try:
                 forgetting.restore(w, memory, self._options.ttl_days)
             except Conflict:
-                if w.request.private and owns(w.request, memory):
+                if w.request.private and is_owner(w.request, memory):
                     raise
                 raise NotFound from None  # what stands in its place is not theirs to know of
 
@@ -191,9 +194,9 @@ class ViewWrites(Access):
     def erase(self, id: str, *, turns: bool = False) -> Erased:
         """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
         that is yours."""
-        also = text.flag("turns", turns)
+        also = validation.parse_bool("turns", turns)
         done = self._write(
-            lambda w: erasing.erase(w, self._get_for_update(w, id, Act.ERASE), turns=also)
+            lambda w: erasing.erase(w, self._get_for_update(w, id, ChangeAction.ERASE), turns=also)
         )
         return erasing.finish(self._storage, done)
 
@@ -212,10 +215,10 @@ class ViewWrites(Access):
 
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
-        what = text.choice("kind", kind, NameKind)
+        what = validation.parse_enum("kind", kind, NameKind)
         if what is NameKind.WITHHELD:
             raise InvalidInput("kind", "use name, username, alias or relation")
-        wanted = text.said_identifier("name", name, limits.NAME_MAX_CHARS)
+        wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
 
         def work(w: Writing) -> Person:
             (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
@@ -242,7 +245,7 @@ class ViewWrites(Access):
     def _change_memory(
         self,
         id: str,
-        act: Act,
+        act: ChangeAction,
         how: Callable[[Memory], Memory],
         what: str,
         to: Visibility | None = None,
@@ -252,7 +255,7 @@ class ViewWrites(Access):
             changed = how(memory)
             if changed != memory:
                 changed = replace(changed, updated_at=w.at)
-                writes.change(w, changed, Event.UPDATE, "updated", {"fields": what})
+                writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
 
         self._write(work)
 

@@ -12,11 +12,10 @@ from tacit.compat.mem0.messages import Said
 from tacit.compat.mem0.metadata import Given
 from tacit.compat.mem0.scope import Scope
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model import draft, json_value, text
-from tacit.model.draft import Fields
-from tacit.model.message import Role
-from tacit.model.talk import UserTurn
-from tacit.model.words import Kind
+from tacit.records import drafts, validation
+from tacit.records.conversation import Role, UserTurn
+from tacit.records.drafts import MemoryFields
+from tacit.records.memory import Kind
 
 if TYPE_CHECKING:
     from tacit.memory import DisabledView, Memory, View
@@ -47,7 +46,7 @@ def add_raw(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) ->
     told = [one for one in said if one.role != Role.SYSTEM]
     fields = [_fields(scope, given, one) for one in told]
     for one, more in zip(told, fields, strict=True):
-        draft.parse({"content": one.content, **more}, ())
+        drafts.parse_draft({"content": one.content, **more}, ())
     view = view_of(memory, scope)
     made = []
     for one, more in zip(told, fields, strict=True):
@@ -67,7 +66,7 @@ def add_raw(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) ->
 def add_learned(memory: Memory, scope: Scope, said: Sequence[Said], given: Given) -> list[Item]:
     """What the stages of learning make of it, now and here. They know what they did by a thread of
     its own; what they ask about first is not among it, and waits as a proposal."""
-    json_value.data(given.data)
+    validation.parse_data(given.data)
     thread = f"mem0-{secrets.token_hex(8)}"
     view = view_of(memory, scope, thread=thread)
     if not _handed_over(view, [one.message(scope.user) for one in said]):
@@ -93,7 +92,7 @@ def add_procedure(
 ) -> list[Item]:
     """How something was done, told by a model; without one, as it was said."""
     for one in said:
-        text.content(one.content, "messages")  # before a model hears of it
+        validation.parse_content(one.content, "messages")  # before a model hears of it
     words = "\n".join(f"{one.role}: {one.content}" for one in said)
     if not words:
         raise InvalidInput("messages", "say nothing; give the steps of what was done")
@@ -107,7 +106,7 @@ def add_procedure(
     return [{"id": scope.id_of(kept.id), "memory": words, "event": "ADD"}] if kept else []
 
 
-def _fields(scope: Scope, given: Given, said: Said | None = None) -> Fields:
+def _fields(scope: Scope, given: Given, said: Said | None = None) -> MemoryFields:
     return {
         "role": None if said is None else said.role,
         "agent": scope.agent,
@@ -133,7 +132,7 @@ def _say_more(view: View | DisabledView, id: str, scope: Scope, given: Given) ->
     """Learning knows of an agent, and not of runs, metadata and dates."""
     if scope.run is None and not given.data and given.expires_at is None:
         return
-    said: Fields = {"run": scope.run, "expires_at": given.expires_at}
+    said: MemoryFields = {"run": scope.run, "expires_at": given.expires_at}
     before = view.show(id).data or {}
     if whole := {**before, **given.data}:
         said["data"] = whole

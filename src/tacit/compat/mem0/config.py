@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 
 SPACE = "mem0"  # also what mem0 calls its collection, where nobody names another
 _OURS = ("url", "space")
@@ -45,7 +45,9 @@ def place_of(config: object, space: str | None = None) -> Place:
             "docs/settings.md says what can be set",
             stacklevel=_calls(),
         )
-    return Place(url=url, space=text.space(space or ours.get("space") or _space(sections)))
+    return Place(
+        url=url, space=validation.parse_space(space or ours.get("space") or _space(sections))
+    )
 
 
 def _calls() -> int:
@@ -76,7 +78,7 @@ def _space(sections: Mapping[str, Any]) -> str:
     if name is None or name == SPACE:
         return SPACE
     try:
-        return text.space(f"{SPACE}-{name}")
+        return validation.parse_space(f"{SPACE}-{name}")
     except InvalidInput:
         raise InvalidInput(
             "collection_name",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 from tacit.errors import InvalidInput
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 
 # None would mean that nothing is said about it; a day that no calendar comes to means never.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)

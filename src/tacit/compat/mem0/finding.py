@@ -13,11 +13,11 @@ from tacit.compat.mem0.adding import view_of
 from tacit.compat.mem0.filters import Test, reading
 from tacit.compat.mem0.scope import NAMES, Scope, scope_of
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.memory import Memory as Record
-from tacit.model.search import ANY
-from tacit.model.terms import terms
-from tacit.model.words import Kind, State
+from tacit.records import validation
+from tacit.records.memory import Kind, State
+from tacit.records.memory import Memory as Record
+from tacit.records.queries import ANY_STATE
+from tacit.records.text import split_terms
 
 if TYPE_CHECKING:
     from tacit.memory import DisabledView, Memory, View
@@ -60,8 +60,8 @@ def wanted(
     return Wanted(
         scope=scope,
         test=reading(others) if others else None,
-        count=text.whole("top_k", count, 0, _FOUND_MAX_COUNT),
-        show_expired=text.flag("show_expired", show_expired),
+        count=validation.parse_int("top_k", count, 0, _FOUND_MAX_COUNT),
+        show_expired=validation.parse_bool("show_expired", show_expired),
     )
 
 
@@ -83,10 +83,10 @@ def searched(
     memory: Memory, query: object, asked: Wanted, threshold: object, *, explain: bool
 ) -> list[Item]:
     """Strongest first, and then whatever else there is, unless more is asked for than mem0 does."""
-    words = text.storable("query", query, limits.QUERY_MAX_CHARS).strip()
+    words = validation.check_storable("query", query, limits.QUERY_MAX_CHARS).strip()
     if not words:
         raise InvalidInput("query", "is empty; say what to look for")
-    least = text.fraction("threshold", THRESHOLD if threshold is None else threshold)
+    least = validation.parse_fraction("threshold", THRESHOLD if threshold is None else threshold)
     if asked.count == 0:
         return []
     view = view_of(memory, asked.scope)
@@ -119,7 +119,7 @@ def _others(
     return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
 
 
-def own(view: View | DisabledView, state: str = ANY) -> Iterator[Record]:
+def own(view: View | DisabledView, state: str = ANY_STATE) -> Iterator[Record]:
     """What is theirs and stands or has expired, a page at a time."""
     cursor = None
     while True:
@@ -157,8 +157,8 @@ def _heard(view: View | DisabledView) -> Iterator[Record]:
 
 def _expired(view: View | DisabledView, query: str, asked: Wanted, least: float) -> Iterator[Found]:
     """Recall has let go of them: they are found by the share of the question's words they have."""
-    sought = set(terms(query))
+    sought = set(split_terms(query))
     for one in own(view, State.EXPIRED):
-        share = len(sought & set(terms(one.content))) / len(sought) if sought else 0.0
+        share = len(sought & set(split_terms(one.content))) / len(sought) if sought else 0.0
         if share > 0 and share >= least and asked.matches(one):
             yield one, share, Signals(words=share)

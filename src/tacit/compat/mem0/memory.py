@@ -18,9 +18,9 @@ from tacit.compat.mem0.messages import read
 from tacit.compat.mem0.metadata import UNSAID, Given, given, metadata_with
 from tacit.compat.mem0.scope import NAMES, Scope, meant, scope_of
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model import draft
-from tacit.model.memory import Memory as Record
-from tacit.model.words import State
+from tacit.records import drafts
+from tacit.records.memory import Memory as Record
+from tacit.records.memory import State
 
 if TYPE_CHECKING:
     import tacit.memory
@@ -209,7 +209,7 @@ class Memory:
         """Where it is still as it was read: what is said now is added to the metadata it had."""
         scope, record = self._get(memory_id)
         whole = metadata_with(record, more) if more.data else None
-        draft.parse({"content": words, "data": whole}, ())  # before anything comes back
+        drafts.parse_draft({"content": words, "data": whole}, ())  # before anything comes back
         view = adding.view_of(self._memory, scope, acting=False)
         try:
             if record.state is State.EXPIRED:

@@ -10,7 +10,7 @@ from typing import Any
 from tacit import Message
 from tacit.compat.mem0.exceptions import ValidationError
 from tacit.errors import InvalidInput
-from tacit.model.message import Role
+from tacit.records.conversation import Role
 
 _log = logging.getLogger(__name__)
 # What a model is told, or says itself, is what a person's words are read with.

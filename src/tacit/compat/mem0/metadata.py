@@ -11,7 +11,7 @@ from typing import Any, Final
 from tacit.compat.mem0 import dates
 from tacit.compat.mem0.scope import NAMES
 from tacit.errors import InvalidInput
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 
 _log = logging.getLogger(__name__)
 ACTOR = "actor_id"

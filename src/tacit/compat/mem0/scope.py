@@ -16,8 +16,8 @@ from typing import Any
 from tacit import limits
 from tacit.compat.mem0.exceptions import ValidationError
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.memory import Memory
+from tacit.records import validation
+from tacit.records.memory import Memory
 
 NAMES = ("user_id", "agent_id", "run_id")
 EVERYBODY = "*"
@@ -133,7 +133,7 @@ def meant(memory_id: object) -> tuple[Scope, str] | None:
         return None
     cut = limits.ID_CHARS
     id, sort, written = memory_id[:cut], _SORTS.get(memory_id[cut]), memory_id[cut + 1 :]
-    if sort is None or text.memory_id(id) is None:
+    if sort is None or validation.parse_memory_id(id) is None:
         return None
     try:
         value = urlsafe_b64decode(written + "=" * (-len(written) % 4)).decode()
@@ -160,7 +160,7 @@ def _checked(name: str, value: object) -> str | None:
         raise InvalidInput(name, "must be a name without spaces, and not empty")
     if trimmed == EVERYBODY:
         raise InvalidInput(name, "would be everybody; ask for one at a time, by name")
-    found = text.identifier(name, trimmed, limits.LABEL_MAX_CHARS)
+    found = validation.parse_identifier(name, trimmed, limits.LABEL_MAX_CHARS)
     most = limits.EXTERNAL_KEY_MAX_CHARS - len(_CHANNELS["agent_id"]) - 1
     if len(_quoted(found)) > most:
         raise InvalidInput(name, f"is too long; up to {most} characters, fewer if not A-Z and 0-9")

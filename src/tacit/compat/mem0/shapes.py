@@ -10,19 +10,18 @@ from typing import Any
 from tacit import Signals
 from tacit.compat.mem0 import metadata
 from tacit.compat.mem0.scope import Scope
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEntry, HistoryEvent, Memory
 
 Item = dict[str, Any]
 
 # What is not here (a relation, a yes to a proposal) changes neither words nor metadata.
 _EVENTS = {
-    Event.ADD: "ADD",
-    Event.RESTORE: "ADD",
-    Event.UPDATE: "UPDATE",
-    Event.DELETE: "DELETE",
-    Event.SUPERSEDE: "DELETE",
-    Event.TTL: "DELETE",
+    HistoryEvent.ADD: "ADD",
+    HistoryEvent.RESTORE: "ADD",
+    HistoryEvent.UPDATE: "UPDATE",
+    HistoryEvent.DELETE: "DELETE",
+    HistoryEvent.SUPERSEDE: "DELETE",
+    HistoryEvent.TTL: "DELETE",
 }
 _MERGED_AWAY = "into"  # in what history says of a merge: the memory that stays
 
@@ -80,7 +79,7 @@ def history(memory_id: str, memory: Memory, entries: Sequence[HistoryEntry]) -> 
     before: str | None = None
     for number, entry in enumerate(entries):
         event = _EVENTS.get(entry.event)
-        if entry.event is Event.MERGE and _MERGED_AWAY in entry.detail:
+        if entry.event is HistoryEvent.MERGE and _MERGED_AWAY in entry.detail:
             event = "DELETE"
         if event is None:
             continue

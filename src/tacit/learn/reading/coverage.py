@@ -18,7 +18,7 @@ from tacit.learn.reading.setting import Setting
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark, spelled
 from tacit.learn.verify import verify
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _PLAIN = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")

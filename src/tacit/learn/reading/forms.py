@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tacit.learn.facts import Hold
 from tacit.learn.needed import Pieces
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

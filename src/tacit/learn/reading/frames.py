@@ -6,7 +6,7 @@ from __future__ import annotations
 from tacit.learn.reading.days import Days
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.wording import MARK, OBJECT_MAX_COUNT, Wording
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 
 class Predicate(Wording):

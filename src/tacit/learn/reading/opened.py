@@ -13,7 +13,7 @@ from tacit.learn.reading.mentions import Subject, possessive, subject
 from tacit.learn.reading.person import within
 from tacit.learn.reading.statements import Clause
 from tacit.learn.reading.things import Thing
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 _NOTHING = re.compile("")
 _THING = "thing"

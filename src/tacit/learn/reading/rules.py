@@ -18,7 +18,7 @@ from tacit.learn.reading.readings import stripped
 from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS, Piece, blanked, clauses, sentences
 from tacit.learn.reading.setting import Setting
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.text import display
+from tacit.records.validation import clean_display_name
 
 STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
 
@@ -29,7 +29,7 @@ def extract(text: str, speaker: str, said_at: datetime, tongue: Tongue) -> list[
     if not seen.strip() or tongue.takes_back("not_meant", text[:LOOKED_AT_MAX_CHARS]):
         return []
     setting = Setting(
-        speaker=display(speaker) or tongue.texts["nobody"],
+        speaker=clean_display_name(speaker) or tongue.texts["nobody"],
         said_at=said_at,
         locale=tongue,
         lower=not any(char.isupper() for char in seen),

@@ -19,7 +19,7 @@ from tacit.learn.reading.places import acceptable, filled, frame, normal
 from tacit.learn.reading.setting import Setting
 from tacit.learn.reading.tongue import tongue as tongue_of
 from tacit.learn.reading.when import When, spelled
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 Group = Literal["does", "owns", "wholes", "plain", "plain_of"]  # of a tongue's forms
 Match = Callable[[str], re.Match[str] | None]

@@ -6,7 +6,7 @@ from tacit.learn.reading.days import Days
 from tacit.learn.reading.frames import Predicate
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.wording import MARK, OBJECT_MAX_COUNT, Wording
-from tacit.model.words import Kind
+from tacit.records.memory import Kind
 
 _NAMED_MAX_COUNT = 6  # words of a thing
 # Lists of what a home or a group has.

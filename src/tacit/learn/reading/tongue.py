@@ -26,7 +26,7 @@ from tacit.learn.reading.forms import (
     Verbs,
 )
 from tacit.learn.reading.inflection import Spelling, table
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 
 AUTO = "auto"  # found out for each message
 _FOLDER = "tongues"

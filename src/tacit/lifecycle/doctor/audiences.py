@@ -8,8 +8,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from tacit.lifecycle.doctor.check import Case, Check, Patient
-from tacit.model.memory import Memory
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent, Memory
 from tacit.store import ailments, indexed, partitions, writes
 from tacit.store.ids import audience_id
 from tacit.store.tables import audience_people, chat_members, memories, memory_versions
@@ -79,7 +78,7 @@ def _clear(w: Writing, audience: str, id: str) -> None:
 def _unhear(w: Writing, memory: Memory) -> None:
     if not memory.is_turn:
         unheard = replace(memory, heard_by=frozenset())
-        writes.change(w, unheard, Event.UPDATE, None, {"fields": "heard_by"})
+        writes.change(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
         return
     of = (_M.space_id == w.space, _M.id == memory.id)
     partitions.restamp(w.connection, w.space, [memory.id])  # for those who could hear it

@@ -54,7 +54,7 @@ class Check:
     remedy: str  # and what repair does about it, or who can
     find: Find
     repair: Mend | None = None
-    batch_count: int = limits.DOCTOR_MENDED_AT_ONCE_COUNT  # in one transaction
+    batch_count: int = limits.DOCTOR_REPAIR_BATCH_COUNT  # in one transaction
     waits_for_writers: bool = (
         False  # changes who is who, or who heard: waits for the writes that rely on it
     )

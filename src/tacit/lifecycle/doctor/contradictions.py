@@ -14,7 +14,7 @@ from tacit.learn.amending.known import Known
 from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Mention, Statement
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.model.words import State
+from tacit.records.memory import State
 from tacit.store import ailments, writes
 from tacit.store.learned import unpacked_about
 from tacit.store.tables import learned, memories, memory_versions

@@ -9,7 +9,7 @@ from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient
 from tacit.lifecycle.doctor.checks import CHECKS
-from tacit.model.upkeep import Diagnosis, Finding
+from tacit.records.results import Diagnosis, Finding
 from tacit.store.writes import Writing
 
 

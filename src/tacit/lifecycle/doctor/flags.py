@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from tacit.disclosure.shape import WITHHELD
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
+from tacit.policy.predicate import ROLE_WITHHELD
 from tacit.store import ailments, partitions, spaces
 from tacit.store.identities import around
 from tacit.store.settle import KEYED, settle_people, strength
@@ -58,7 +58,7 @@ SHADOWED = Check(
 _KEPT_FROM = (
     select(_P.memory_id, _P.person, _M.withheld_unknown)
     .join(memories, (_M.space_id == _P.space_id) & (_M.id == _P.memory_id))
-    .where(_P.role == WITHHELD)
+    .where(_P.role == ROLE_WITHHELD)
 )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from tacit.clock import to_micros
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent
 from tacit.store import ailments, spaces, writes
 from tacit.store.identities import around
 from tacit.store.settle import settle_people
@@ -86,7 +86,7 @@ def _let_go(w: Writing, case: Case) -> bool:
     memory = writes.held(w, id)
     if memory is not None and memory.superseded_by == target:
         alone = replace(memory, superseded_by=None)
-        writes.change(w, alone, Event.UPDATE, None, {"fields": "superseded_by"})
+        writes.change(w, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
     return True
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import Connection, func, select
 
 from tacit.errors import Conflict, InvalidInput
-from tacit.identity.keys import PERSON
+from tacit.identity.external_keys import PERSON_PREFIX
 from tacit.identity.links import Identities
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient, each
-from tacit.model.linking import LinkKind
-from tacit.model.people import NameKind
+from tacit.records.accounts import LinkKind, NameKind
 from tacit.store import ailments, links
 from tacit.store.tables import memory_people, people, person_names
 from tacit.store.writes import Writing
@@ -20,7 +19,7 @@ _N = person_names.c
 _P = memory_people.c
 _WHO = people.c
 _BY_NAME = [NameKind.NAME.value, NameKind.USERNAME.value, NameKind.ALIAS.value]
-_NAMED = (_N.known_to != "", _N.kind.in_(_BY_NAME), _N.person.like(f"{PERSON}:%"))
+_NAMED = (_N.known_to != "", _N.kind.in_(_BY_NAME), _N.person.like(f"{PERSON_PREFIX}:%"))
 
 
 def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
@@ -66,7 +65,7 @@ def _twice(
     ]
     first = told[0] if told else _earliest(connection, space, sorted(heads))
     for one in sorted(heads - {first}):
-        alone = len(identities.current_identities(one)) == 1 and one.startswith(f"{PERSON}:")
+        alone = len(identities.current_identities(one)) == 1 and one.startswith(f"{PERSON_PREFIX}:")
         yield Case((one, first), repairable=len(told) < 2 and alone)
 
 

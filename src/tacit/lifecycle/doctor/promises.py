@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tacit.clock import to_micros
-from tacit.disclosure.shape import MENTIONED, SUBJECT, WITHHELD
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient, each
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Event, Sensitivity, Visibility
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, Visibility
 from tacit.store import ailments, indexed, partitions, rendered, steps, writes
 from tacit.store.identities import around
 from tacit.store.rows import packed, unpacked
@@ -78,7 +77,7 @@ def _mend_versions(w: Writing, case: Case) -> bool:
         again = replace(memory, version=last + 1, updated_at=w.at)
         writes.reword(w, again, {"fields": "version"})
     else:
-        writes.note(w, memory, Event.UPDATE, None, {"fields": "versions"})
+        writes.note(w, memory, HistoryEvent.UPDATE, None, {"fields": "versions"})
     return True
 
 
@@ -101,14 +100,14 @@ def _mend_history(w: Writing, case: Case) -> bool:
     if memory is None:
         return True
     of = (_H.space_id == w.space, _H.memory_id == memory.id)
-    begun = select(_H.seq).where(*of, _H.event == Event.ADD.value)
+    begun = select(_H.seq).where(*of, _H.event == HistoryEvent.ADD.value)
     if w.connection.execute(begun).first() is not None:
         return True
     first = w.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
     version = (_V.space_id == w.space, _V.memory_id == memory.id)
     actor = select(_V.actor).where(*version).order_by(_V.version).limit(1)
     by = w.connection.execute(actor).scalar() or ACTOR
-    _, row = steps.first_event(memory, Event.ADD, by, memory.created_at, None)
+    _, row = steps.first_event(memory, HistoryEvent.ADD, by, memory.created_at, None)
     seq = 1 if first is None else first - 1
     w.connection.execute(insert(history).values({**row, "seq": seq, "version": 1}))
     return True
@@ -152,15 +151,15 @@ def _indexed(
 
 
 def _roles(row: Any) -> set[tuple[str, str]]:
-    about = SUBJECT if row.learned_kind == ChatKind.GROUP.value else MENTIONED
+    about = ROLE_SUBJECT if row.learned_kind == ChatKind.GROUP.value else ROLE_MENTIONED
     somebody = row.speaker or row.owner
     people = unpacked(row.subjects) or ({somebody} if somebody else set())
     named = {(about, person) for person in people}
-    return named | {(WITHHELD, person) for person in unpacked(row.withheld_from)}
+    return named | {(ROLE_WITHHELD, person) for person in unpacked(row.withheld_from)}
 
 
 def _is_withheld(named: set[tuple[str, str]]) -> bool:
-    return any(role == WITHHELD for role, _ in named)
+    return any(role == ROLE_WITHHELD for role, _ in named)
 
 
 def _mend_people(w: Writing, case: Case) -> bool:
@@ -169,7 +168,7 @@ def _mend_people(w: Writing, case: Case) -> bool:
     if memory is None:
         return True
     of = (_P.space_id == w.space, _P.memory_id == memory.id)
-    kept = select(_P.person).where(*of, _P.role == WITHHELD)
+    kept = select(_P.person).where(*of, _P.role == ROLE_WITHHELD)
     withheld = memory.withheld_from | set(w.connection.execute(kept).scalars())
     known = around(w.connection, w.space, withheld).is_recognizable
     unknown = not all(known(one) for one in withheld)
@@ -177,7 +176,7 @@ def _mend_people(w: Writing, case: Case) -> bool:
     if memory.is_turn:
         _name(w, whole)
     else:
-        writes.change(w, whole, Event.UPDATE, None, {"fields": "people"})
+        writes.change(w, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
     return True
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select, update
 
 from tacit.identity.links import Identities
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.model.message import Role
-from tacit.model.words import Event
+from tacit.records.conversation import Role
+from tacit.records.memory import HistoryEvent
 from tacit.store import ailments, writes
 from tacit.store.identities import around
 from tacit.store.rows import unpacked
@@ -59,7 +59,7 @@ def _mend(w: Writing, case: Case) -> bool:
     if who is None:
         return False
     spoken = replace(memory, speaker=who)
-    writes.change(w, spoken, Event.UPDATE, None, {"fields": "speaker"})
+    writes.change(w, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
     now = update(memory_versions).where(*of, _V.version == memory.version)
     w.connection.execute(now.values(speaker=who))
     return True

@@ -12,7 +12,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.learn import remember as remembering
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.model.words import Event, State
+from tacit.records.memory import HistoryEvent, State
 from tacit.store import ailments, jobs, proposals, writes
 from tacit.store.burying import bury
 from tacit.store.tables import jobs as jobs_table
@@ -72,7 +72,7 @@ def _date(w: Writing, case: Case) -> bool:
     purge_at = None if memory.state in _STANDING else memory.purge_at or later
     if purge_at != memory.purge_at:
         dated = replace(memory, purge_at=purge_at)
-        writes.change(w, dated, Event.UPDATE, None, {"fields": "purge_at"})
+        writes.change(w, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
     return True
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tacit import limits
-from tacit.model.notes import WITH_BOXES, Item, Link, Section
 from tacit.notes.merge import similar
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteLink, Section
 
 Alike = Callable[[str, str], bool]
-Matched = tuple[Item, Item | None]  # what is new, and what it continues
+Matched = tuple[NoteItem, NoteItem | None]  # what is new, and what it continues
 
 TOPIC = "Topic"  # a label that every topic has: what follows it tells them apart
 _LIKENESS_MAX_COUNT = 100_000  # pairs that are compared by their words; then none is alike
@@ -20,7 +20,7 @@ _LINK = re.compile(r"\]\(\s*<?([^()\s<>]{1,2000})>?[^()]{0,200}\)|(https?://[^\s
 
 
 def matched(
-    old: Sequence[Item], new: Sequence[Item], alike: Alike = similar.alike
+    old: Sequence[NoteItem], new: Sequence[NoteItem], alike: Alike = similar.alike
 ) -> list[Matched]:
     """Each new item, in order, with the old one of its section that it continues: by id, text,
     title, link target, and last by likeness; a task by its text alone. None is taken twice."""
@@ -31,7 +31,7 @@ class Matching:
     """Who continues whom, found out step by step: a sure reason goes before a vague one, whichever
     item it is for."""
 
-    def __init__(self, old: Sequence[Item], new: Sequence[Item]) -> None:
+    def __init__(self, old: Sequence[NoteItem], new: Sequence[NoteItem]) -> None:
         self._old, self._new = old, new
         self._found: dict[int, int] = {}  # place of the new one -> place of the old one
         self._taken: set[int] = set()
@@ -71,7 +71,7 @@ class Matching:
         self._taken.add(old)
         return True
 
-    def _by_keys(self, keys: Callable[[Item], Iterable[object]]) -> None:
+    def _by_keys(self, keys: Callable[[NoteItem], Iterable[object]]) -> None:
         places: dict[object, deque[int]] = {}
         exact = keys in (_id_key, _text_keys)
         for place, item in enumerate(self._old):
@@ -102,13 +102,13 @@ class Matching:
         before, after = (_head(one) for one in (self._old[old], self._new[new]))
         if _titled_apart(before, after):
             return False
-        if self._new[new].section in WITH_BOXES:
+        if self._new[new].section in CHECKBOX_SECTIONS:
             # A part that is done does not finish the whole, nor is it the whole.
             return similar.same_words(before, after)
         return alike(before, after)
 
 
-def merged(old: Item, new: Item) -> Item:
+def merged(old: NoteItem, new: NoteItem) -> NoteItem:
     """One item of two: the new wording, the old id and day, further lines that the new one says
     nothing about. What is done stays done."""
     return replace(
@@ -116,13 +116,13 @@ def merged(old: Item, new: Item) -> Item:
         content=_merged_content(old, new),
         id=old.id or new.id,
         added=old.added or new.added,
-        done=bool(old.done or new.done) if old.section in WITH_BOXES else None,
+        done=bool(old.done or new.done) if old.section in CHECKBOX_SECTIONS else None,
     )
 
 
 def merged_items(
-    old: Sequence[Item], new: Sequence[Item], pairs: Sequence[Matched] | None = None
-) -> tuple[Item, ...]:
+    old: Sequence[NoteItem], new: Sequence[NoteItem], pairs: Sequence[Matched] | None = None
+) -> tuple[NoteItem, ...]:
     """The items of a note after a session: old ones in their order, further ones after them.
     `pairs` is what `matched` or `semantic.matched_by_model` found of the same items."""
     found = matched(old, distinct(new)) if pairs is None else pairs
@@ -134,9 +134,9 @@ def merged_items(
     return (*kept, *(item for item, before in found if before is None))
 
 
-def merged_links(old: Sequence[Link], new: Sequence[Link]) -> tuple[Link, ...]:
+def merged_links(old: Sequence[NoteLink], new: Sequence[NoteLink]) -> tuple[NoteLink, ...]:
     """Each target once, where it first stood, under its newest text."""
-    found: dict[str, Link] = {}
+    found: dict[str, NoteLink] = {}
     for link in (*old, *new):
         target = link.target.strip()
         if target:
@@ -146,9 +146,9 @@ def merged_links(old: Sequence[Link], new: Sequence[Link]) -> tuple[Link, ...]:
     return tuple(found.values())
 
 
-def distinct(items: Sequence[Item]) -> tuple[Item, ...]:
+def distinct(items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
     """Without what is said twice in the same words in a section; done if either is."""
-    found: dict[object, Item] = {}
+    found: dict[object, NoteItem] = {}
     for item in items:
         key = (item.section, similar.plain(item.content), item.conflict)
         before = found.get(key)
@@ -166,34 +166,34 @@ def title_of(content: str) -> str | None:
     return title if len(title) <= limits.NOTE_TITLE_MAX_CHARS and "." not in title else None
 
 
-def _id_key(item: Item) -> Iterable[object]:
+def _id_key(item: NoteItem) -> Iterable[object]:
     return [item.id] if item.id else []
 
 
-def _text_keys(item: Item) -> Iterable[object]:
+def _text_keys(item: NoteItem) -> Iterable[object]:
     return [similar.plain(item.content)]
 
 
-def _said_keys(item: Item) -> Iterable[object]:
+def _said_keys(item: NoteItem) -> Iterable[object]:
     """The first line tells what it is about, also where nothing in it is a title."""
     return [similar.plain(_head(item))]
 
 
-def _title_keys(item: Item) -> Iterable[object]:
+def _title_keys(item: NoteItem) -> Iterable[object]:
     """Not of tasks: "Bob: call", "Bob: pay" are two."""
-    title = None if item.section in WITH_BOXES else title_of(item.content)
+    title = None if item.section in CHECKBOX_SECTIONS else title_of(item.content)
     if title is None or similar.plain(title) == similar.plain(TOPIC):
         return []
     return [similar.plain(title)]
 
 
-def _link_keys(item: Item) -> Iterable[object]:
-    if item.section in WITH_BOXES:
+def _link_keys(item: NoteItem) -> Iterable[object]:
+    if item.section in CHECKBOX_SECTIONS:
         return []
     return [one or other for one, other in _LINK.findall(item.content)]
 
 
-def _head(item: Item) -> str:
+def _head(item: NoteItem) -> str:
     return item.content.partition("\n")[0]
 
 
@@ -203,7 +203,7 @@ def _titled_apart(one: str, other: str) -> bool:
     return None not in titles and similar.plain(titles[0] or "") != similar.plain(titles[1] or "")
 
 
-def _merged_content(old: Item, new: Item) -> str:
+def _merged_content(old: NoteItem, new: NoteItem) -> str:
     """The new first line, unless it is only alike and says less."""
     before, after = old.content.split("\n"), new.content.split("\n")
     meant = old.id is not None and old.id == new.id

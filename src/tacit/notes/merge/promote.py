@@ -17,15 +17,15 @@ from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 from tacit.learn.verify import form, support
-from tacit.model.message import Role, Said, read_of
-from tacit.model.notes import WITH_BOXES, Item, Section, SessionDraft
-from tacit.model.terms import terms
-from tacit.model.text import folded
-from tacit.model.words import Kind
 from tacit.notes.merge import similar
 from tacit.notes.merge.lexical import lexical
+from tacit.records.conversation import ParsedMessage, Role, select_last_messages
+from tacit.records.memory import Kind
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, Section, SessionDraft
+from tacit.records.text import split_terms
+from tacit.records.validation import fold_name
 from tacit.screening import secrets
-from tacit.screening.instructions import suspicious
+from tacit.screening.instructions import find_instruction
 
 _GOAL = "goal"  # the slot of a goal
 _ELSEWHERE = (Kind.TASK, Kind.EVENT, Kind.RELATIONSHIP, Kind.PREFERENCE, Kind.IDENTITY)
@@ -51,11 +51,11 @@ class Use:
 
 def promotion(
     draft: SessionDraft,
-    messages: Sequence[Said],
+    messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
     tongue: Tongue,
-    index: Sequence[Item] = (),
+    index: Sequence[NoteItem] = (),
 ) -> Promotion | None:
     """At most one thing that the person explicitly asked to be kept and that lasts; None in doubt.
 
@@ -92,15 +92,15 @@ class _Choice:
     said_at: datetime
     tongue: Tongue
 
-    def requests(self, messages: Sequence[Said]) -> list[_Request]:
+    def requests(self, messages: Sequence[ParsedMessage]) -> list[_Request]:
         """What of the person's own messages asks for something to be kept."""
         found: list[_Request] = []
         before = ""
-        for said in read_of(messages):
+        for said in select_last_messages(messages):
             if said.role is not Role.USER or not self._own_text(said):
                 continue
             text = said.content.strip()[:LOOKED_AT_MAX_CHARS]
-            if suspicious(text) or secrets.screen(text):
+            if find_instruction(text) or secrets.find_secret(text):
                 before = ""
                 continue
             found += self._asked(text, before)
@@ -136,7 +136,7 @@ class _Choice:
         is somebody else in it."""
         if read is not None:
             others = tuple(
-                one for one in read.about if folded(one.name or "") != folded(self.speaker)
+                one for one in read.about if fold_name(one.name or "") != fold_name(self.speaker)
             )
             own = len(others) < len(read.about)
             return replace(
@@ -167,8 +167,8 @@ class _Choice:
         goals = lexical(self.tongue.code).kept_goal
         return statement.slot == _GOAL or bool(goals & set(_words(statement.content)))
 
-    def _own_text(self, said: Said) -> bool:
-        return said.name is None or folded(said.name) == folded(self.speaker)
+    def _own_text(self, said: ParsedMessage) -> bool:
+        return said.name is None or fold_name(said.name) == fold_name(self.speaker)
 
     def _asked(self, text: str, before: str) -> list[_Request]:
         """Where it says no more than "put that into long-term memory", what was said before it."""
@@ -196,7 +196,11 @@ class _Choice:
 
     def _may_enter(self, statement: Statement) -> bool:
         content, tongue = statement.content, self.tongue
-        if form(content, self.speaker, tongue) or suspicious(content) or secrets.screen(content):
+        if (
+            form(content, self.speaker, tongue)
+            or find_instruction(content)
+            or secrets.find_secret(content)
+        ):
             return False
         return self._own_place(statement) is None and not self._passes(statement)
 
@@ -237,7 +241,7 @@ class _Choice:
 
 
 def overflow(
-    items: Sequence[Item],
+    items: Sequence[NoteItem],
     uses: Mapping[str, Use],
     *,
     items_max: int = limits.LONG_TERM_ITEMS_MAX_COUNT,
@@ -262,10 +266,10 @@ def _worth(use: Use) -> float:
     return math.log2(1 + max(0, use.count)) + days / limits.EVICTION_HALF_LIFE_DAYS
 
 
-def _is_open(item: Item) -> bool:
-    return item.section in WITH_BOXES and not item.done
+def _is_open(item: NoteItem) -> bool:
+    return item.section in CHECKBOX_SECTIONS and not item.done
 
 
 def _words(text: str) -> list[str]:
     """As people write them, and without accents."""
-    return [*text.casefold().replace("’", "'").split(), *terms(text)]
+    return [*text.casefold().replace("’", "'").split(), *split_terms(text)]

@@ -14,13 +14,13 @@ from typing import Literal
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Budget
-from tacit.language.port import LanguageModel
-from tacit.model.notes import HEADINGS, WITH_BOXES, Item
+from tacit.llm.budget import Budget
+from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge import similar
 from tacit.notes.merge.merging import Matched, Matching
 from tacit.prompt.fence import clip, inert
-from tacit.screening.instructions import suspicious
+from tacit.records.notes import CHECKBOX_SECTIONS, SECTION_HEADINGS, NoteItem
+from tacit.screening.instructions import find_instruction
 
 _log = logging.getLogger(__name__)
 _INSTRUCTIONS = """\
@@ -48,7 +48,10 @@ class Pairs:
 
 
 def matched_by_model(
-    old: Sequence[Item], new: Sequence[Item], model: LanguageModel | None, budget: Budget | None
+    old: Sequence[NoteItem],
+    new: Sequence[NoteItem],
+    model: LanguageModel | None,
+    budget: Budget | None,
 ) -> list[Matched]:
     """As `merging.matched`; what the rules are sure of is not asked about. A model that is not
     there, fails or talks nonsense leaves it to the rules: nothing is raised."""
@@ -78,12 +81,12 @@ def matched_by_model(
 
 
 def _worth_asking(
-    old: Sequence[Item], new: Sequence[Item], matching: Matching
+    old: Sequence[NoteItem], new: Sequence[NoteItem], matching: Matching
 ) -> tuple[list[int], list[int]]:
     """The places of what is left, in sections in which both sides have something; the newest of the
     old ones, where there are many."""
-    olds = [n for n in matching.open_old() if suspicious(old[n].content) is None]
-    news = [n for n in matching.open_new() if suspicious(new[n].content) is None]
+    olds = [n for n in matching.open_old() if find_instruction(old[n].content) is None]
+    news = [n for n in matching.open_new() if find_instruction(new[n].content) is None]
     news = [n for n in news if any(old[o].section is new[n].section for o in olds)]
     news = news[: limits.NOTE_PAIRS_MAX_COUNT // 2]
     sections = {new[n].section for n in news}
@@ -91,19 +94,21 @@ def _worth_asking(
     return olds[len(news) - limits.NOTE_PAIRS_MAX_COUNT :], news
 
 
-def _material(old: Sequence[Item], new: Sequence[Item], olds: list[int], news: list[int]) -> str:
+def _material(
+    old: Sequence[NoteItem], new: Sequence[NoteItem], olds: list[int], news: list[int]
+) -> str:
     lines = [f"old {n} ({_line(old[place])}" for n, place in enumerate(olds, start=1)]
     lines += [f"new {n} ({_line(new[place])}" for n, place in enumerate(news, start=1)]
     return "\n".join(lines)
 
 
-def _line(item: Item) -> str:
+def _line(item: NoteItem) -> str:
     """On one line, where it cannot pass for another."""
     text = clip(inert(item.content), limits.CONSOLIDATE_TEXT_MAX_CHARS)
-    return f"{HEADINGS.get(item.section, item.section)}) {text}"
+    return f"{SECTION_HEADINGS.get(item.section, item.section)}) {text}"
 
 
-def _believed(old: Item, new: Item, verdict: Literal["same", "updates"]) -> bool:
+def _believed(old: NoteItem, new: NoteItem, verdict: Literal["same", "updates"]) -> bool:
     """The same has the same numbers, names and denials. An update shares a word at least, and a
     task is not updated: two tasks are two."""
     if old.section is not new.section:
@@ -112,5 +117,5 @@ def _believed(old: Item, new: Item, verdict: Literal["same", "updates"]) -> bool
     if not before.keywords & after.keywords:
         return False
     if verdict == "updates":
-        return new.section not in WITH_BOXES
+        return new.section not in CHECKBOX_SECTIONS
     return similar.agree(before, after)

@@ -10,8 +10,8 @@ from tacit.learn.amending.cues import cues
 from tacit.learn.claim_sense import denies
 from tacit.learn.reading.tongue import Tongue, guess
 from tacit.learn.reading.tongue import tongue as tongue_of
-from tacit.model.stems import stems
-from tacit.unicode_forms import normalize
+from tacit.records.text import stem_words
+from tacit.unicode import normalize_unicode
 
 _ALIKE_MIN_SHARE = 0.75  # of the words of the longer one
 _SHARED_MIN_COUNT = 2
@@ -35,7 +35,7 @@ class Gist:
 
 def plain(text: str) -> str:
     """A text without case, spacing and a full stop: the same for what only looks different."""
-    folded = normalize("NFKC", text).casefold()
+    folded = normalize_unicode("NFKC", text).casefold()
     return " ".join(folded.split()).strip(_ENDS) or folded.strip()
 
 
@@ -81,8 +81,8 @@ def keywords(text: str, tongue: Tongue) -> frozenset[str]:
     and pairs of them."""
     own, stem = tongue.words["small"], cues(tongue.code).stem
     found: set[str] = set()
-    for word in _WORD.findall(normalize("NFC", text).casefold()):
-        parts = [word] if word.isascii() else stems(word)
+    for word in _WORD.findall(normalize_unicode("NFC", text).casefold()):
+        parts = [word] if word.isascii() else stem_words(word)
         if len(parts) > 1:
             found.update(parts)
         elif word not in own:

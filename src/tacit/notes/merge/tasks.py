@@ -16,9 +16,9 @@ from tacit.learn.reading.mentions import turned
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.reading.when import mark
 from tacit.learn.verify import form
-from tacit.model.notes import WITH_BOXES, Item, SessionDraft
 from tacit.notes.merge import similar
 from tacit.notes.merge.lexical import lexical
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, SessionDraft
 
 _MARK = re.compile(r"⟦[dt]\d⟧")
 _WANTED_MIN_COUNT = 2
@@ -29,11 +29,13 @@ def finished(draft: SessionDraft) -> tuple[str, ...]:
     return tuple(one.text for one in (*draft.tasks, *draft.follow_ups) if one.done)
 
 
-def ticked(done: Sequence[str], items: Sequence[Item]) -> tuple[Item, ...]:
+def ticked(done: Sequence[str], items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
     """Those of the items (of recent notes, in any section of tasks) that are open and are finished
     by what is done, each with `done` set. Doubt leaves a task open."""
     open_ones = [
-        one for one in items if one.section in WITH_BOXES and not one.done and not one.conflict
+        one
+        for one in items
+        if one.section in CHECKBOX_SECTIONS and not one.done and not one.conflict
     ]
     return tuple(
         replace(one, done=True)
@@ -42,12 +44,13 @@ def ticked(done: Sequence[str], items: Sequence[Item]) -> tuple[Item, ...]:
     )
 
 
-def refiled(new: Sequence[Item], known: Sequence[Item]) -> tuple[Item, ...]:
+def refiled(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
     """What a session finished, under the section in which it was waiting: a follow-up that is done
     is no task that is done."""
-    waiting = [one for one in known if one.section in WITH_BOXES and not one.conflict]
+    waiting = [one for one in known if one.section in CHECKBOX_SECTIONS and not one.conflict]
     return tuple(
-        _filed(one, waiting) if one.section in WITH_BOXES and one.done else one for one in new
+        _filed(one, waiting) if one.section in CHECKBOX_SECTIONS and one.done else one
+        for one in new
     )
 
 
@@ -102,7 +105,7 @@ def _duty(clause: Gist, who: str, own: Cues, tongue: Tongue) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _filed(item: Item, waiting: Sequence[Item]) -> Item:
+def _filed(item: NoteItem, waiting: Sequence[NoteItem]) -> NoteItem:
     same = [one for one in waiting if similar.same_words(_first(one.content), _first(item.content))]
     sections = {one.section for one in same}
     return item if len(sections) != 1 else replace(item, section=sections.pop())

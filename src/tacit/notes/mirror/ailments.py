@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tacit.model.notes import NotesReport
-from tacit.model.upkeep import Finding
 from tacit.notes.mirror.mirror import Mirror
+from tacit.records.notes import NotesReport
+from tacit.records.results import Finding
 
 _Count = Callable[[NotesReport], int]
 

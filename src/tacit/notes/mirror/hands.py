@@ -8,18 +8,16 @@ from datetime import datetime
 from typing import Protocol
 
 from tacit import limits
-from tacit.disclosure.change import Act, Standing, may_change
 from tacit.errors import NotFound
 from tacit.learn import remember as learning
 from tacit.learn.compose import Ttls, compose, expiry, stricter
 from tacit.learn.floor import find_floor
 from tacit.lifecycle import forget as forgetting
-from tacit.model import filing, text
-from tacit.model.draft import Draft
-from tacit.model.filing import Filed
-from tacit.model.memory import Memory
-from tacit.model.notes import Item
-from tacit.model.words import ChatKind, Event, Sensitivity, State
+from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.records import notes, validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State
+from tacit.records.notes import Filing, NoteItem
 from tacit.store import places, writes
 from tacit.store.writes import Writing
 
@@ -47,18 +45,18 @@ class Hand(Protocol):
     """Every method answers with the memory as it is then; its id may be another. `NotFound` where
     whoever acts may not; `InvalidInput` where the words may not be kept."""
 
-    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory: ...
+    def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory: ...
     def reword(self, memory: Memory, content: str) -> Memory: ...
-    def refile(self, memory: Memory, filed: Filed) -> Memory: ...
+    def refile(self, memory: Memory, filed: Filing) -> Memory: ...
     def forget(self, memory: Memory) -> None: ...
     def restore(self, memory: Memory) -> Memory: ...
     def may_restore(self, memory: Memory) -> bool: ...
 
 
-def filed_as(item: Item) -> Filed:
+def filed_as(item: NoteItem) -> Filing:
     """What an item that is new is filed as."""
-    plain = filing.filed(item.section)
-    return plain._replace(tags=filing.tags_of(item.section, item.done))
+    plain = notes.filing_of_section(item.section)
+    return plain._replace(tags=notes.tags_of_item(item.section, item.done))
 
 
 def sensitivity_of(content: str) -> Sensitivity:
@@ -72,7 +70,7 @@ def no_looser(w: Writing, memory: Memory) -> Memory:
     if kept is memory.sensitivity:
         return memory
     changed = replace(memory, sensitivity=kept, updated_at=w.at)
-    writes.change(w, changed, Event.UPDATE, None, {"fields": f"sensitivity {kept}"})
+    writes.change(w, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"})
     return changed
 
 
@@ -83,7 +81,7 @@ class OwnHand:
     tx: Writing
     retention: Keeping
 
-    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+    def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
         asked = _draft(content, filed, for_room=self.tx.request.kind is ChatKind.GROUP)
         least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
         asked = replace(asked, sensitivity=stricter(least, sensitivity_of(content)))
@@ -92,37 +90,37 @@ class OwnHand:
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
-        wording = text.content(content)
+        wording = validation.parse_content(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
         w = self._in_own_chat(memory)
-        standing = may_change(Act.UPDATE, w.request, memory)
+        standing = may_change(ChangeAction.UPDATE, w.request, memory)
         if standing is None:
             raise NotFound
         if memory.owner is None:
-            standing = Standing.MEMBER  # whoever it is about is one too, and the room words it
+            standing = RequesterRole.MEMBER  # whoever it is about is one too, and the room words it
         done = learning.update(w, memory, standing, Draft(content=wording), self.retention.ttls)
         return no_looser(w, _held(w, done.id))
 
-    def refile(self, memory: Memory, filed: Filed) -> Memory:
-        if may_change(Act.UPDATE, self._in_own_chat(memory).request, memory) is None:
+    def refile(self, memory: Memory, filed: Filing) -> Memory:
+        if may_change(ChangeAction.UPDATE, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
         return _refile(self.tx, memory, filed, self.retention)
 
     def forget(self, memory: Memory) -> None:
-        if may_change(Act.FORGET, self._in_own_chat(memory).request, memory) is None:
+        if may_change(ChangeAction.FORGET, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
         forgetting.forget(self.tx, memory, self.retention.restorable_days)
 
     def restore(self, memory: Memory) -> Memory:
-        if may_change(Act.RESTORE, self._in_own_chat(memory).request, memory) is None:
+        if may_change(ChangeAction.RESTORE, self._in_own_chat(memory).request, memory) is None:
             raise NotFound
         forgetting.restore(self.tx, memory, self.retention.ttls)
         return _held(self.tx, memory.id)
 
     def may_restore(self, memory: Memory) -> bool:
         request = self._in_own_chat(memory).request
-        return may_change(Act.RESTORE, request, memory) is not None and not memory.is_turn
+        return may_change(ChangeAction.RESTORE, request, memory) is not None and not memory.is_turn
 
     def _in_own_chat(self, memory: Memory) -> Writing:
         """A person's note is read by nobody else, wherever they said what stands in it: it goes
@@ -145,7 +143,7 @@ class RoomHand:
     retention: Keeping
     chat: str
 
-    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+    def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
         asked = _draft(content, filed, for_room=True)
         asked = replace(asked, sensitivity=sensitivity_of(content))
         there = replace(
@@ -161,7 +159,7 @@ class RoomHand:
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
-        wording = text.content(content)
+        wording = validation.parse_content(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
         changed = replace(
@@ -175,7 +173,7 @@ class RoomHand:
         writes.reword(self.tx, changed)
         return no_looser(self.tx, changed)
 
-    def refile(self, memory: Memory, filed: Filed) -> Memory:
+    def refile(self, memory: Memory, filed: Filing) -> Memory:
         return _refile(self.tx, memory, filed, self.retention)
 
     def forget(self, memory: Memory) -> None:
@@ -189,9 +187,9 @@ class RoomHand:
         return memory.owner is None and memory.learned_in == self.chat and not memory.is_turn
 
 
-def _draft(content: str, filed: Filed, *, for_room: bool) -> Draft:
+def _draft(content: str, filed: Filing, *, for_room: bool) -> Draft:
     return Draft(
-        content=text.content(content),
+        content=validation.parse_content(content),
         kind=filed.kind,
         category=filed.category,
         tags=filed.tags,
@@ -207,7 +205,7 @@ def _named(memory: Memory, known: Known | None) -> Memory:
     return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
 
 
-def _refile(w: Writing, memory: Memory, filed: Filed, how: Keeping) -> Memory:
+def _refile(w: Writing, memory: Memory, filed: Filing, how: Keeping) -> Memory:
     """The same words in another section, or ticked. What has a key stays where it is filed."""
     kind, category = memory.kind, memory.category
     if memory.key is None:
@@ -218,7 +216,7 @@ def _refile(w: Writing, memory: Memory, filed: Filed, how: Keeping) -> Memory:
     if kind is not memory.kind:
         changed = replace(changed, expires_at=expiry(kind, w.at, how.ttls))
     changed = replace(changed, updated_at=w.at)
-    writes.change(w, changed, Event.UPDATE, "updated", {"fields": "tags"})
+    writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return changed
 
 

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
-from tacit.model import text
-from tacit.model.filing import SUMMED_UP
-from tacit.model.memory import Memory
-from tacit.model.notes import Head, Link, NoteChange, NoteKind
-from tacit.model.words import State
 from tacit.notes.merge.merging import merged_links
 from tacit.notes.mirror.hands import Hand, Known
 from tacit.notes.mirror.plan import Agreed, Alone, Kept, Line, missing, settle
 from tacit.notes.mirror.reading_back import Outcome, Rules
 from tacit.notes.text.document import Document
 from tacit.notes.text.splices import AddLink, DropLink, SetHead
+from tacit.records import validation
+from tacit.records.memory import Memory, State
+from tacit.records.notes import SESSION_SUMMARY_FILING, Frontmatter, NoteChange, NoteKind, NoteLink
 from tacit.store import notes, writes
 from tacit.store.notes import FileState, NoteRow
 from tacit.store.writes import Writing
@@ -32,8 +30,8 @@ def summary_digest(summary: str) -> str:
     return hashlib.sha256(summary.encode()).hexdigest()
 
 
-def head_of(row: NoteRow, summary: str) -> Head:
-    return Head(
+def head_of(row: NoteRow, summary: str) -> Frontmatter:
+    return Frontmatter(
         created_at=row.created_at,
         updated_at=row.updated_at,
         summary=INDEX_SUMMARY if row.kind is NoteKind.LONG_TERM else summary,
@@ -53,14 +51,16 @@ def summary_of(w: Writing, row: NoteRow) -> Memory | None:
     return memory if memory is not None and memory.state in STANDING else None
 
 
-def keepable(value: str | Link | tuple[str, ...] | None) -> bool:
+def keepable(value: str | NoteLink | tuple[str, ...] | None) -> bool:
     """Whether it may be stored. What may not stays in the file, and is left alone there."""
-    if isinstance(value, Link):
+    if isinstance(value, NoteLink):
         value = (value.text, value.target)
     parts = value if isinstance(value, tuple) else () if value is None else (value,)
     try:
         for part in parts:
-            text.without_secrets("head", text.storable("head", part, limits.LINK_MAX_CHARS))
+            validation.refuse_secrets(
+                "head", validation.check_storable("head", part, limits.LINK_MAX_CHARS)
+            )
     except InvalidInput:
         return False
     return len(parts) <= limits.TAGS_MAX_COUNT
@@ -142,7 +142,7 @@ class HeadReading:
         if state is None:
             at = (self._row.created_at, self._row.updated_at)
             known = Known(id=None, created_at=at[0], updated_at=at[1])
-        memory = self._writer.remember(said, SUMMED_UP, known)
+        memory = self._writer.remember(said, SESSION_SUMMARY_FILING, known)
         self._is(memory)
         self._outcome.versions[memory.id] = (memory.version, None)
         self._record_change("remember", None, said)

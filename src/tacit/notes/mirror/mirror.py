@@ -11,7 +11,6 @@ from threading import RLock
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, StoreBusy, TacitError
-from tacit.model.notes import NoteChange, NotesReport
 from tacit.notes.disk.folder import Folder
 from tacit.notes.mirror import writing_out
 from tacit.notes.mirror.hands import Keeping
@@ -19,6 +18,7 @@ from tacit.notes.mirror.heads import summary_of
 from tacit.notes.mirror.sheets import STRANGE, Options, Tally, prefix
 from tacit.notes.mirror.syncing import Sync
 from tacit.notes.text import names
+from tacit.records.notes import NoteChange, NotesReport
 from tacit.store import notes
 from tacit.store.core import Store
 from tacit.store.traces import Traces

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from tacit import limits
 from tacit.errors import StoreError, TacitError
-from tacit.model.notes import NotesReport
 from tacit.notes.disk.watching import Watcher
 from tacit.notes.mirror.mirror import Mirror
+from tacit.records.notes import NotesReport
 
 _log = logging.getLogger(__name__)
 Listener = Callable[[NotesReport], None]

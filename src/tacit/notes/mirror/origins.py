@@ -5,19 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 
 from tacit.errors import InvalidInput
-from tacit.identity import keys
-from tacit.identity.resolve import Asking, parse
-from tacit.model.chat import Chat, Requester
-from tacit.model.notes import Head, Link, NoteKind, Place
-from tacit.model.words import ChatKind
+from tacit.identity import external_keys
+from tacit.identity.resolution import RawRequest, parse_request
 from tacit.notes.mirror.heads import keepable
 from tacit.notes.text.document import UNDATED
 from tacit.notes.text.names import path_of
+from tacit.records.memory import ChatKind
+from tacit.records.notes import Frontmatter, NoteKind, NoteLink, NoteRef
+from tacit.records.request import Chat, Requester
 from tacit.store.core import Store
 from tacit.store.notes import NoteRow
 
 
-def row_for(place: Place, head: Head, links: tuple[Link, ...], at: datetime) -> NoteRow | None:
+def row_for(
+    place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
+) -> NoteRow | None:
     """The note that a file is, of which the store knows nothing yet. None where nobody can tell
     whose it is."""
     try:
@@ -26,25 +28,29 @@ def row_for(place: Place, head: Head, links: tuple[Link, ...], at: datetime) -> 
         return None
 
 
-def asking_of(store: Store, space: str, row: NoteRow) -> Asking | None:
+def asking_of(store: Store, space: str, row: NoteRow) -> RawRequest | None:
     """The person whose note it is, in their private chat; None where it is a room's."""
     if row.subject is None:
         return None
-    key = row.subject.removeprefix(f"{keys.EXTERNAL}:")
-    asking = parse(Requester(key), Chat.private(row.chat or key))
+    key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    asking = parse_request(Requester(key), Chat.private(row.chat or key))
     alone = store.read(space, asking, lambda _, request: request.private)
     if alone or row.chat in (None, key):
         return asking
-    return parse(Requester(key), Chat.private(key))  # of a chat that is somebody else's by now
+    return parse_request(
+        Requester(key), Chat.private(key)
+    )  # of a chat that is somebody else's by now
 
 
-def _row(place: Place, head: Head, links: tuple[Link, ...], at: datetime) -> NoteRow | None:
+def _row(
+    place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
+) -> NoteRow | None:
     session = place.kind is NoteKind.SESSION
     named = head.session_id if session else None
     subject = head.subject_id if session else place.subject or head.subject_id
     if subject is not None:
-        subject = keys.subject(subject)
-    which = Place(
+        subject = external_keys.parse_subject(subject)
+    which = NoteRef(
         kind=place.kind,
         subject=None if session else subject,
         day=place.day,
@@ -84,16 +90,16 @@ def _kept(value: str | None) -> str | None:
     return value if keepable(value) else None
 
 
-def _chat(head: Head, session: str | None, subject: str | None) -> str | None:
+def _chat(head: Frontmatter, session: str | None, subject: str | None) -> str | None:
     """A session's name begins with its chat; the channel in the head may be one too."""
     for named in (head.channel, (session or "").partition("/")[0]):
         if named and ":" in named:
             try:
-                chat = keys.chat_id(named)
+                chat = external_keys.parse_chat_id(named)
             except InvalidInput:
                 continue
-            kind = keys.kind_by_number(chat)
+            kind = external_keys.infer_chat_kind(chat)
             wanted = ChatKind.PRIVATE if subject is not None else ChatKind.GROUP
             if kind in (None, wanted):
                 return chat
-    return None if subject is None else subject.removeprefix(f"{keys.EXTERNAL}:")
+    return None if subject is None else subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.model import filing
-from tacit.model.memory import Memory
 from tacit.notes.merge.merging import matched
 from tacit.notes.mirror.plan import Agreed, Kept, Line
 from tacit.notes.text.document import Entry
+from tacit.records import notes
+from tacit.records.memory import Memory
 from tacit.store.notes import ItemRow
 
 Shown = tuple[ItemRow, Memory]
@@ -72,7 +72,7 @@ def line_of(entry: Entry, others: Sequence[Entry] = ()) -> Line:
 
 
 def kept_of(row: ItemRow, memory: Memory) -> Kept:
-    done = filing.item_of(memory, row.section).done
+    done = notes.item_from_memory(memory, row.section).done
     return Kept(content=memory.content, version=memory.version, done=done)
 
 
@@ -120,7 +120,10 @@ def _recognised(
                 break
     # Only what had a line before can have lost its id; a copied line has that of another.
     missing = {one[1].id: one for one in left if one[1].id in agreed and one[1].id not in found}
-    old = [filing.item_of(memory, row.section, row.added_on) for row, memory in missing.values()]
+    old = [
+        notes.item_from_memory(memory, row.section, row.added_on)
+        for row, memory in missing.values()
+    ]
     unnamed = [entry for entry in rest if entry.item.id is None]
     if old and unnamed:
         likely = matched(old, [entry.item for entry in unnamed])

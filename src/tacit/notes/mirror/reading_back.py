@@ -9,18 +9,16 @@ from datetime import date
 from functools import partial
 
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
-from tacit.model import filing
-from tacit.model.filing import Filed
-from tacit.model.memory import Memory
-from tacit.model.notes import WITH_BOXES, Item, NoteChange, NoteKind, Section
-from tacit.model.words import State
 from tacit.notes.mirror.hands import Hand, Known, filed_as
 from tacit.notes.mirror.pairing import Loose, Pair, Pairing, Shown, kept_of, line_of, pair
 from tacit.notes.mirror.plan import Agreed, Alone, Whereabouts, bereft, missing, settle
 from tacit.notes.text.document import Document, Entry
 from tacit.notes.text.splices import Add, Drop, Edit, SetItem
-from tacit.store import notes, writes
-from tacit.store.notes import ItemRow, NoteRow
+from tacit.records import notes
+from tacit.records.memory import Memory, State
+from tacit.records.notes import CHECKBOX_SECTIONS, Filing, NoteChange, NoteItem, NoteKind, Section
+from tacit.store import writes
+from tacit.store.notes import ItemRow, NoteRow, drop_item, paths_of, put_item, tombstoned
 from tacit.store.writes import Writing
 
 _SUCCEEDED = -1  # the version of what another memory took the place of
@@ -131,12 +129,12 @@ class Reading:
         dated = entry.item.added if touched and entry.item.added else row.added_on
         if memory.id != row.memory_id or section is not row.section or dated != row.added_on:
             position = row.position if memory.id != row.memory_id else None
-            notes.put_item(self._tx, self._row.path, memory.id, section, position, dated)
-        done = found.done if section in WITH_BOXES else None
+            put_item(self._tx, self._row.path, memory.id, section, position, dated)
+        done = found.done if section in CHECKBOX_SECTIONS else None
         # A person who took the day off a line does not want it back.
         day = entry.item.added if entry.item.id is not None else dated
         self._set_item(
-            entry, Item(section=section, content=found.content, done=done, added=day), memory
+            entry, NoteItem(section=section, content=found.content, done=done, added=day), memory
         )
 
     def _update_memory(
@@ -146,11 +144,15 @@ class Reading:
         if content != memory.content:
             memory = self._writer.reword(memory, content)
             self._record_change("update", was.content, content)
-        filed = Filed(memory.kind, memory.category, filing.tags_of(section, done, memory.tags))
+        filed = Filing(memory.kind, memory.category, notes.tags_of_item(section, done, memory.tags))
         if section is not one.row.section:
-            plain = filing.filed(section)
-            tags = [tag for tag in memory.tags if tag not in filing.filed(one.row.section).tags]
-            filed = plain._replace(tags=filing.tags_of(section, done, tags))
+            plain = notes.filing_of_section(section)
+            tags = [
+                tag
+                for tag in memory.tags
+                if tag not in notes.filing_of_section(one.row.section).tags
+            ]
+            filed = plain._replace(tags=notes.tags_of_item(section, done, tags))
         if (memory.kind, memory.category, memory.tags) != tuple(filed):
             memory = self._writer.refile(memory, filed)
             if done != was.done and done is not None:
@@ -179,7 +181,7 @@ class Reading:
             return None, Whereabouts.FOREIGN
         memory = writes.held(self._tx, id)
         if memory is None:
-            erased = notes.tombstoned(self._tx, id)
+            erased = tombstoned(self._tx, id)
             return None, Whereabouts.ERASED if erased else Whereabouts.UNKNOWN
         if not self._writer.may_restore(memory):
             return None, Whereabouts.FOREIGN
@@ -195,11 +197,11 @@ class Reading:
             memory = self._writer.restore(memory)
         day = self._added_on(item)
         row = ItemRow(memory_id=memory.id, section=item.section, position=0, added_on=day)
-        done = item.done if item.section in WITH_BOXES else None
+        done = item.done if item.section in CHECKBOX_SECTIONS else None
         memory = self._update_memory(
             Pair(entry=entry, row=row, memory=memory), item.content, done, item.section
         )
-        notes.put_item(self._tx, self._row.path, memory.id, item.section, None, day)
+        put_item(self._tx, self._row.path, memory.id, item.section, None, day)
         if where is Whereabouts.FORGOTTEN:
             self._record_change("restore", None, item.content)
         self._set_item(entry, item, memory)
@@ -211,19 +213,19 @@ class Reading:
             at = (self._row.created_at, self._row.updated_at)
             known = Known(id=id, created_at=at[0], updated_at=at[1])
         memory = self._writer.remember(item.content, filed_as(item), known)
-        notes.put_item(self._tx, self._row.path, memory.id, item.section, None, item.added)
+        put_item(self._tx, self._row.path, memory.id, item.section, None, item.added)
         self._record_change("remember", None, item.content)
         self._set_item(entry, item, memory)
 
     def _apply_missing(self, row: ItemRow, memory: Memory) -> None:
         before = self._agreed.get(memory.id)
         if self._rules.restore_lines or missing(before, kept_of(row, memory)) is Alone.ADD:
-            item = filing.item_of(memory, row.section, row.added_on)
+            item = notes.item_from_memory(memory, row.section, row.added_on)
             self.outcome.edits.append(Add(item=item, after=self._previous_entry(row)))
             self._record_version(memory, item.done)
             self._record_change("add", None, memory.content)
         elif memory.id in self._rules.elsewhere or self._is_in_other_note(memory.id):
-            notes.drop_item(self._tx, self._row.path, memory.id)
+            drop_item(self._tx, self._row.path, memory.id)
         elif self._rules.forget:
             self._writer.forget(memory)
             self._record_change("forget", memory.content)
@@ -234,9 +236,7 @@ class Reading:
 
     def _is_in_other_note(self, id: str) -> bool:
         """Out of this note it is not out of mind."""
-        return bool(
-            notes.paths_of(self._tx.connection, self._tx.space, [id])[id] - {self._row.path}
-        )
+        return bool(paths_of(self._tx.connection, self._tx.space, [id])[id] - {self._row.path})
 
     def _previous_entry(self, row: ItemRow) -> Entry | None:
         """The line that it comes after: the nearest one before it in its section."""
@@ -274,12 +274,12 @@ class Reading:
             seen.add(id)
         return ""
 
-    def _added_on(self, item: Item) -> date | None:
+    def _added_on(self, item: NoteItem) -> date | None:
         if self._row.kind is not NoteKind.LONG_TERM:
             return None
         return item.added or self._tx.at.date()
 
-    def _set_item(self, entry: Entry, item: Item, memory: Memory) -> None:
+    def _set_item(self, entry: Entry, item: NoteItem, memory: Memory) -> None:
         wanted = replace(item, id=memory.id, conflict=False)
         if wanted != entry.item:
             self.outcome.edits.append(SetItem(entry=entry, item=wanted))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.model.notes import NoteChange, NoteKind
 from tacit.notes.mirror import writing_out
 from tacit.notes.mirror.hands import Hand
 from tacit.notes.mirror.heads import HeadReading, summary_of
@@ -13,6 +12,7 @@ from tacit.notes.mirror.sheets import STRANGE
 from tacit.notes.mirror.writing_out import agreed_of, state_of
 from tacit.notes.text.document import Document
 from tacit.notes.text.layout import layout_of
+from tacit.records.notes import NoteChange, NoteKind
 from tacit.store import notes, writes
 from tacit.store.notes import FileState, NoteRow, Rows
 from tacit.store.writes import Writing

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import NoteChange, NoteKind, NoteProblem, NotesReport, Place
 from tacit.notes.disk.folder import Read
 from tacit.notes.mirror.writing_out import digest_of
 from tacit.notes.text import names
 from tacit.notes.text.document import Document, parse
+from tacit.records.notes import NoteChange, NoteKind, NoteProblem, NoteRef, NotesReport
 from tacit.store.notes import FileState, NoteRow
 
 STRANGE = "unknown_folder"  # lines of another database, in a folder that was never mirrored
@@ -37,7 +37,7 @@ class Sheet:
     """One note: its file, what is known of that, and its row."""
 
     path: str
-    place: Place
+    place: NoteRef
     file: Read | None
     state: FileState | None
     row: NoteRow | None
@@ -99,7 +99,7 @@ class Tally:
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
 def prefix(space: str) -> str:
     """Of the folder's tree, the part that a space has."""
-    somewhere = Place(kind=NoteKind.LONG_TERM, subject="acct:0")
+    somewhere = NoteRef(kind=NoteKind.LONG_TERM, subject="acct:0")
     return names.path_of(somewhere, space).removesuffix(names.path_of(somewhere))
 
 

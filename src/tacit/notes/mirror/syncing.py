@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, NoteOutside, NoteUnreadable
-from tacit.model.notes import NoteChange, NoteKind, NoteProblem
 from tacit.notes.disk.folder import Folder, Read
 from tacit.notes.mirror import writing_out
 from tacit.notes.mirror.hands import OPERATOR, Hand, Keeping, OwnHand, RoomHand
@@ -23,6 +22,7 @@ from tacit.notes.mirror.weighing import weigh
 from tacit.notes.mirror.writing_out import digest_of, state_of, told_of
 from tacit.notes.text import names
 from tacit.notes.text.document import Document, parse
+from tacit.records.notes import NoteChange, NoteKind, NoteProblem
 from tacit.store import notes
 from tacit.store.core import Store
 from tacit.store.notes import FileState, NoteRow

@@ -11,9 +11,6 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from tacit.errors import SecretRefused
-from tacit.model import filing, text
-from tacit.model.memory import Memory
-from tacit.model.notes import SECTIONS_OF, Note, NoteKind, Place, Progress, Section
 from tacit.notes.mirror.heads import OTHER_SUMMARY, head_of, summary_digest
 from tacit.notes.mirror.pairing import Shown
 from tacit.notes.mirror.plan import Agreed
@@ -21,8 +18,10 @@ from tacit.notes.mirror.reading_back import Outcome
 from tacit.notes.text.document import UNDATED, Document, parse, render
 from tacit.notes.text.layout import layout_of, with_ids
 from tacit.notes.text.splices import Edit, SetHead, revise
-from tacit.store import notes
-from tacit.store.notes import FileState, LineState, NoteRow
+from tacit.records import notes, validation
+from tacit.records.memory import Memory
+from tacit.records.notes import SECTIONS_BY_KIND, Note, NoteKind, NoteRef, Section, TaskProgress
+from tacit.store.notes import FileState, LineState, NoteRow, head, put_item
 from tacit.store.tables import memory_versions
 from tacit.store.writes import Writing
 
@@ -34,9 +33,9 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def place_of(row: NoteRow) -> Place:
+def place_of(row: NoteRow) -> NoteRef:
     name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
-    return Place(kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name)
+    return NoteRef(kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name)
 
 
 def updated_at(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> datetime:
@@ -47,7 +46,7 @@ def updated_at(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> 
 
 def note_of(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> Note:
     """All of it, in the order of its sections."""
-    order = {section: at for at, section in enumerate(SECTIONS_OF[row.kind])}
+    order = {section: at for at, section in enumerate(SECTIONS_BY_KIND[row.kind])}
     placed = sorted(shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
     long_term = row.kind is NoteKind.LONG_TERM
     head = head_of(row, summary.content if summary is not None else "")
@@ -55,7 +54,7 @@ def note_of(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> Not
         place=place_of(row),
         head=replace(head, updated_at=updated_at(row, shown, summary)),
         items=tuple(
-            filing.item_of(memory, item.section, item.added_on if long_term else None)
+            notes.item_from_memory(memory, item.section, item.added_on if long_term else None)
             for item, memory in placed
         ),
         links=row.links,
@@ -72,7 +71,8 @@ def whole(row: NoteRow, shown: Sequence[Shown], summary: Memory | None) -> bytes
 def laid_out(layout: str, shown: Sequence[Shown]) -> bytes:
     """A page as it was written, with the ids of its memories."""
     return with_ids(
-        layout, [(row.position, filing.item_of(memory, row.section)) for row, memory in shown]
+        layout,
+        [(row.position, notes.item_from_memory(memory, row.section)) for row, memory in shown],
     )
 
 
@@ -135,7 +135,10 @@ def told_of(shown: Sequence[Shown], summary: Memory | None) -> Outcome:
     """Of a file that was just written whole."""
     outcome = Outcome()
     for row, memory in shown:
-        outcome.versions[memory.id] = (memory.version, filing.item_of(memory, row.section).done)
+        outcome.versions[memory.id] = (
+            memory.version,
+            notes.item_from_memory(memory, row.section).done,
+        )
     if summary is not None:
         outcome.versions[summary.id] = (summary.version, None)
     return outcome
@@ -170,13 +173,13 @@ def _problems(document: Document, outcome: Outcome) -> list[str]:
     return [problem for problem, there in found.items() if there]
 
 
-def _progress(document: Document, section: Section) -> Progress:
+def _progress(document: Document, section: Section) -> TaskProgress:
     boxes = [
         entry.item.done
         for entry in document.entries
         if entry.item.section is section and not entry.item.conflict
     ]
-    return Progress(done=sum(map(bool, boxes)), total=len(boxes))
+    return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 
 def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
@@ -185,17 +188,17 @@ def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -
     document = parse(data, row.kind)
     layout: str | None = layout_of(document)
     try:
-        text.without_secrets("layout", layout or "")
+        validation.refuse_secrets("layout", layout or "")
     except SecretRefused:
         layout = None
     if layout != row.layout:
-        notes.head(w, row.path, layout=layout)
+        head(w, row.path, layout=layout)
     place = {item.memory_id: item for item, _ in shown}
     moved = False
     for position, entry in enumerate(document.entries):
         item = place.get(entry.item.id or "")
         if item is not None and item.position != position and not entry.item.conflict:
-            notes.put_item(w, row.path, item.memory_id, item.section, position)
+            put_item(w, row.path, item.memory_id, item.section, position)
             moved = True
     return moved or layout != row.layout
 
@@ -215,5 +218,5 @@ def reorder(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bo
         return False
     for position, id in enumerate(order):
         item = place[id or ""]
-        notes.put_item(w, row.path, item.memory_id, item.section, position, item.added_on)
+        put_item(w, row.path, item.memory_id, item.section, position, item.added_on)
     return True

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import product
 
-from tacit.model.notes import Item
+from tacit.records.notes import NoteItem
 
 _ALIKE_MIN = 0.4  # of the words; with less in common it is another thing that took the place
 _COMPARED_MAX_COUNT = 10_000  # pairs of lines, each with each; beyond, in their order alone
@@ -19,15 +19,15 @@ _COMPARED_WORDS_MAX_COUNT = 2_000_000  # pairs of their words, which are as many
 _WORDS_COUNT = 60  # of a line that are compared
 
 
-def changed_at_least(old: Sequence[Item], new: Sequence[Item]) -> int:
+def changed_at_least(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> int:
     """How many lines are new, or gone, by their words alone: quickly, before they are aligned."""
     before, after = Counter(map(_words, old)), Counter(map(_words, new))
     return max((after - before).total(), (before - after).total())
 
 
-def aligned(old: Sequence[Item], new: Sequence[Item]) -> list[Item | None]:
+def aligned(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteItem | None]:
     """For each of the new ones the old one that it is, if it is one. None is given twice."""
-    found: list[Item | None] = [None] * len(new)
+    found: list[NoteItem | None] = [None] * len(new)
     before, after = [_words(item) for item in old], [_words(item) for item in new]
     blocks: list[tuple[range, range]] = []
     for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -58,9 +58,9 @@ def aligned(old: Sequence[Item], new: Sequence[Item]) -> list[Item | None]:
 def _edited(
     gone: list[int],
     come: list[int],
-    old: Sequence[Item],
-    new: Sequence[Item],
-    found: list[Item | None],
+    old: Sequence[NoteItem],
+    new: Sequence[NoteItem],
+    found: list[NoteItem | None],
 ) -> None:
     """Of what was replaced at one place, the most alike first."""
     before = {one: _first_words(old[one]) for one in gone}
@@ -84,7 +84,7 @@ def _edited(
             used.add(a)
 
 
-def _first_words(item: Item) -> list[str]:
+def _first_words(item: NoteItem) -> list[str]:
     return item.content[:2_000].casefold().split()[:_WORDS_COUNT]
 
 
@@ -92,6 +92,6 @@ def _likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def _words(item: Item) -> tuple[str, str]:
+def _words(item: NoteItem) -> tuple[str, str]:
     """Ticked or not, it is the same task."""
     return item.section.value, " ".join(item.content.split())

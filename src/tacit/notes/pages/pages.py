@@ -11,11 +11,7 @@ from dataclasses import dataclass, replace
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NoteMoved, NotFound
-from tacit.identity.keys import channel_of
-from tacit.model import text
-from tacit.model.filing import filed, item_of
-from tacit.model.notes import HEADINGS, SECTIONS_OF, Item, NoteKind, Place, Section
-from tacit.model.words import ChatKind
+from tacit.identity.external_keys import channel_of_chat
 from tacit.notes.mirror.hands import Keeping
 from tacit.notes.mirror.pairing import Shown
 from tacit.notes.mirror.plan import Agreed
@@ -30,7 +26,19 @@ from tacit.notes.text.document import Document, digest_of, parse
 from tacit.notes.text.layout import furniture, layout_of
 from tacit.notes.text.names import path_of
 from tacit.notes.text.splices import SetItem, revise
-from tacit.screening.instructions import suspicious
+from tacit.records import validation
+from tacit.records.memory import ChatKind
+from tacit.records.notes import (
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    NoteItem,
+    NoteKind,
+    NoteRef,
+    Section,
+    filing_of_section,
+    item_from_memory,
+)
+from tacit.screening.instructions import find_instruction
 from tacit.store import notes, writes
 from tacit.store.notes import NoteRow
 from tacit.store.writes import Writing
@@ -103,7 +111,7 @@ class Pen:
             self._check_free(to, one.path.path)
             for row in one.rows:
                 assert row.subject is not None
-                path = path_of(Place(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
+                path = path_of(NoteRef(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
                 if notes.get(self.tx.connection, self.tx.space, path) is not None:
                     notes.remove(self.tx, path)  # of one that was deleted
                 notes.rename(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
@@ -135,17 +143,17 @@ class Pen:
         if spot.kind is NoteKind.SESSION:
             if session is None or spot.path != session.path:
                 raise NotFound("file")
-            place = Place(kind=NoteKind.SESSION, day=session.day, session=session.name)
+            place = NoteRef(kind=NoteKind.SESSION, day=session.day, session=session.name)
         elif not request.private:
             where = "" if session is None else f"; write to {session.path}"
             raise InvalidInput("path", f"only sessions are kept here{where}")
         else:
             if spot.kind is NoteKind.PAGE:
-                self.may_file(filed(Section.PAGE).category)
+                self.may_file(filing_of_section(Section.PAGE).category)
             self._check_free(spot)
             name = spot.path if spot.kind is NoteKind.PAGE else None
             assert spot.kind is not None
-            place = Place(kind=spot.kind, subject=request.subject, name=name)
+            place = NoteRef(kind=spot.kind, subject=request.subject, name=name)
         room, of_a_day = request.kind is ChatKind.GROUP, place.day is not None
         row = NoteRow(
             path=path_of(place),
@@ -156,7 +164,7 @@ class Pen:
             chat=request.chat,
             chat_kind=request.kind,
             thread=self.thread if of_a_day else None,
-            source=channel_of(request.chat) if of_a_day else None,
+            source=channel_of_chat(request.chat) if of_a_day else None,
             channel=request.chat if of_a_day else None,
             created_at=w.at,
             updated_at=w.at,
@@ -190,15 +198,15 @@ class Pen:
         if document.links and row.chat_kind is ChatKind.GROUP:
             raise InvalidInput("text", "links are not kept in a group's note; write what they say")
         shown = [] if found is None else found.shown
-        old = [item_of(memory, item.section, item.added_on) for item, memory in shown]
+        old = [item_from_memory(memory, item.section, item.added_on) for item, memory in shown]
         for item in document.items:
-            text.storable("content", item.content, limits.CONTENT_MAX_CHARS)
+            validation.check_storable("content", item.content, limits.CONTENT_MAX_CHARS)
         _check_changes(changed_at_least(old, document.items))
         known = aligned(old, document.items)
         _check_changes(_changed(old, document.items, known))
         for item, before in zip(document.items, known, strict=True):
             if before is None or before.section is not item.section:
-                self.may_file(filed(item.section).category)
+                self.may_file(filing_of_section(item.section).category)
         named = parse(revise(document, _named(document, known)), row.kind)
         hand = ViewHand(self.tx, self.retention, self.agent)
         try:
@@ -215,7 +223,7 @@ class Pen:
             changes["links"] = document.links
         notes.head(self.tx, row.path, **changes)
 
-    def _save_order(self, row: NoteRow, items: Sequence[Item]) -> dict[str, int]:
+    def _save_order(self, row: NoteRow, items: Sequence[NoteItem]) -> dict[str, int]:
         """Positions as they stand in the text. They share the places that they had: what stands
         between them and is not shown here stays where it is, and nothing tells of it."""
         had = {
@@ -236,7 +244,7 @@ class Pen:
         return places
 
 
-def _named(document: Document, known: Sequence[Item | None]) -> list[SetItem]:
+def _named(document: Document, known: Sequence[NoteItem | None]) -> list[SetItem]:
     """Each line with the id of the memory that it is, and with no other."""
     return [
         SetItem(entry=entry, item=wanted)
@@ -246,7 +254,9 @@ def _named(document: Document, known: Sequence[Item | None]) -> list[SetItem]:
     ]
 
 
-def _changed(old: Sequence[Item], items: Sequence[Item], known: Sequence[Item | None]) -> int:
+def _changed(
+    old: Sequence[NoteItem], items: Sequence[NoteItem], known: Sequence[NoteItem | None]
+) -> int:
     """Lines that are new, worded otherwise, or gone."""
     come = sum(
         before is None or (before.content, before.section) != (item.content, item.section)
@@ -264,7 +274,7 @@ def _check_changes(count: int) -> None:
 
 def _agreed(shown: Sequence[Shown]) -> dict[str, Agreed]:
     """What was read is what both sides say."""
-    items = ((memory, item_of(memory, row.section, row.added_on)) for row, memory in shown)
+    items = ((memory, item_from_memory(memory, row.section, row.added_on)) for row, memory in shown)
     return {
         memory.id: Agreed(
             digest=digest_of(item), version=memory.version, done=item.done, content=item.content
@@ -277,8 +287,8 @@ def _screen(before: str, said: str) -> None:
     """Only what is new: an older line may say what people may say and a model may not."""
     seen = set(before.split("\n"))
     fresh = "\n".join(line for line in said.split("\n") if line not in seen)
-    text.without_secrets("text", fresh)
-    if suspicious(fresh) is not None:
+    validation.refuse_secrets("text", fresh)
+    if find_instruction(fresh) is not None:
         raise InvalidInput("text", "reads like an instruction to the agent; write down facts alone")
 
 
@@ -290,7 +300,7 @@ def _check_form(spot: Spot, document: Document, before: str, said: str) -> None:
     if spot.kind is NoteKind.PAGE:
         return
     assert spot.kind is not None
-    headings = [f"## {HEADINGS[section]}" for section in SECTIONS_OF[spot.kind]]
+    headings = [f"## {SECTION_HEADINGS[section]}" for section in SECTIONS_BY_KIND[spot.kind]]
     usual = {*headings, *_TITLES, *(line.strip() for line in before.split("\n"))}
     if spot.kind is NoteKind.SESSION:
         usual.add(f"# {spot.path.split('/')[0]} Short-Term Memory")
@@ -305,7 +315,7 @@ def _check_form(spot: Spot, document: Document, before: str, said: str) -> None:
         _check_size(document.items)
 
 
-def _check_size(items: Sequence[Item]) -> None:
+def _check_size(items: Sequence[NoteItem]) -> None:
     count, chars = limits.LONG_TERM_ITEMS_MAX_COUNT, limits.LONG_TERM_MAX_CHARS
     if len(items) > count or sum(len(item.content) for item in items) > chars:
         raise InvalidInput(

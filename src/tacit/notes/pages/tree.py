@@ -14,15 +14,13 @@ from datetime import date
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.model.filing import item_of
-from tacit.model.memory import Memory
-from tacit.model.notes import Head, Link, Note, NoteKind, Place
-from tacit.model.request import Request
-from tacit.model.words import ChatKind
 from tacit.notes.pages.virtual import Spot, name_of
 from tacit.notes.text.document import UNDATED, render
 from tacit.notes.text.layout import laid_out
 from tacit.notes.text.wording import without_ids
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.notes import Frontmatter, Note, NoteKind, NoteLink, NoteRef, item_from_memory
+from tacit.records.request import Request
 from tacit.store import notes
 from tacit.store.audiences import Audiences
 from tacit.store.notes import NoteRow, Rows
@@ -118,15 +116,17 @@ class Tree:
     def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, Rows]) -> str:
         first = rows[0]
         items = [
-            (_APART * n + item.position, item_of(memory, item.section, item.added_on))
+            (_APART * n + item.position, item_from_memory(memory, item.section, item.added_on))
             for n, row in enumerate(rows)
             for item, memory in heard[row.path]
         ]
         if first.kind is NoteKind.PAGE:
             return laid_out(first.layout or "", items)
         # The head of a file has ids of people and times of what is hidden: it is not shown.
-        place = Place(kind=first.kind, subject=first.subject, day=first.day, session=first.session)
-        head = Head(created_at=UNDATED, updated_at=UNDATED)
+        place = NoteRef(
+            kind=first.kind, subject=first.subject, day=first.day, session=first.session
+        )
+        head = Frontmatter(created_at=UNDATED, updated_at=UNDATED)
         whole = render(
             Note(
                 place=place,
@@ -137,7 +137,7 @@ class Tree:
         )
         return without_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
 
-    def _visible_links(self, row: NoteRow) -> tuple[Link, ...]:
+    def _visible_links(self, row: NoteRow) -> tuple[NoteLink, ...]:
         """No rule judges links: they are told to the person whose note it is."""
         own = row.chat_kind is not ChatKind.GROUP and self.request.private
         return row.links if own else ()

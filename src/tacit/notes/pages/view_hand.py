@@ -9,18 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tacit import limits
-from tacit.disclosure.change import Act, may_change
 from tacit.errors import InvalidInput, NotFound
 from tacit.learn import remember as learning
 from tacit.learn.asking import refuse_profile
 from tacit.learn.compose import stricter
-from tacit.model import text
-from tacit.model.draft import Draft
-from tacit.model.filing import Filed
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Sensitivity
 from tacit.notes.mirror.hands import Known, OwnHand, sensitivity_of
+from tacit.policy.permissions import ChangeAction, may_change
 from tacit.recall.names import Names
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, Memory, Sensitivity
+from tacit.records.notes import Filing
 from tacit.store import people, writes
 
 
@@ -29,10 +28,10 @@ class ViewHand(OwnHand):
     agent: str | None = None
     _names: list[Names] = field(default_factory=list)
 
-    def remember(self, content: str, filed: Filed, known: Known | None = None) -> Memory:
+    def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
         """Always as something new: a model knows of no ids."""
         assert known is None
-        said, room = text.content(content), self.tx.request.kind is ChatKind.GROUP
+        said, room = validation.parse_content(content), self.tx.request.kind is ChatKind.GROUP
         if room:
             _check_open(said)
         asked = Draft(
@@ -61,10 +60,10 @@ class ViewHand(OwnHand):
             memory.subjects
         ):
             return OwnHand.reword(self, memory, content)
-        if may_change(Act.UPDATE, self.tx.request, memory) is None:
+        if may_change(ChangeAction.UPDATE, self.tx.request, memory) is None:
             raise NotFound
         # Words of a room about other people reach others: another memory.
-        new = self.remember(content, Filed(memory.kind, memory.category, memory.tags))
+        new = self.remember(content, Filing(memory.kind, memory.category, memory.tags))
         learning.give_way(self.tx, memory, new.id)
         return new
 

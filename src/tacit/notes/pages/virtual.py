@@ -12,10 +12,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from tacit.errors import InvalidInput, NoteOutside
-from tacit.model import text
-from tacit.model.notes import NoteKind, Place
 from tacit.notes.disk import safe_paths
 from tacit.notes.text.names import INDEX, PAGE_SUFFIXES, page_name, path_of, place_of
+from tacit.records import validation
+from tacit.records.notes import NoteKind, NoteRef
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -33,7 +33,7 @@ class Spot:
             return [self.path]
         name = self.path if self.kind is NoteKind.PAGE else None
         return [
-            path_of(Place(kind=self.kind or NoteKind.PAGE, subject=subject, name=name))
+            path_of(NoteRef(kind=self.kind or NoteKind.PAGE, subject=subject, name=name))
             for subject in sorted(subjects)
         ]
 
@@ -89,7 +89,7 @@ def _names(path: object) -> tuple[str, ...]:
         # What somebody decodes, or writes more simply, must not become another path then.
         if any(char in plain for char in "/\\%") or plain.startswith("."):
             raise NoteOutside("a name holds one of / \\ % or begins with a dot; use another")
-    text.without_secrets("path", "/".join(names))
+    validation.refuse_secrets("path", "/".join(names))
     return names
 
 

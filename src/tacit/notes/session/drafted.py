@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tacit.model.notes import Item, Section, SessionDraft, TaskDraft, TopicDraft
 from tacit.notes.merge.merging import TOPIC, distinct, merged_links
+from tacit.records.notes import NoteItem, Section, SessionDraft, TaskDraft, TopicDraft
 from tacit.screening import secrets
-from tacit.screening.instructions import suspicious
+from tacit.screening.instructions import find_instruction
 
 
 def screened(draft: SessionDraft) -> SessionDraft:
@@ -39,15 +39,15 @@ def screened(draft: SessionDraft) -> SessionDraft:
     )
 
 
-def items_of(draft: SessionDraft) -> tuple[Item, ...]:
+def items_of(draft: SessionDraft) -> tuple[NoteItem, ...]:
     """A draft as the items of a session's note, each once. Summary and links are no items."""
-    items = [Item(section=Section.SUMMARY, content=_told(one)) for one in draft.topics]
-    items += [Item(section=Section.FACTS, content=one) for one in draft.facts]
+    items = [NoteItem(section=Section.SUMMARY, content=_told(one)) for one in draft.topics]
+    items += [NoteItem(section=Section.FACTS, content=one) for one in draft.facts]
     for section, tasks in (
         (Section.TASKS, draft.tasks),
         (Section.FOLLOW_UPS, draft.follow_ups),
     ):
-        items += [Item(section=section, content=one.text, done=one.done) for one in tasks]
+        items += [NoteItem(section=section, content=one.text, done=one.done) for one in tasks]
     return distinct([one for one in items if one.content.strip()])
 
 
@@ -65,7 +65,7 @@ def _told(topic: TopicDraft) -> str:
 def _fit(text: str) -> str:
     """On one line; empty where it must not stand in a note."""
     line = " ".join(text.split())
-    return "" if suspicious(line) or secrets.screen(line) else line
+    return "" if find_instruction(line) or secrets.find_secret(line) else line
 
 
 def _fit_lines(text: str) -> list[str]:

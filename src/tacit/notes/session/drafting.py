@@ -10,20 +10,20 @@ from datetime import datetime
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.language.budget import Budget
-from tacit.language.port import LanguageModel
 from tacit.learn.claim_sense import denies
 from tacit.learn.reading.tongue import Tongue
 from tacit.lifecycle.concluded import refused, touches_on
-from tacit.model.message import Role, Said
-from tacit.model.notes import SessionDraft, TaskDraft, TopicDraft
-from tacit.model.terms import terms
-from tacit.model.text import display
-from tacit.model.words import Sensitivity
+from tacit.llm.budget import Budget
+from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge import similar
 from tacit.notes.session.drafted import items_of, screened
 from tacit.notes.session.drafting_rules import draft_by_rules, few, moment, shareable
 from tacit.prompt.fence import clip, inert
+from tacit.records.conversation import ParsedMessage, Role
+from tacit.records.memory import Sensitivity
+from tacit.records.notes import SessionDraft, TaskDraft, TopicDraft
+from tacit.records.text import split_terms
+from tacit.records.validation import clean_display_name
 
 __all__ = ["draft_by_model", "draft_by_rules", "items_of", "screened"]
 
@@ -83,7 +83,7 @@ class Drafted:
 def draft_by_model(
     model: LanguageModel | None,
     budget: Budget | None,
-    messages: Sequence[Said],
+    messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
     tongue: Tongue,
@@ -96,7 +96,9 @@ def draft_by_model(
     if model is None or not any(one.role is Role.USER for one in heard):
         return plain
     open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    look = _look(heard, display(speaker) or tongue.texts["nobody"], said_at, tongue, open_ones)
+    look = _look(
+        heard, clean_display_name(speaker) or tongue.texts["nobody"], said_at, tongue, open_ones
+    )
     try:
         answer = model.ask(_INSTRUCTIONS, look.material, Drafted, budget=budget)
     except LanguageFailed as failed:
@@ -107,7 +109,7 @@ def draft_by_model(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    heard: Sequence[Said]
+    heard: Sequence[ParsedMessage]
     speaker: str
     said_at: datetime
     tongue: Tongue
@@ -183,15 +185,21 @@ class _Look:
         """Whether it has a name that nobody said, letter by letter."""
         if self.tongue.texts["names"] != "capital":
             return False
-        known = {*terms(self.text), *terms(self.speaker)}
-        return any(word not in known for one in similar.gist(line).names for word in terms(one))
+        known = {*split_terms(self.text), *split_terms(self.speaker)}
+        return any(
+            word not in known for one in similar.gist(line).names for word in split_terms(one)
+        )
 
     def _find_telling_words(self, text: str) -> frozenset[str]:
         return similar.keywords(text, self.tongue) - similar.keywords(self.speaker, self.tongue)
 
 
 def _look(
-    heard: Sequence[Said], speaker: str, said_at: datetime, tongue: Tongue, tasks: Sequence[str]
+    heard: Sequence[ParsedMessage],
+    speaker: str,
+    said_at: datetime,
+    tongue: Tongue,
+    tasks: Sequence[str],
 ) -> _Look:
     """With the end of a conversation that is too long, which says what came of it."""
     head = [f"(conversation of {inert(speaker)} on {moment(said_at)})"]

@@ -16,13 +16,13 @@ from tacit.learn.reading import rules
 from tacit.learn.reading.holds import read_holds
 from tacit.learn.reading.sentences import squeezed
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.message import Role, Said, read_of
-from tacit.model.notes import Link, SessionDraft, TaskDraft, TopicDraft
-from tacit.model.words import Kind, Sensitivity
 from tacit.notes.merge.merging import merged_links
 from tacit.notes.merge.tasks import duties, finishes, happened
+from tacit.records.conversation import ParsedMessage, Role, select_last_messages
+from tacit.records.memory import Kind, Sensitivity
+from tacit.records.notes import NoteLink, SessionDraft, TaskDraft, TopicDraft
 from tacit.screening import secrets
-from tacit.screening.instructions import suspicious
+from tacit.screening.instructions import find_instruction
 
 T = TypeVar("T")
 _SUMMARY_MAX_COUNT = 3  # things that a summary by rules tells of
@@ -35,7 +35,7 @@ _OF_THE_DAY = frozenset({Kind.CONTEXT, Kind.KNOWLEDGE, Kind.OBSERVATION})
 
 
 def draft_by_rules(
-    messages: Sequence[Said],
+    messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
     tongue: Tongue,
@@ -44,7 +44,7 @@ def draft_by_rules(
     """What the messages state, without a model: facts, tasks, links, and which of the open tasks
     they say are done. A message without a name is the speaker's. Empty where nothing is said."""
     heard = shareable(messages, tongue)
-    stated: list[tuple[Said, Statement]] = []
+    stated: list[tuple[ParsedMessage, Statement]] = []
     owed: list[str] = []
     for said in (one for one in heard if one.role is Role.USER):
         who, at = said.name or speaker, said.at or said_at
@@ -77,12 +77,12 @@ def draft_by_rules(
     )
 
 
-def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
+def shareable(messages: Sequence[ParsedMessage], tongue: Tongue) -> list[ParsedMessage]:
     """What a note may draw on: notes are read by others, so nothing that is to stay between a few,
     with the answers to it; nothing that reads like an instruction, and no secret. Of a long
     conversation, the end."""
-    kept: list[Said] = []
-    last = read_of(messages)
+    kept: list[ParsedMessage] = []
+    last = select_last_messages(messages)
     hushed = len(messages) > len(last)  # until somebody speaks again
     for one in last:
         said = replace(one, content=squeezed(one.content))
@@ -92,7 +92,11 @@ def shareable(messages: Sequence[Said], tongue: Tongue) -> list[Said]:
             hushed = read_holds(said.content).guarded
             if hushed and not rules.extract(said.content, "", said.at or _ANY_DAY, tongue):
                 _unsay(kept)  # "ok, but keep that between us" speaks of what was said before
-        if not hushed and not suspicious(said.content) and not secrets.screen(said.content):
+        if (
+            not hushed
+            and not find_instruction(said.content)
+            and not secrets.find_secret(said.content)
+        ):
             kept.append(said)
     return kept
 
@@ -101,7 +105,7 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M %Z}".strip()
 
 
-def _unsay(kept: list[Said]) -> None:
+def _unsay(kept: list[ParsedMessage]) -> None:
     """The last message of a person, and what was answered to it."""
     while kept and kept[-1].role is not Role.USER:
         kept.pop()
@@ -132,7 +136,11 @@ def _summary(lines: Sequence[Statement]) -> str:
 
 
 def _done(
-    tasks: Sequence[str], heard: Sequence[Said], speaker: str, said_at: datetime, tongue: Tongue
+    tasks: Sequence[str],
+    heard: Sequence[ParsedMessage],
+    speaker: str,
+    said_at: datetime,
+    tongue: Tongue,
 ) -> list[str]:
     """Those of the tasks that the speaker says are done."""
     own = [one for one in heard if one.role is Role.USER and one.name is None] if tasks else []
@@ -144,9 +152,9 @@ def _done(
     ]
 
 
-def _links(heard: Sequence[Said]) -> tuple[Link, ...]:
+def _links(heard: Sequence[ParsedMessage]) -> tuple[NoteLink, ...]:
     targets = (match.rstrip(_URL_ENDS) for said in heard for match in _URL.findall(said.content))
-    return merged_links((), [Link(text=_named(one), target=one) for one in targets])
+    return merged_links((), [NoteLink(text=_named(one), target=one) for one in targets])
 
 
 def _named(target: str) -> str:

@@ -7,25 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tacit import limits
-from tacit.disclosure.change import Act, Standing, may_change
-from tacit.identity.keys import channel_of
+from tacit.identity.external_keys import channel_of_chat
 from tacit.learn import remember as learning
 from tacit.learn.compose import Ttls, stricter
-from tacit.model import filing
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.notes import Item, NoteKind, Section, SessionEnded
-from tacit.model.words import ChatKind, Event, Kind, Sensitivity, State, Trust
 from tacit.notes.merge.merging import Matched, matched, merged, merged_links
 from tacit.notes.merge.tasks import finished, ticked
 from tacit.notes.mirror.hands import no_looser, sensitivity_of
 from tacit.notes.session.promoting import Promoting
 from tacit.notes.session.sessions import Look, Plan, Session, note
 from tacit.notes.session.summing_up import sum_up
+from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.prompt.noted import Usable
 from tacit.recall.names import Names
-from tacit.store import notes, people, writes
-from tacit.store.notes import NoteRow
+from tacit.records import notes
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, State, Trust
+from tacit.records.notes import NoteItem, NoteKind, Section, SessionEnded
+from tacit.store import people, writes
+from tacit.store.notes import NoteRow, ensure, head, items, put_item
 from tacit.store.writes import Writing
 
 
@@ -55,7 +54,7 @@ class Ending:
         w.dialect.acquire_lock(w.connection, f"{w.space} note {self.session.path}")
         ended = SessionEnded(path=self.session.path)
         handled: set[str] = set()
-        row = notes.ensure(w, self._build_row()) if plan.has_note else None
+        row = ensure(w, self._build_row()) if plan.has_note else None
         if row is not None:
             pairs = self._match_items(seen, plan)
             added = self._write_items(pairs, handled)
@@ -74,7 +73,7 @@ class Ending:
             id = None if old is None else self._merge_item(old, new)
             if id is None:
                 id = self._remember(new)
-                notes.put_item(self.tx, self.session.path, id, new.section)
+                put_item(self.tx, self.session.path, id, new.section)
                 added += 1
             handled.add(id)
         return added
@@ -104,7 +103,7 @@ class Ending:
             chat=request.chat,
             chat_kind=request.kind,
             thread=w.thread,
-            source=channel_of(request.chat),
+            source=channel_of_chat(request.chat),
             channel=request.chat,
             contact_id=self.contact.id if self.contact else None,
             contact_nickname=self.contact.nickname if self.contact else None,
@@ -117,7 +116,7 @@ class Ending:
         items = () if there is None else there.items
         return plan.pairs if items == seen.items else matched(items, plan.items)
 
-    def _merge_item(self, old: Item, new: Item) -> str | None:
+    def _merge_item(self, old: NoteItem, new: NoteItem) -> str | None:
         """The id of what it is now; None where it cannot be changed, and the new one stands beside
         it."""
         memory = self._get_changeable(old.id)
@@ -134,9 +133,11 @@ class Ending:
         memory = writes.held(self.tx, id) if id is not None else None
         if memory is None or memory.state is not State.ACTIVE:
             return None
-        return memory if may_change(Act.UPDATE, self.tx.request, memory) is not None else None
+        return (
+            memory if may_change(ChangeAction.UPDATE, self.tx.request, memory) is not None else None
+        )
 
-    def _reword(self, memory: Memory, item: Item) -> Memory:
+    def _reword(self, memory: Memory, item: NoteItem) -> Memory:
         w = self.tx
         if memory.owner is None and self._resolve_people(
             self._find_subjects(item.content)
@@ -146,27 +147,29 @@ class Ending:
             learning.give_way(w, memory, id)
             place = next(
                 one.position
-                for one in notes.items(w.connection, w.space, self.session.path)
+                for one in items(w.connection, w.space, self.session.path)
                 if one.memory_id == memory.id
             )
-            notes.put_item(w, self.session.path, id, item.section, place)
+            put_item(w, self.session.path, id, item.section, place)
         else:
-            standing = may_change(Act.UPDATE, w.request, memory)
+            standing = may_change(ChangeAction.UPDATE, w.request, memory)
             if memory.owner is None:
-                standing = Standing.MEMBER  # whoever it is about is one too, and the room words it
+                standing = (
+                    RequesterRole.MEMBER
+                )  # whoever it is about is one too, and the room words it
             assert standing is not None
             id = learning.update(w, memory, standing, Draft(content=item.content), self.ttls).id
         held = writes.held(w, id)
         assert held is not None
         return no_looser(w, held)
 
-    def _remember(self, item: Item) -> str:
-        filed = filing.filed(item.section)
+    def _remember(self, item: NoteItem) -> str:
+        filed = notes.filing_of_section(item.section)
         draft = Draft(
             content=item.content,
             kind=filed.kind,
             category=filed.category,
-            tags=filing.tags_of(item.section, item.done),
+            tags=notes.tags_of_item(item.section, item.done),
             sensitivity=self._sensitivity(item.content),
             agent=self.agent,
         )
@@ -198,7 +201,7 @@ class Ending:
         for item in ticked(finished(plan.draft), seen.open_tasks):
             memory = self._get_changeable(item.id) if item.id not in handled else None
             if memory is not None and tick(self.tx, memory):
-                notes.head(self.tx, where[item.id], updated_at=self.tx.at)
+                head(self.tx, where[item.id], updated_at=self.tx.at)
                 count += 1
         return count
 
@@ -206,7 +209,7 @@ class Ending:
         w, draft = self.tx, plan.draft
         # Links and tags no rule judges, and nobody owns: a group's note has none.
         links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
-        notes.head(
+        head(
             w,
             row.path,
             summary_id=sum_up(w, row, draft.summary, self.ttls, part=plan.is_partial),
@@ -218,10 +221,10 @@ class Ending:
 
 def tick(w: Writing, memory: Memory) -> bool:
     """A task is done; it stays so. Whether somebody may say that was asked before."""
-    if memory.kind is not Kind.TASK or filing.is_done(memory):
+    if memory.kind is not Kind.TASK or notes.is_task_done(memory):
         return False
-    section = Section.FOLLOW_UPS if filing.FOLLOW_UP_TAG in memory.tags else Section.TASKS
-    tags = filing.tags_of(section, True, memory.tags)
+    section = Section.FOLLOW_UPS if notes.FOLLOW_UP_TAG in memory.tags else Section.TASKS
+    tags = notes.tags_of_item(section, True, memory.tags)
     changed = replace(memory, tags=tags, updated_at=w.at)
-    writes.change(w, changed, Event.UPDATE, "updated", {"fields": "tags"})
+    writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return True

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.notes import Link, Section, SessionDraft, TaskDraft, TopicDraft
+from tacit.records import validation
+from tacit.records.notes import NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
 
 T = TypeVar("T")
 _INDEX = frozenset({Section.GOALS, Section.KEY_FACTS})
@@ -26,7 +26,7 @@ def checked(draft: object) -> SessionDraft:
         raise InvalidInput(
             "draft", f"is {size:,} characters in all; at most {most:,} are kept: shorten it"
         )
-    to = text.choice("promote_to", draft.promote_to, Section)
+    to = validation.parse_enum("promote_to", draft.promote_to, Section)
     if to not in _INDEX:
         raise InvalidInput("promote_to", f"use {Section.KEY_FACTS} or {Section.GOALS}")
     return SessionDraft(
@@ -49,7 +49,7 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, Collection):
         for one in value:
             yield from _texts(one)
-    elif isinstance(value, SessionDraft | TopicDraft | TaskDraft | Link):
+    elif isinstance(value, SessionDraft | TopicDraft | TaskDraft | NoteLink):
         for field in fields(value):
             yield from _texts(getattr(value, field.name))
 
@@ -78,26 +78,26 @@ def _topic(value: object) -> TopicDraft:
 def _task(field: str, value: object) -> TaskDraft:
     if not isinstance(value, TaskDraft):
         raise InvalidInput(field, "expected tacit.TaskDraft")
-    return TaskDraft(text=_said(field, value.text), done=text.flag("done", value.done))
+    return TaskDraft(text=_said(field, value.text), done=validation.parse_bool("done", value.done))
 
 
-def _link(value: object) -> Link:
-    if not isinstance(value, Link):
+def _link(value: object) -> NoteLink:
+    if not isinstance(value, NoteLink):
         raise InvalidInput("links", "expected tacit.NoteLink")
-    target = text.said_identifier("links", value.target, limits.LINK_MAX_CHARS)
+    target = validation.parse_screened_identifier("links", value.target, limits.LINK_MAX_CHARS)
     words = _line("links", value.text, limits.LINK_MAX_CHARS) or target
-    return Link(text=words, target=target)
+    return NoteLink(text=words, target=target)
 
 
 def _tag(value: object) -> str:
-    return text.said_identifier("tags", value, limits.TAG_MAX_CHARS)
+    return validation.parse_screened_identifier("tags", value, limits.TAG_MAX_CHARS)
 
 
 def _said(field: str, value: object) -> str:
-    return text.content(value, field).strip()
+    return validation.parse_content(value, field).strip()
 
 
 def _line(field: str, value: object, max_chars: int) -> str:
     """One line, which may be empty."""
-    words = text.without_secrets(field, text.storable(field, value, max_chars))
-    return " ".join(words.split()) and text.content(" ".join(words.split()), field)
+    words = validation.refuse_secrets(field, validation.check_storable(field, value, max_chars))
+    return " ".join(words.split()) and validation.parse_content(" ".join(words.split()), field)

@@ -5,21 +5,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.disclosure.change import Act, Standing, may_change
 from tacit.learn import remember as learning
 from tacit.learn.compose import Ttls, stricter
-from tacit.model import filing
-from tacit.model.draft import Draft
-from tacit.model.memory import Memory
-from tacit.model.notes import NoteKind, Place
-from tacit.model.words import ChatKind, Sensitivity, State
 from tacit.notes.merge.promote import Promotion, Use, overflow
 from tacit.notes.mirror.hands import sensitivity_of
 from tacit.notes.text import names
+from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.prompt import noted
 from tacit.prompt.noted import Usable
-from tacit.store import learned, notes, writes
-from tacit.store.notes import NoteRow
+from tacit.records import notes
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, Memory, Sensitivity, State
+from tacit.records.notes import NoteKind, NoteRef
+from tacit.store import learned, writes
+from tacit.store.notes import NoteRow, drop_item, ensure, head, put_item, readable
 from tacit.store.writes import Writing
 
 
@@ -44,13 +43,13 @@ class Promoting:
             return None
         id = self._remember(what) if known is None else self._index_known(known)
         path = self._ensure_index()
-        notes.put_item(w, path, id, what.section, added_on=w.at.date())
+        put_item(w, path, id, what.section, added_on=w.at.date())
         self._make_room(path, id)
-        notes.head(w, path, updated_at=w.at)
+        head(w, path, updated_at=w.at)
         return id
 
     def _remember(self, what: Promotion) -> str:
-        filed = filing.filed(what.section)
+        filed = notes.filing_of_section(what.section)
         draft = Draft(
             content=what.content,
             kind=filed.kind,
@@ -63,7 +62,7 @@ class Promoting:
 
     def _index_known(self, known: Memory) -> str:
         """It is remembered already: that one enters."""
-        learning.update(self.tx, known, Standing.OWNER, Draft(run=self.session), self.ttls)
+        learning.update(self.tx, known, RequesterRole.OWNER, Draft(run=self.session), self.ttls)
         return known.id
 
     def _find_known(self, content: str) -> Memory | None:
@@ -75,12 +74,12 @@ class Promoting:
             return None
         if not self.usable(memory) or learned.normalised(memory.content) != said:
             return None
-        own = may_change(Act.UPDATE, w.request, memory) is Standing.OWNER
+        own = may_change(ChangeAction.UPDATE, w.request, memory) is RequesterRole.OWNER
         return memory if own else None
 
     def _ensure_index(self) -> str:
         w, request = self.tx, self.tx.request
-        place = Place(kind=NoteKind.LONG_TERM, subject=request.subject)
+        place = NoteRef(kind=NoteKind.LONG_TERM, subject=request.subject)
         row = NoteRow(
             path=names.path_of(place),
             kind=place.kind,
@@ -90,12 +89,12 @@ class Promoting:
             chat=request.chat,
             chat_kind=ChatKind.PRIVATE,
         )
-        return notes.ensure(w, row).path
+        return ensure(w, row).path
 
     def _make_room(self, path: str, new: str) -> None:
         w = self.tx
-        rows = notes.readable(w.connection, w.audiences, w.request, [path])[path]
-        items = [filing.item_of(memory, row.section, row.added_on) for row, memory in rows]
+        rows = readable(w.connection, w.audiences, w.request, [path])[path]
+        items = [notes.item_from_memory(memory, row.section, row.added_on) for row, memory in rows]
         uses = {
             memory.id: Use(
                 count=memory.access_count, at=memory.last_accessed_at or memory.created_at
@@ -104,7 +103,7 @@ class Promoting:
             if memory.id != new
         }
         for id in overflow(items, uses):
-            notes.drop_item(w, path, id)
+            drop_item(w, path, id)
 
 
 def _any(_: Memory) -> bool:

@@ -10,14 +10,9 @@ from datetime import date, datetime
 
 from sqlalchemy import Connection
 
-from tacit.language.budget import Budget
-from tacit.language.port import LanguageModel
 from tacit.learn.reading.tongue import Tongue
-from tacit.model.filing import SUMMED_UP, filed, session_name
-from tacit.model.message import Said
-from tacit.model.notes import Item, Note, NoteKind, Place, Section, SessionDraft, Woken
-from tacit.model.request import Request
-from tacit.model.words import ChatKind
+from tacit.llm.budget import Budget
+from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge.merging import Matched, distinct, merged
 from tacit.notes.merge.promote import Promotion, promotion
 from tacit.notes.merge.semantic import matched_by_model
@@ -26,6 +21,21 @@ from tacit.notes.session import drafting
 from tacit.notes.text import names
 from tacit.prompt import noted
 from tacit.prompt.noted import Told, Usable
+from tacit.records.conversation import ParsedMessage
+from tacit.records.memory import ChatKind
+from tacit.records.notes import (
+    SESSION_SUMMARY_FILING,
+    Note,
+    NoteItem,
+    NoteKind,
+    NoteRef,
+    Section,
+    SessionDraft,
+    SessionStart,
+    filing_of_section,
+    session_name,
+)
+from tacit.records.request import Request
 from tacit.store import notes
 from tacit.store.audiences import Audiences
 from tacit.store.notes import NoteRow
@@ -44,19 +54,19 @@ class Session:
 class Look:
     """What there was before a session ended, as far as whoever ends it may hear it."""
 
-    items: tuple[Item, ...] = ()  # of its note of the day
+    items: tuple[NoteItem, ...] = ()  # of its note of the day
     open_tasks: tuple[
-        Item, ...
+        NoteItem, ...
     ] = ()  # tasks of recent days that wait, those of its own note among them
     open_task_paths: tuple[str, ...] = ()  # where each of these stands
-    index: tuple[Item, ...] = ()  # in the person's own private chat
+    index: tuple[NoteItem, ...] = ()  # in the person's own private chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
     """A conversation that ended, and how it is to be read."""
 
-    messages: tuple[Said, ...]
+    messages: tuple[ParsedMessage, ...]
     speaker: str
     at: datetime
     tongue: Tongue
@@ -69,7 +79,7 @@ class Plan:
     """What is to be written, found before the transaction: no model is waited for in one."""
 
     draft: SessionDraft
-    items: tuple[Item, ...]
+    items: tuple[NoteItem, ...]
     pairs: tuple[Matched, ...]  # each of the items with what it continues
     promoted: Promotion | None = None
     is_partial: bool = (
@@ -87,8 +97,10 @@ class Plan:
         sections = [item.section for item in self.items]
         if self.promoted is not None:
             sections.append(self.promoted.section)
-        summed_up = [SUMMED_UP.category] if self.has_note else []
-        return (*dict.fromkeys([*(filed(one).category for one in sections), *summed_up]),)
+        summed_up = [SESSION_SUMMARY_FILING.category] if self.has_note else []
+        return (
+            *dict.fromkeys([*(filing_of_section(one).category for one in sections), *summed_up]),
+        )
 
     @property
     def texts(self) -> list[str]:
@@ -107,7 +119,7 @@ def session_of(request: Request, thread: str, named: str | None = None) -> Sessi
     which = named or thread
     name = session_name(chat, None if which in request.chat_ids else which)
     day = request.at.date()
-    path = names.path_of(Place(kind=NoteKind.SESSION, day=day, session=name))
+    path = names.path_of(NoteRef(kind=NoteKind.SESSION, day=day, session=name))
     return Session(name=name, day=day, path=path)
 
 
@@ -118,12 +130,12 @@ def start(
     session: Session,
     days: int,
     usable: Usable,
-) -> Woken:
+) -> SessionStart:
     index = noted.index(connection, audiences, request, usable)
     since = noted.first_day(request.at, days)
     recent = noted.sessions(connection, audiences, request, since, usable)
     today = note(connection, audiences, request, session, usable)
-    return Woken(
+    return SessionStart(
         session=session.name,
         long_term=tuple(item for item, _ in index),
         recent=tuple(one.summary for one in recent),
@@ -210,7 +222,7 @@ def plan(seen: Look, heard: Heard, draft: SessionDraft | None, *, private: bool)
     if not private and draft.summary and not new:
         # A group hears of a session by its items, since a summary may hold words of one that not
         # everybody may hear. Where it is all that there is, it is the item.
-        new = (Item(section=Section.SUMMARY, content=draft.summary),)
+        new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
     promoted = None
     if private:
         asked = (heard.messages, heard.speaker, heard.at, heard.tongue, seen.index)

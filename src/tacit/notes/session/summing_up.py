@@ -7,15 +7,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tacit import limits
-from tacit.identity.keys import channel_of
+from tacit.identity.external_keys import channel_of_chat
 from tacit.learn.compose import Ttls, expiry
 from tacit.lifecycle.concluded import Place, concluded
-from tacit.model.filing import SUMMED_UP
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Kind, Sensitivity, State
 from tacit.notes.mirror.hands import sensitivity_of
 from tacit.prompt import noted
 from tacit.prompt.fence import clip
+from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
+from tacit.records.notes import SESSION_SUMMARY_FILING
 from tacit.store import notes, pairs, writes
 from tacit.store.notes import NoteRow
 from tacit.store.writes import Writing
@@ -76,16 +75,16 @@ def _new(w: Writing, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memo
         Place(
             owner=request.subject,
             chat=request.chat,
-            channel=channel_of(request.chat),
+            channel=channel_of_chat(request.chat),
             thread=w.thread,
         ),
         content,
-        kind=SUMMED_UP.kind,
-        category=SUMMED_UP.category,
+        kind=SESSION_SUMMARY_FILING.kind,
+        category=SESSION_SUMMARY_FILING.category,
         sensitivity=sensitivity,
         importance=_IMPORTANCE,
         expires_at=expiry(Kind.EVENT, w.at, ttls),
-        tags=SUMMED_UP.tags,
+        tags=SESSION_SUMMARY_FILING.tags,
     )
     if request.private:
         return memory

@@ -10,22 +10,22 @@ from dataclasses import dataclass
 
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import (
-    HEADINGS,
-    SECTIONS_OF,
-    WITH_BOXES,
-    Head,
-    Item,
-    Link,
-    Note,
-    NoteKind,
-    Place,
-    Section,
-)
 from tacit.notes.text import links, reading_items, yaml_head
 from tacit.notes.text.blocks import Block, Shape, scan
 from tacit.notes.text.yaml_head import UNDATED
 from tacit.notes.text.yaml_reading import Value
+from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    Frontmatter,
+    Note,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    NoteRef,
+    Section,
+)
 
 __all__ = ["UNDATED", "Document", "Entry", "digest_of", "head_of", "parse", "render"]
 
@@ -34,7 +34,7 @@ _OPENED = re.compile(rb"---[ \t]*+\r?\n")
 _CLOSED = re.compile(rb"^(?:---|\.\.\.)[ \t]*+\r?$", re.MULTILINE)
 _MERGING = re.compile(rb"^<<<<<<< ", re.MULTILINE)
 _A_KEY = re.compile(rb"[A-Za-z_\"'][\w \"'-]*+:(?:[ \t\r\n]|\Z)")
-_SECTION_BY_HEADING = {text.casefold(): section for section, text in HEADINGS.items()}
+_SECTION_BY_HEADING = {text.casefold(): section for section, text in SECTION_HEADINGS.items()}
 # Where a bullet belongs that stands under a heading of the person's own.
 ELSEWHERE: Mapping[NoteKind, Section] = {
     NoteKind.SESSION: Section.FACTS,
@@ -47,7 +47,7 @@ ELSEWHERE: Mapping[NoteKind, Section] = {
 class Entry:
     """An item with its lines: from `start` up to `end`, the text of its first line up to `more`."""
 
-    item: Item
+    item: NoteItem
     start: int
     more: int  # where further lines of the content begin
     end: int
@@ -64,7 +64,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkLine:
-    link: Link
+    link: NoteLink
     start: int
     end: int
 
@@ -79,7 +79,7 @@ class Heading:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     kind: NoteKind
-    head: Head
+    head: Frontmatter
     fields: Mapping[str, Value]  # all of the frontmatter, as it is written
     entries: tuple[Entry, ...]
     lines: tuple[str, ...]  # joined by \n they are the file
@@ -90,18 +90,18 @@ class Document:
     blocks: tuple[Block, ...]
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[NoteItem, ...]:
         return tuple(entry.item for entry in self.entries)
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[NoteLink, ...]:
         """One for each target, the first that there is."""
-        found: dict[str, Link] = {}
+        found: dict[str, NoteLink] = {}
         for line in self.link_lines:
             found.setdefault(line.link.target, line.link)
         return tuple(found.values())
 
-    def note(self, place: Place) -> Note:
+    def note(self, place: NoteRef) -> Note:
         return Note(place=place, head=self.head, items=self.items, links=self.links)
 
 
@@ -136,14 +136,14 @@ def parse(data: bytes, kind: NoteKind) -> Document:
     )
 
 
-def head_of(data: bytes) -> Head:
+def head_of(data: bytes) -> Frontmatter:
     """The frontmatter alone, for whoever needs no more of many files."""
     bare = data[: 4 * limits.NOTE_HEAD_MAX_CHARS].removeprefix(_BOM)
     lines = _decoded(bare[: _head_end(bare)]).split("\n")
     return yaml_head.head_from(yaml_head.read("\n".join(lines[1:-1]) + "\n"))
 
 
-def digest_of(item: Item) -> str:
+def digest_of(item: NoteItem) -> str:
     """Two items of one digest say the same in the same place, however they are written. The id is
     no part of it: a line that lost its id is known again."""
     said = (item.section, item.content, item.done, item.added and str(item.added), item.conflict)
@@ -159,12 +159,12 @@ def render(note: Note) -> bytes:
     elif kind is NoteKind.LONG_TERM:
         lines += ["# Long-Term Memory", ""]
     linked = (Section.LINKS,) if kind is NoteKind.LONG_TERM and note.links else ()
-    for section in (*SECTIONS_OF[kind], *linked):
+    for section in (*SECTIONS_BY_KIND[kind], *linked):
         said = [item for item in note.items if item.section is section]
-        if not said and kind is NoteKind.LONG_TERM and section in WITH_BOXES:
+        if not said and kind is NoteKind.LONG_TERM and section in CHECKBOX_SECTIONS:
             continue
         if kind is not NoteKind.PAGE:
-            lines.append(f"## {HEADINGS[section]}")
+            lines.append(f"## {SECTION_HEADINGS[section]}")
         for number, item in enumerate(said, start=1):
             marker = f"{number}." if is_numbered(kind, section) else "-"
             lines += reading_items.lines_of(item, kind, "", marker)
@@ -233,4 +233,4 @@ def _section(heading: str, kind: NoteKind) -> Section | None:
     if kind is NoteKind.PAGE:
         return None
     found = _SECTION_BY_HEADING.get(" ".join(heading.split()).casefold().removesuffix(":"))
-    return found if found in SECTIONS_OF[kind] or found is Section.LINKS else None
+    return found if found in SECTIONS_BY_KIND[kind] or found is Section.LINKS else None

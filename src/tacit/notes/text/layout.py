@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import Item, NoteKind
 from tacit.notes.text.document import Document, parse
 from tacit.notes.text.splices import SetItem, revise
 from tacit.notes.text.wording import write_text
+from tacit.records.notes import NoteItem, NoteKind
 
-Placed = tuple[int, Item]  # by the position of its row, which is that of its mark
-Write = Callable[[Item, str], list[str]]
+Placed = tuple[int, NoteItem]  # by the position of its row, which is that of its mark
+Write = Callable[[NoteItem, str], list[str]]
 
 _MARK = "\x1f"  # no text that is kept has this character in it
 _USUAL = "- "
@@ -72,7 +72,7 @@ def with_ids(layout: str, items: Sequence[Placed]) -> bytes:
 def _filled(layout: str, items: Sequence[Placed], write: Write) -> str:
     lines = layout.split("\n")
     marks = {int(line.split(_MARK)[1]) for line in lines if line.startswith(_MARK)}
-    placed: dict[int, list[Item]] = {}
+    placed: dict[int, list[NoteItem]] = {}
     last = -1
     for position, item in items:
         last = position if position in marks else last
@@ -100,19 +100,19 @@ def _next(marker: str) -> str:
     return marker or _USUAL
 
 
-def _as_said(item: Item, marker: str) -> list[str]:
+def _as_said(item: NoteItem, marker: str) -> list[str]:
     return _lines(item, marker, lambda line: line)
 
 
-def _with_its_marker(item: Item, marker: str) -> list[str]:
+def _with_its_marker(item: NoteItem, marker: str) -> list[str]:
     return _lines(item, marker, write_text)
 
 
-def _as_a_bullet(item: Item, _: str) -> list[str]:
+def _as_a_bullet(item: NoteItem, _: str) -> list[str]:
     return _lines(item, _USUAL, write_text)
 
 
-def _lines(item: Item, marker: str, write: Callable[[str], str]) -> list[str]:
+def _lines(item: NoteItem, marker: str, write: Callable[[str], str]) -> list[str]:
     first, *others = item.content.split("\n")
     indent = " " * (len(marker) or 2)
     return [marker + write(first), *(f"{indent}- {write(line)}" for line in others)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tacit.model.notes import Link
+from tacit.records.notes import NoteLink
 
 _FOUND = re.compile(
     r"(?<!\\)\[((?:[^\[\]\\]|\\.)*+)\]"
@@ -17,17 +17,17 @@ _BARE_TARGET = re.compile(r"[^\s()<>\\&]++")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&#(10|13);")
 
 
-def written(link: Link) -> str:
+def written(link: NoteLink) -> str:
     target = link.target
     if not _BARE_TARGET.fullmatch(target):
         target = f"<{_IN_TARGET.sub(_escaped, target)}>"
     return f"[{_IN_TEXT.sub(_escaped, link.text)}]({target})"
 
 
-def found(text: str) -> list[Link]:
+def found(text: str) -> list[NoteLink]:
     """The links in a text, in their order."""
     return [
-        Link(text=_ESCAPE.sub(_plain, m[1]), target=_ESCAPE.sub(_plain, m[2] or m[3] or ""))
+        NoteLink(text=_ESCAPE.sub(_plain, m[1]), target=_ESCAPE.sub(_plain, m[2] or m[3] or ""))
         for m in _FOUND.finditer(text)
     ]
 

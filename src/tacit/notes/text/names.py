@@ -9,8 +9,8 @@ from datetime import date
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model.notes import NoteKind, Place
 from tacit.notes.disk import safe_paths
+from tacit.records.notes import NoteKind, NoteRef
 
 DEFAULT_SPACE = "default"
 LONG_TERMS = "_longterms"
@@ -53,7 +53,7 @@ def is_shortened(name: str) -> bool:
     return _SHORTENED.fullmatch(name) is not None
 
 
-def path_of(place: Place, space: str = DEFAULT_SPACE) -> str:
+def path_of(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
     """Where a note lies, from the root of the notes folder."""
     if place.kind is NoteKind.SESSION:
         if place.day is None or not place.session:
@@ -67,7 +67,7 @@ def path_of(place: Place, space: str = DEFAULT_SPACE) -> str:
     return path if space == DEFAULT_SPACE else f"{SPACES}/{_space_folder(space)}/{path}"
 
 
-def place_of(path: str) -> tuple[str, Place] | None:
+def place_of(path: str) -> tuple[str, NoteRef] | None:
     """Which note lies there, and in which space; None where no note of ours may lie. What was cut
     short in the path (subject, session) is None in the place: the frontmatter has it."""
     space, parts = DEFAULT_SPACE, path.split("/")
@@ -103,21 +103,21 @@ def page_name(name: object) -> str:
     return text
 
 
-def _beside_a_subject(parts: list[str]) -> Place | None:
+def _beside_a_subject(parts: list[str]) -> NoteRef | None:
     if len(parts) not in (3, 4):
         return None
     subject = decode(parts[1])
     if not subject and not is_shortened(parts[1]):
         return None
     if parts[2:] == [INDEX]:
-        return Place(kind=NoteKind.LONG_TERM, subject=subject)
+        return NoteRef(kind=NoteKind.LONG_TERM, subject=subject)
     try:
-        return Place(kind=NoteKind.PAGE, subject=subject, name=page_name("/".join(parts[2:])))
+        return NoteRef(kind=NoteKind.PAGE, subject=subject, name=page_name("/".join(parts[2:])))
     except InvalidInput:
         return None
 
 
-def _session(parts: list[str]) -> Place | None:
+def _session(parts: list[str]) -> NoteRef | None:
     if len(parts) != 2 or not _DAY.fullmatch(parts[0]) or not parts[1].endswith(".md"):
         return None
     stem = parts[1].removesuffix(".md")
@@ -128,7 +128,7 @@ def _session(parts: list[str]) -> Place | None:
         day = date.fromisoformat(parts[0])
     except ValueError:
         return None
-    return Place(kind=NoteKind.SESSION, day=day, session=session)
+    return NoteRef(kind=NoteKind.SESSION, day=day, session=session)
 
 
 def _space_folder(space: str) -> str:

@@ -6,12 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tacit.model.notes import HEADINGS, SECTIONS_OF, Item, Link, NoteKind, Section
 from tacit.notes.text import links, yaml_head
 from tacit.notes.text.blocks import Shape
 from tacit.notes.text.document import Document, Entry, is_numbered
 from tacit.notes.text.reading_items import lines_of
 from tacit.notes.text.rewording import reworded
+from tacit.records.notes import (
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    Section,
+)
 
 _NUMBER = re.compile(r"([0-9]{1,9})([.)])")
 
@@ -26,10 +33,10 @@ class Patch:
     replaced: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
     inserted: dict[int, list[str]] = field(default_factory=dict)
     last_marker: dict[int, str] = field(default_factory=dict)  # of what is put there
-    sections: dict[Section, list[Item | Link]] = field(default_factory=dict)  # to be made
+    sections: dict[Section, list[NoteItem | NoteLink]] = field(default_factory=dict)  # to be made
     linked: set[str] = field(default_factory=set)
 
-    def set_entry(self, entry: Entry, item: Item) -> None:
+    def set_entry(self, entry: Entry, item: NoteItem) -> None:
         if item.section is not entry.item.section:
             self.drop_entry(entry)
             self.add_item(item, None)
@@ -41,7 +48,7 @@ class Patch:
     def drop_entry(self, entry: Entry) -> None:
         self.replaced[entry.start] = entry.end, [line + self.line_end for line in self.gap()]
 
-    def add_item(self, item: Item, after: Entry | None) -> None:
+    def add_item(self, item: NoteItem, after: Entry | None) -> None:
         if after is None or after.item.section is not item.section:
             after = self.last_entry_of(item.section)
         if after is None:
@@ -57,7 +64,7 @@ class Patch:
             self.insert_item(after.end, item, after.indent, after.marker)
 
     def insert_item(
-        self, at: int, item: Item, indent: str, behind: str = "", *, blank: bool = False
+        self, at: int, item: NoteItem, indent: str, behind: str = "", *, blank: bool = False
     ) -> None:
         kind = self.document.kind
         new = self.inserted.setdefault(at, [])
@@ -71,7 +78,7 @@ class Patch:
         lines = lines_of(item, kind, indent, marker, flat=self.flat)
         new += [*self.gap(), *lines, *self.gap()]
 
-    def add_link(self, link: Link) -> None:
+    def add_link(self, link: NoteLink) -> None:
         same = self.document.link_lines
         if link.target in self.linked or any(line.link.target == link.target for line in same):
             return
@@ -153,16 +160,16 @@ class Patch:
 
     def make_sections(self) -> None:
         kind = self.document.kind
-        order = [*SECTIONS_OF[kind], Section.LINKS]
+        order = [*SECTIONS_BY_KIND[kind], Section.LINKS]
         for section in order:
             if section not in self.sections:
                 continue
             later = order[order.index(section) + 1 :]
             at = min((h.start for h in self.document.headings if h.section in later), default=None)
-            lines = [f"## {HEADINGS[section]}"]
+            lines = [f"## {SECTION_HEADINGS[section]}"]
             marker = "1." if is_numbered(kind, section) else "-"
             for what in self.sections[section]:
-                if isinstance(what, Link):
+                if isinstance(what, NoteLink):
                     lines.append(f"- {links.written(what)}")
                 else:
                     lines += lines_of(what, kind, "", marker, flat=self.flat)

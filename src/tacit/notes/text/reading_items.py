@@ -8,15 +8,21 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.model.notes import Item, NoteKind, Section
 from tacit.notes.text.blocks import Block, closes, fence_of
 from tacit.notes.text.wording import id_in, read_first, read_text, write_first, write_text
+from tacit.records.notes import NoteItem, NoteKind, Section
 
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]++|\Z)")
 
 
 def lines_of(
-    item: Item, kind: NoteKind, indent: str, marker: str, asides: str = "", *, flat: bool = False
+    item: NoteItem,
+    kind: NoteKind,
+    indent: str,
+    marker: str,
+    asides: str = "",
+    *,
+    flat: bool = False,
 ) -> list[str]:
     """The lines of an item that is written anew. Without a marker it is a paragraph; if it is to
     be flat, it has one line, whatever is around it."""
@@ -47,7 +53,7 @@ def entry_of(
         content = "\n".join([content, *_further(lines, more, block)])
     if not content or content.isspace():
         return None
-    item = Item(
+    item = NoteItem(
         section=section,
         content=content,
         id=read.id,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tacit.model.notes import Item, NoteKind
 from tacit.notes.text.document import Document, Entry
 from tacit.notes.text.reading_items import lines_of, more_line
 from tacit.notes.text.wording import asides_of, id_comment, without_id
+from tacit.records.notes import NoteItem, NoteKind
 
 _BOX = re.compile(r"([ \t]*+(?:[-+*]|[0-9]{1,9}[.)])[ \t]++\[)[ xX](\].*)", re.DOTALL)
 _BLANKS = " \t\r"
 _WORD = re.compile(r"[A-Za-z]?[a-z]{7}")
 
 
-def reworded(document: Document, entry: Entry, item: Item, *, flat: bool) -> list[str]:
+def reworded(document: Document, entry: Entry, item: NoteItem, *, flat: bool) -> list[str]:
     """The lines of an entry once it says this."""
     lines = list(document.lines[entry.start : entry.end])
     end = "\r" if document.lines[0].endswith("\r") else ""
@@ -29,7 +29,9 @@ def reworded(document: Document, entry: Entry, item: Item, *, flat: bool) -> lis
     return made
 
 
-def _reworded(now: list[str], entry: Entry, item: Item, kind: NoteKind, *, flat: bool) -> list[str]:
+def _reworded(
+    now: list[str], entry: Entry, item: NoteItem, kind: NoteKind, *, flat: bool
+) -> list[str]:
     old = entry.item
     if replace(item, id=old.id, conflict=old.conflict, done=old.done) == old:
         ticked = now[0] if item.done == old.done else _ticked(now[0], done=bool(item.done))
@@ -51,7 +53,7 @@ def _reworded(now: list[str], entry: Entry, item: Item, kind: NoteKind, *, flat:
     return [fresh[0], *_further(now[entry.more - entry.start :], old, item, fresh)]
 
 
-def _further(now: list[str], old: Item, item: Item, fresh: list[str]) -> list[str]:
+def _further(now: list[str], old: NoteItem, item: NoteItem, fresh: list[str]) -> list[str]:
     """The inner lines; those that say what they said stay as they are."""
     was, wants = old.content.split("\n")[1:], item.content.split("\n")[1:]
     if was == wants:
@@ -76,7 +78,7 @@ def _ticked(line: str, *, done: bool) -> str | None:
     return None if found is None else f"{found[1]}{'x' if done else ' '}{found[2]}"
 
 
-def _identified(line: str, old: Item, item: Item) -> str:
+def _identified(line: str, old: NoteItem, item: NoteItem) -> str:
     """The line with another id. A word of eight letters was hardly an id, but a person's remark."""
     if item.id is None:
         return _bare(line)

@@ -7,9 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tacit.errors import InvalidInput, NoteUnreadable
-from tacit.model.notes import SECTIONS_OF, WITH_BOXES, Item, Link, NoteKind, Section
 from tacit.notes.text.document import Document, Entry, parse
 from tacit.notes.text.patch import Patch
+from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
+    SECTIONS_BY_KIND,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    Section,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +24,7 @@ class SetItem:
     """The entry says this now. In another section it moves to the end of that."""
 
     entry: Entry
-    item: Item
+    item: NoteItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +36,7 @@ class Drop:
 class Add:
     """A further item, right behind an entry, or else at the end of its section."""
 
-    item: Item
+    item: NoteItem
     after: Entry | None = None
 
 
@@ -37,7 +44,7 @@ class Add:
 class AddLink:
     """Nothing, where there is a link to the target already."""
 
-    link: Link
+    link: NoteLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,22 +102,22 @@ def _bytes(document: Document, lines: Sequence[str]) -> bytes:
     return b"\xef\xbb\xbf" * document.has_bom + "\n".join(lines).encode()
 
 
-def _fitting(item: Item, kind: NoteKind) -> Item:
+def _fitting(item: NoteItem, kind: NoteKind) -> NoteItem:
     """As it will be read: only some sections have boxes, only one kind of note has dates."""
-    if item.section not in SECTIONS_OF[kind] or item.section is Section.LINKS:
+    if item.section not in SECTIONS_BY_KIND[kind] or item.section is Section.LINKS:
         raise InvalidInput("section", f"a note of this kind has no items in {item.section}")
     return replace(
         item,
-        done=bool(item.done) if item.section in WITH_BOXES else None,
+        done=bool(item.done) if item.section in CHECKBOX_SECTIONS else None,
         added=item.added if kind is NoteKind.LONG_TERM else None,
         conflict=item.conflict and item.id is not None,
     )
 
 
-def _wanted(document: Document, edits: Sequence[Edit]) -> tuple[Counter[Item], set[str]]:
+def _wanted(document: Document, edits: Sequence[Edit]) -> tuple[Counter[NoteItem], set[str]]:
     """The items and the targets of links that the file is to have afterwards."""
     items = {entry.start: [entry.item] for entry in document.entries}
-    more: list[Item] = []
+    more: list[NoteItem] = []
     targets = {link.target for link in document.links}
     for edit in edits:
         match edit:
@@ -133,7 +140,7 @@ def _wanted(document: Document, edits: Sequence[Edit]) -> tuple[Counter[Item], s
     return said, targets
 
 
-def _reads(data: bytes, kind: NoteKind, wanted: tuple[Counter[Item], set[str]]) -> bool:
+def _reads(data: bytes, kind: NoteKind, wanted: tuple[Counter[NoteItem], set[str]]) -> bool:
     try:
         found = parse(data, kind)
     except NoteUnreadable:

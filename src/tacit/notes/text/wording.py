@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tacit import limits
-from tacit.model.notes import WITH_BOXES, Item, Section
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, Section
 
 # Every run of backslashes is taken whole (`*+`), from where it begins: no line is read twice.
 _RUN = r"(?<!\\)(\\*+)"
@@ -52,10 +52,10 @@ class FirstLine:
 
 def is_titled(section: Section) -> bool:
     """Whether `Title: rest` is written with the title in bold there."""
-    return section not in WITH_BOXES and section is not Section.PAGE
+    return section not in CHECKBOX_SECTIONS and section is not Section.PAGE
 
 
-def write_first(item: Item, *, dated: bool, asides: str = "", flat: bool = False) -> str:
+def write_first(item: NoteItem, *, dated: bool, asides: str = "", flat: bool = False) -> str:
     """The first line of an item, without its marker. `asides` are the comments of a person. If it
     is to be flat, this line holds all of the content."""
     bare = dated and item.added is None  # then a date at the end of the content looks like its own
@@ -71,7 +71,7 @@ def write_first(item: Item, *, dated: bool, asides: str = "", flat: bool = False
     return " ".join(part for part in parts if part)
 
 
-def id_comment(item: Item) -> str:
+def id_comment(item: NoteItem) -> str:
     return f"<!-- {item.id}{' conflict' if item.conflict else ''} -->"
 
 
@@ -102,7 +102,7 @@ def read_first(text: str, section: Section, *, dated: bool) -> FirstLine:
             id, conflict = found[1], found[2] is not None
             text = text[: found.start()].rstrip(" \t")
     done = None
-    if section in WITH_BOXES:
+    if section in CHECKBOX_SECTIONS:
         box = _BOX.match(text)
         done = box is not None and box[1] != " "
         text = text[box.end() :].lstrip(" \t") if box is not None else text

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from tacit.errors import NoteUnreadable
-from tacit.model.notes import Head, Note, Progress, Section
 from tacit.notes.text import yaml_reading
 from tacit.notes.text.yaml_reading import Reading, Value
+from tacit.records.notes import Frontmatter, Note, Section, TaskProgress
 
 UNDATED = datetime(1970, 1, 1, tzinfo=UTC)  # where a file does not say when it was made
 
@@ -27,12 +27,12 @@ def read(text: str) -> dict[str, Value]:
     return yaml_reading.read(text)[0]
 
 
-def head_from(fields: Mapping[str, Value]) -> Head:
+def head_from(fields: Mapping[str, Value]) -> Frontmatter:
     """What we know of it. A value of another form than ours is taken for none."""
     made = moment(fields.get("created_at"))
     tags = fields.get("tags")
     words = tags if isinstance(tags, list) else [tags]
-    return Head(
+    return Frontmatter(
         created_at=made or UNDATED,
         updated_at=moment(fields.get("updated_at")) or made or UNDATED,
         summary=_text(fields, "summary") or "",
@@ -120,7 +120,7 @@ def _plain(value: object) -> Value:
         return [_plain(inner) for inner in value]
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, int | float | Progress):
+    if isinstance(value, int | float | TaskProgress):
         return str(value)
     raise TypeError(f"frontmatter holds text, not {type(value).__name__}")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from tacit.errors import InvalidInput, KeyRefused, NotAllowed
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.chat import Chat, Requester
-from tacit.model.keys import Key, Scope
-from tacit.model.words import ChatKind
+from tacit.records.accounts import Key, Scope
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 from tacit.settings import Settings
 from tacit.surfaces.access.claims import Claims
 from tacit.surfaces.access.rates import RateLimiter

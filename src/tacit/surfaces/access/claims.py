@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model.chat import Requester
-from tacit.model.text import choice
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
+from tacit.records.request import Requester
+from tacit.records.validation import parse_enum
 from tacit.surfaces.access.origins import host_of, is_loopback
 
 AUTHORIZATION = "authorization"
@@ -88,7 +88,7 @@ def _read(claims: Claims, found: Mapping[str, list[str]]) -> Claims:
     }
     read = replace(claims, **plain)
     if KIND in said:
-        read = replace(read, kind=choice("kind", said[KIND].strip().lower(), ChatKind))
+        read = replace(read, kind=parse_enum("kind", said[KIND].strip().lower(), ChatKind))
     if COMPLETE in said:
         read = replace(read, complete=_flag(said[COMPLETE]))
     if PARTICIPANTS in said:

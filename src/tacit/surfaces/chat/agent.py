@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, dropwhile
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import InvalidInput, LanguageFailed, LanguageOverBudget, TacitError
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.chat import Requester
-from tacit.model.results import Proposal
-from tacit.model.talk import ModelTurn, Offered, TalkTurn, ToolTurn, UserTurn
-from tacit.model.words import ChatKind
+from tacit.records.conversation import ModelTurn, TalkTurn, ToolSpec, ToolTurn, UserTurn
+from tacit.records.memory import ChatKind
+from tacit.records.request import Requester
+from tacit.records.results import Proposal
 from tacit.settings import ChatSettings
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.calling import Calling, offered
@@ -94,12 +94,12 @@ class Agent:
         self,
         instructions: str,
         turns: list[TalkTurn],
-        tools: Sequence[Offered],
+        tools: Sequence[ToolSpec],
         calling: Calling,
     ) -> str:
         """What the model says in the end. Each of its calls is answered, also the refused ones."""
         words = ""
-        for _ in range(chat_limits.CHAT_ROUNDS_MAX_COUNT):
+        for _ in range(limits.CHAT_ROUNDS_MAX_COUNT):
             reply = self._memory.talk(instructions, turns, tools)
             words = reply.text.strip() or words
             if not reply.calls:
@@ -133,7 +133,7 @@ class Agent:
         if asked and self.asks:
             lines = (f"- [id:{one.id}] {one.content}" for one in asked)
             waiting = "\n".join((wording.WAITING.format(name=name), *lines))
-        fresh = view.fresh(query[: chat_limits.CHAT_TEXT_MAX_CHARS])
+        fresh = view.fresh(query[: limits.CHAT_TEXT_MAX_CHARS])
         return _joined(fresh.text, waiting, _shown(said))
 
     def _apply_plain_answer(
@@ -164,7 +164,7 @@ def conversation(before: Sequence[Turn], last: str) -> list[TalkTurn]:
     """The turns as a model takes them, as many of the last ones as there is room for. A person
     begins: an answer whose question is no longer there is left out."""
     turns: list[TalkTurn] = []
-    room = chat_limits.CHAT_RECENT_SHOWN_MAX_CHARS
+    room = limits.CHAT_RECENT_SHOWN_MAX_CHARS
     sizes = accumulate(len(one.text) for one in reversed(before))
     fitting = sum(1 for size in sizes if size <= room)
     for one in dropwhile(lambda turn: turn.ours, before[len(before) - fitting :]):
@@ -188,7 +188,7 @@ def name_of(who: Requester | None) -> str:
     """As it stands in a prompt: one line, and nothing that could be taken for more than a name."""
     given = (who.name or who.username or "") if who else ""
     plain = "".join(one if one.isalnum() or one in " .'-_" else " " for one in given)
-    return " ".join(plain.split())[: chat_limits.CHAT_NAME_MAX_CHARS] or wording.SOMEBODY
+    return " ".join(plain.split())[: limits.CHAT_NAME_MAX_CHARS] or wording.SOMEBODY
 
 
 def _line(name: str, text: str) -> str:
@@ -199,10 +199,10 @@ def _line(name: str, text: str) -> str:
 def _shown(said: Said) -> str:
     """The message that is answered, and before it what it quotes, each line of that marked."""
     name = name_of(said.who)
-    own = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
+    own = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     quoted = _joined(*(_quoted(name, one) for one in said.quoted))
     # Cut at its end, so that each of its lines is marked still.
-    shown = quoted[: chat_limits.CHAT_TEXT_MAX_CHARS]
+    shown = quoted[: limits.CHAT_TEXT_MAX_CHARS]
     return _joined(shown, _line(name, own if own.strip() else wording.NOTHING_OWN))
 
 
@@ -210,7 +210,7 @@ def _quoted(name: str, one: Quoted) -> str:
     by = name_of(Requester("nobody:0", name=one.by)) if one.by else ""
     told = wording.SHOWN_BY if by else wording.SHOWN
     head = (wording.SHOWN_OURS if one.ours else told).format(name=name, by=by)
-    lines = one.text[: chat_limits.CHAT_TEXT_MAX_CHARS].splitlines()
+    lines = one.text[: limits.CHAT_TEXT_MAX_CHARS].splitlines()
     return "\n".join((head, *(f"> {line}" for line in lines)))
 
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.memory import Memory as Record
-from tacit.model.results import Bullet
-from tacit.model.words import ChatKind, State
+from tacit.records.memory import ChatKind, State
+from tacit.records.memory import Memory as Record
+from tacit.records.results import Bullet
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import name_of
 from tacit.surfaces.chat.calling import taught
@@ -156,13 +156,13 @@ class Answers:
 
     def _wait_for_learning(self, said: Said) -> None:
         with suppress(InvalidInput):  # learning is switched off here
-            self.memory.catch_up(chat_limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
+            self.memory.catch_up(limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
 
 
 def known(view: View, said: Said) -> Say | None:
     """With what has to do with the question. Whoever asks about themselves is then asked about by
     name as well: that the name fits is not enough."""
-    text = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
+    text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     found = {id: one for id, one in _recalled(view, text).items() if _fits(one)}
     if not found and wording.is_about_me(text):
         named = f"{text} {name_of(said.who)}"
@@ -170,7 +170,7 @@ def known(view: View, said: Said) -> Say | None:
     if not found:
         return None
     lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found.values())
-    return say(wording.KNOWN, *islice(lines, chat_limits.CHAT_FOUND_COUNT))
+    return say(wording.KNOWN, *islice(lines, limits.CHAT_RESULTS_COUNT))
 
 
 def everything(view: View, said: Said) -> Say | None:
@@ -178,7 +178,7 @@ def everything(view: View, said: Said) -> Say | None:
     others listen, what they said there or is about them."""
     if said.who is None:
         return None
-    most = chat_limits.CHAT_KNOWN_COUNT
+    most = limits.CHAT_ABOUT_ME_COUNT
     if said.chat.kind is ChatKind.PRIVATE:
         own = list(view.list(state=State.ACTIVE, limit=most + 1))
     else:
@@ -200,7 +200,7 @@ def _line(one: Record) -> str:
 
 
 def _recalled(view: View, query: str) -> dict[str, Bullet]:
-    found = view.query(query, top_k=chat_limits.CHAT_FOUND_COUNT, form="full")
+    found = view.query(query, top_k=limits.CHAT_RESULTS_COUNT, form="full")
     return {one.id: one for one in found}
 
 
@@ -215,8 +215,8 @@ def _is_close(one: Bullet) -> bool:
 
 def _same(view: View, said: Said) -> list[str]:
     """What was known before, and says what they said just now: at most one."""
-    text = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
-    found = view.recall(text, top_k=chat_limits.CHAT_FOUND_COUNT)
+    text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
+    found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT)
     contents = (one.memory.content for one in found)
     return [one for one in contents if about_the_same(said.text, one, said.who)][:1]
 
@@ -234,7 +234,7 @@ def _spoken(view: View, said: Said, before: Noticed) -> list[Record]:
 
 
 def _newest(view: View | DisabledView) -> Iterable[Record]:
-    return view.list(limit=chat_limits.CHAT_LOOKED_AT_COUNT)
+    return view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
 
 
 def _told(said: Said, kept: Record) -> Say:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, StoreError, TacitError
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.chat import Requester
-from tacit.model.message import Message, Role
-from tacit.model.results import Accepted
-from tacit.model.words import ChatKind
+from tacit.records.conversation import Message, Role
+from tacit.records.memory import ChatKind
+from tacit.records.request import Requester
+from tacit.records.results import Accepted
 from tacit.settings import ChatSettings, ConsoleSettings
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.agent import Agent, name_of
@@ -198,7 +198,7 @@ class Bot:
         if not said.text.strip() or not view.enabled:
             return None
         step = limits.CONTENT_MAX_CHARS
-        whole = said.text[: chat_limits.CHAT_TEXT_MAX_CHARS]
+        whole = said.text[: limits.CHAT_TEXT_MAX_CHARS]
         parts = (whole[start : start + step] for start in range(0, len(whole), step))
         messages = [
             Message(Role.USER, part, at=said.at, id=said.message) for part in parts if part.strip()

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.memory import View, fenced
-from tacit.model.memory import Memory as Record
-from tacit.model.results import Proposal
-from tacit.model.talk import Offered, ToolCall
-from tacit.model.tokens import estimate
-from tacit.model.words import ChatKind, Sensitivity
+from tacit.records.conversation import ToolCall, ToolSpec
+from tacit.records.memory import ChatKind, Sensitivity
+from tacit.records.memory import Memory as Record
+from tacit.records.results import Proposal
+from tacit.records.text import estimate_tokens
 from tacit.settings import ChatSettings
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.consent import Consent, same_as
@@ -32,7 +32,7 @@ _GONE = frozenset({"memory_delete", "memory_delete_namespace"})
 _KEEP = _NEW | {"update_memory"}
 
 
-def offered(view: View, said: Said, *, asks: bool) -> list[Offered]:
+def offered(view: View, said: Said, *, asks: bool) -> list[ToolSpec]:
     """The same ones in every turn of a chat, in the same order. What is said in a group is learned
     as the group's; a tool would keep it for one person alone, and nobody would hear of it there.
     Nor does anything go there: the words of others stand in the same prompt. Who only passes on
@@ -40,7 +40,7 @@ def offered(view: View, said: Said, *, asks: bool) -> list[Offered]:
     left_out = frozenset() if said.chat.kind is ChatKind.PRIVATE else _NEW | _GONE
     own = bool(said.text.strip())
     found = [
-        Offered(one.name, one.description, one.parameters)
+        ToolSpec(one.name, one.description, one.parameters)
         for one in tools(view)
         if one.always_available and one.name not in left_out and (own or one.read_only)
     ]
@@ -64,7 +64,7 @@ class Calling:
         self._view, self._said, self._consent, self._guard = view, said, consent, guard
         self._names, self._answerable = frozenset(names), tuple(answerable)
         self._calls: Counter[str] = Counter()
-        self._chars_left = chat_limits.CHAT_TOOL_ANSWERS_MAX_CHARS
+        self._chars_left = limits.CHAT_TOOL_ANSWERS_MAX_CHARS
         self._update = f"{said.channel}:{said.update}"
         self._recalls_left = how.recall_calls
         self._tokens_left = how.recall_tokens
@@ -85,7 +85,7 @@ class Calling:
             return Answer(text=wording.ENOUGH_LOOKED_UP, failed=True)
         answer = self._answer(call)
         self._chars_left -= len(answer.text)
-        return replace(answer, text=answer.text[: chat_limits.CHAT_TOOL_ANSWER_MAX_CHARS])
+        return replace(answer, text=answer.text[: limits.CHAT_TOOL_ANSWER_MAX_CHARS])
 
     def _answer(self, call: ToolCall) -> Answer:
         if call.broken or call.name not in self._names:
@@ -134,7 +134,7 @@ class Calling:
                 arguments["budget_tokens"] = most
         found = tool.call(arguments)
         told = found.text if found.failed else _fitting(found, self._tokens_left)
-        self._tokens_left -= estimate(told)
+        self._tokens_left -= estimate_tokens(told)
         return Answer(text=told, failed=found.failed)
 
     def _answer_proposal(self, arguments: Mapping[str, Any]) -> Answer:
@@ -181,7 +181,7 @@ class Calling:
 
 def taught(view: View, said: Said) -> list[Record]:
     """What this very message taught, of the newest that may be heard here."""
-    here = view.list(limit=chat_limits.CHAT_LOOKED_AT_COUNT)
+    here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
     return [
         one
         for one in here
@@ -204,13 +204,13 @@ def _fitting(found: Answer, most_tokens: int) -> str:
     name, listed = next(iter(data.items()), ("", []))
     rows: Sequence[Any] = list(listed)
     told = fenced([as_json({name: rows})])
-    while rows and estimate(told) > most_tokens:
+    while rows and estimate_tokens(told) > most_tokens:
         rows = rows[:-1]
         told = fenced([as_json({name: rows})])
     return told
 
 
-_ANSWER_PROPOSAL = Offered(
+_ANSWER_PROPOSAL = ToolSpec(
     ANSWER_PROPOSAL,
     "The person said yes or no to keeping something that is listed as waiting. Only after they "
     "said so themselves.",

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import Conflict, NotFound
 from tacit.memory import DisabledView, View
-from tacit.model.chat import Requester
-from tacit.model.results import Proposal
+from tacit.records.request import Requester
+from tacit.records.results import Proposal
 from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.decisions import Decision
 from tacit.surfaces.chat.say import Button, Question, Say, Span, say
@@ -42,7 +42,7 @@ class Consent:
     def list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
         """What can be asked about here whether it is to be kept: the newest ones, in order; without
         what is known by now in other words, because the agent itself has kept it."""
-        return self._list_pending(view, who)[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
+        return self._list_pending(view, who)[-limits.CHAT_PROPOSALS_MAX_COUNT :]
 
     def ask_with_buttons(
         self, view: View | DisabledView, who: Requester | None, *, keeping: bool
@@ -54,7 +54,7 @@ class Consent:
             return []
         some = [*(self.list_pending(view, who) if keeping else ()), *_widening(view)]
         new = (one for one in some if self._mark_asked(who.key, one.id))
-        return [_question(one) for one in islice(new, chat_limits.CHAT_PROPOSALS_MAX_COUNT)]
+        return [_question(one) for one in islice(new, limits.CHAT_PROPOSALS_MAX_COUNT)]
 
     def ask(
         self,
@@ -73,12 +73,12 @@ class Consent:
             return []
         wider = [one for one in _widening(view) if self._mark_asked(who.key, one.id) or again]
         found = self._list_pending(view, who)
-        shown = found[-chat_limits.CHAT_PROPOSALS_MAX_COUNT :]
+        shown = found[-limits.CHAT_PROPOSALS_MAX_COUNT :]
         new = [one for one in shown if self._mark_asked(who.key, one.id)]
-        older = found[: -len(shown)][-chat_limits.CHAT_KNOWN_COUNT :] if every else []
+        older = found[: -len(shown)][-limits.CHAT_ABOUT_ME_COUNT :] if every else []
         asked = new or (again and shown)
         keeping = [_asking(shown, len(found), before, older, left=left)] if asked else []
-        return [*map(_question, wider[: chat_limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
+        return [*map(_question, wider[: limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
 
     def ask_about(self, view: View | DisabledView, who: Requester | None, words: str) -> list[Say]:
         """Ask about what waits and has to do with these words."""
@@ -153,11 +153,11 @@ class Consent:
         with self._lock:
             asked = self._asked.setdefault(who, set())
             self._asked.move_to_end(who)
-            while len(self._asked) > chat_limits.CHAT_ASKED_MAX_COUNT:
+            while len(self._asked) > limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT:
                 self._asked.popitem(last=False)
             if id in asked:
                 return False
-            if len(asked) >= chat_limits.CHAT_ASKED_OF_ONE_MAX_COUNT:
+            if len(asked) >= limits.CHAT_QUESTIONS_PER_PERSON_MAX_COUNT:
                 asked.clear()
             asked.add(id)
             return True
@@ -165,8 +165,8 @@ class Consent:
     def _list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
         found = [one for one in _in_order(view) if not one.widens]
         older, looked_at = (
-            found[: -chat_limits.CHAT_LOOKED_AT_COUNT],
-            found[-chat_limits.CHAT_LOOKED_AT_COUNT :],
+            found[: -limits.CHAT_NEWEST_MEMORIES_COUNT],
+            found[-limits.CHAT_NEWEST_MEMORIES_COUNT :],
         )
         unknown = [one for one in looked_at if one.replaces or not _is_known(view, one, who)]
         return [*older, *unknown]

@@ -20,7 +20,7 @@ from tacit.surfaces.chat.decision_words import (
     ROLES,
     Role,
 )
-from tacit.unicode_forms import normalize
+from tacit.unicode import normalize_unicode
 
 _REPLY_MAX_CHARS = 200
 _SPACE = r"[\s,]+"  # also "yes, it is"
@@ -78,7 +78,7 @@ def parse_decision(
 
 
 def _plain(text: str) -> str:
-    folded = normalize("NFKC", text).casefold().replace("’", "'")
+    folded = normalize_unicode("NFKC", text).casefold().replace("’", "'")
     return re.sub(r"([^\W\d_])\1{2,}", r"\1", folded)  # "yesss"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.memory import Memory, View
-from tacit.model.chat import Requester
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Sensitivity
+from tacit.records.request import Requester
 from tacit.surfaces.chat.consent import about_the_same, mentions
 
 
@@ -49,7 +49,7 @@ class Guard:
     def _is_withheld(self, view: View, written: str, changed: object) -> bool:
         try:
             query = written[: limits.QUERY_MAX_CHARS]
-            found = view.recall(query, top_k=chat_limits.CHAT_FOUND_COUNT)
+            found = view.recall(query, top_k=limits.CHAT_RESULTS_COUNT)
         except InvalidInput:
             return True
         return any(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from tacit import limits
-from tacit.model.chat import Chat, Requester
+from tacit.records.request import Chat, Requester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

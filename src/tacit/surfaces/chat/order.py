@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tacit import chat_limits
+from tacit import limits
 
 
 @dataclass(slots=True)
@@ -27,8 +27,8 @@ class Order:
 
     def __init__(
         self,
-        most: int = chat_limits.CHAT_HELD_MAX_COUNT,
-        most_of_one: int = chat_limits.CHAT_HELD_OF_ONE_MAX_COUNT,
+        most: int = limits.CHAT_QUEUED_MAX_COUNT,
+        most_of_one: int = limits.CHAT_QUEUED_PER_CHAT_MAX_COUNT,
     ) -> None:
         self._most = most
         self._most_of_one = most_of_one

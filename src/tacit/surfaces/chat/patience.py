@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.say import NotSent
 from tacit.surfaces.chat.working import Log, backoff
 
@@ -26,7 +26,7 @@ class Patience:
         channel: str,
         log: Log,
         stop: Stop,
-        backoff_seconds: float = chat_limits.CHAT_BACKOFF_SECONDS,
+        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
     ) -> None:
         self._channel = channel
         self._log = log

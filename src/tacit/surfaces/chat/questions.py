@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tacit import chat_limits
-from tacit.model.chat import Chat, Requester
+from tacit import limits
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import Outlet, Question, Say
 
@@ -39,7 +39,7 @@ class OpenQuestions:
             self._asked.pop(heard.conversation, None)
             if asked is not None and heard.who is not None:
                 self._asked[heard.conversation] = (heard.who.key, asked)
-            while len(self._asked) > chat_limits.CHAT_ASKED_MAX_COUNT:
+            while len(self._asked) > limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT:
                 self._asked.popitem(last=False)
 
     def close(self, person: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.clock import Clock, from_micros, system_clock
 
 
@@ -39,7 +39,7 @@ class Recent:
 
     def turns(self, chat: str, thread: str | None) -> tuple[Turn, ...]:
         """Those of the last hour: what was erased elsewhere meanwhile does not live on here."""
-        oldest = self._clock() - timedelta(seconds=chat_limits.CHAT_RECENT_MAX_SECONDS)
+        oldest = self._clock() - timedelta(seconds=limits.CHAT_RECENT_MAX_SECONDS)
         with self._lock:
             here = self._chats.get(chat) or _Chat()
             kept = [turn for turn in here.threads.get(thread, ()) if turn.noted_at >= oldest]
@@ -50,13 +50,13 @@ class Recent:
     def add(self, chat: str, thread: str | None, turn: Turn) -> None:
         if not self._most or not turn.text.strip():
             return
-        text = turn.text[: chat_limits.CHAT_RECENT_MAX_CHARS]
+        text = turn.text[: limits.CHAT_RECENT_MAX_CHARS]
         short = replace(turn, text=text, noted_at=self._clock())
         with self._lock:
             threads = self._open(chat).threads
             kept = [*threads.pop(thread, ()), short]
             threads[thread] = kept[-self._most :]
-            while len(threads) > chat_limits.CHAT_RECENT_THREADS_MAX_COUNT:
+            while len(threads) > limits.CHAT_RECENT_THREADS_MAX_COUNT:
                 threads.popitem(last=False)
 
     def last_message(self, chat: str, thread: str | None) -> str | None:
@@ -74,7 +74,7 @@ class Recent:
         """Nothing said before is shown any more, because they did not hear it."""
         with self._lock:
             here = self._open(chat)
-            if len(here.people) >= chat_limits.CHAT_RECENT_PEOPLE_MAX_COUNT:
+            if len(here.people) >= limits.CHAT_RECENT_PEOPLE_MAX_COUNT:
                 here.people.clear()
             here.people.add(who)
             here.threads.clear()
@@ -88,9 +88,7 @@ class Recent:
         def change(turn: Turn) -> Turn | None:
             if turn.message != message:
                 return turn
-            return (
-                None if turn.ours else replace(turn, text=text[: chat_limits.CHAT_RECENT_MAX_CHARS])
-            )
+            return None if turn.ours else replace(turn, text=text[: limits.CHAT_RECENT_MAX_CHARS])
 
         with self._lock:
             self._edit_turns(chat, change)
@@ -126,7 +124,7 @@ class Recent:
     def _open(self, chat: str) -> _Chat:
         here = self._chats.setdefault(chat, _Chat())
         self._chats.move_to_end(chat)
-        while len(self._chats) > chat_limits.CHAT_RECENT_CHATS_MAX_COUNT:
+        while len(self._chats) > limits.CHAT_RECENT_CHATS_MAX_COUNT:
             self._chats.popitem(last=False)
         return here
 

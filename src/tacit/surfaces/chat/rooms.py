@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from tacit import Update, chat_limits
+from tacit import Update, limits
 from tacit.memory import Memory
 from tacit.surfaces.chat.order import Order
 from tacit.surfaces.chat.say import Outlet
@@ -27,8 +27,8 @@ class Rooms:
         outlet: Outlet,
         log: Log,
         *,
-        threads: int = chat_limits.CHAT_THREADS_DEFAULT_COUNT,
-        backoff_seconds: float = chat_limits.CHAT_BACKOFF_SECONDS,
+        threads: int = limits.CHAT_THREADS_DEFAULT_COUNT,
+        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
     ) -> None:
         self._memory = memory
         self._channel = channel
@@ -67,7 +67,7 @@ class Rooms:
         with self._changed:
             return self._changed.wait_for(lambda: self._scanned and self._queue.idle, seconds)
 
-    def stop(self, drain_seconds: float = chat_limits.CHAT_DRAIN_SECONDS) -> bool:
+    def stop(self, drain_seconds: float = limits.CHAT_DRAIN_SECONDS) -> bool:
         """Works off what it can in that time and begins nothing after it. Says whether everybody
         has stopped; whatever is not done by then is done by whoever starts next."""
         until = time.monotonic() + drain_seconds
@@ -79,7 +79,7 @@ class Rooms:
             self._changed.notify_all()
         self._new_updates.set()
         for thread in started:
-            thread.join(max(chat_limits.CHAT_JOIN_SECONDS, until - time.monotonic()))
+            thread.join(max(limits.CHAT_JOIN_SECONDS, until - time.monotonic()))
         return not any(thread.is_alive() for thread in started)
 
     # One thread looks at what waits in the inbox.
@@ -90,7 +90,7 @@ class Rooms:
             self._new_updates.clear()
             if self._needs_rescan() or time.monotonic() >= next_round:
                 # From the first: what another process took in may have a number below ours.
-                after, next_round = 0, time.monotonic() + chat_limits.CHAT_LOOK_SECONDS
+                after, next_round = 0, time.monotonic() + limits.CHAT_INBOX_POLL_SECONDS
                 with self._changed:
                     self._queue.begin_scan()
             try:
@@ -102,7 +102,7 @@ class Rooms:
             self._new_updates.wait(
                 backoff(failures, self._handler.backoff_seconds)
                 if failures
-                else chat_limits.CHAT_LOOK_SECONDS
+                else limits.CHAT_INBOX_POLL_SECONDS
             )
 
     def _needs_rescan(self) -> bool:
@@ -114,12 +114,12 @@ class Rooms:
         more = True
         while more and not self._stopping:
             page = self._memory.waiting_updates(
-                self._channel, after=after, limit=chat_limits.CHAT_PAGE_COUNT
+                self._channel, after=after, limit=limits.CHAT_PAGE_COUNT
             )
             with self._changed:
                 more = self._queue.offer(
                     ((update.chat, update.seq) for update in page),
-                    more=len(page) == chat_limits.CHAT_PAGE_COUNT,
+                    more=len(page) == limits.CHAT_PAGE_COUNT,
                 )
                 self._scanned = not (more or self._queue.has_backlog or self._new_updates.is_set())
                 self._changed.notify_all()

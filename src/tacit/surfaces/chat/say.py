@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tacit.model.chat import Chat, Requester
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.chat.heard import Heard
 
 Style = Literal["plain", "strong", "code", "command", "link"]

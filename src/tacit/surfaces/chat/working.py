@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tacit import TakenUpdate, chat_limits
+from tacit import PendingUpdate, limits
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
 from tacit.surfaces.chat.heard import Heard
@@ -67,13 +67,13 @@ class Work:
             return self.backoff_seconds
         except Exception as error:  # noqa: BLE001 - not even its failure could be noted
             self.log.failed("update waits", error, channel=self.channel)
-            return chat_limits.CHAT_BACKOFF_MAX_SECONDS
+            return limits.CHAT_BACKOFF_MAX_SECONDS
 
-    def _still_waiting(self, number: int) -> TakenUpdate | None:
+    def _still_waiting(self, number: int) -> PendingUpdate | None:
         found = self.memory.waiting_updates(self.channel, after=number - 1, limit=1)
         return found[0] if found and found[0].seq == number else None
 
-    def _process(self, update: TakenUpdate) -> float | None:
+    def _process(self, update: PendingUpdate) -> float | None:
         try:
             unsent = self.unsent.get(update.seq) or self._handle(update)
             wait = self._sent(unsent)
@@ -87,7 +87,7 @@ class Work:
         del self.unsent[update.seq]
         return None
 
-    def _handle(self, update: TakenUpdate) -> _Unsent:
+    def _handle(self, update: PendingUpdate) -> _Unsent:
         heard = self.parse(update.payload)
         says = [] if heard is None else self.bot.hear(heard, self.outlet)
         unsent = self.unsent[update.seq] = _Unsent(heard, deque(says))
@@ -109,19 +109,19 @@ class Work:
     def _retry_delay(self, unsent: _Unsent, error: NotSent) -> float:
         """A channel that is busy or away is no fault of the update. Nobody waits for ever."""
         unsent.waits += 1
-        crowded = len(self.unsent) > chat_limits.CHAT_UNSENT_MAX_COUNT
-        if crowded or unsent.waits > chat_limits.CHAT_WAITS_MAX_COUNT:
+        crowded = len(self.unsent) > limits.CHAT_UNSENT_MAX_COUNT
+        if crowded or unsent.waits > limits.CHAT_WAITS_MAX_COUNT:
             raise error
         asked = error.wait_seconds
         wait = backoff(unsent.waits, self.backoff_seconds) if asked is None else asked
-        wait = min(wait, chat_limits.CHAT_WAIT_MAX_SECONDS)
+        wait = min(wait, limits.CHAT_WAIT_MAX_SECONDS)
         self.log.tell("not sent", channel=self.channel, for_good=False, wait_seconds=wait)
         return wait
 
-    def _record_failure(self, update: TakenUpdate, error: Exception) -> float | None:
+    def _record_failure(self, update: PendingUpdate, error: Exception) -> float | None:
         self.log.failed("update failed", error, channel=self.channel)
         if self.memory.update_failed(self.channel, update.id):
-            if len(self.unsent) > chat_limits.CHAT_UNSENT_MAX_COUNT:
+            if len(self.unsent) > limits.CHAT_UNSENT_MAX_COUNT:
                 self.unsent.pop(update.seq, None)  # it is thought about anew
             return backoff(update.attempts + 1, self.backoff_seconds)
         self.unsent.pop(update.seq, None)
@@ -129,7 +129,7 @@ class Work:
         return None
 
 
-def backoff(failures: int, first_seconds: float = chat_limits.CHAT_BACKOFF_SECONDS) -> float:
+def backoff(failures: int, first_seconds: float = limits.CHAT_BACKOFF_SECONDS) -> float:
     """After the first failure shortly, then longer and longer."""
     wait = first_seconds * 2.0 ** min(max(0, failures - 1), 32)
-    return min(wait, chat_limits.CHAT_BACKOFF_MAX_SECONDS)
+    return min(wait, limits.CHAT_BACKOFF_MAX_SECONDS)

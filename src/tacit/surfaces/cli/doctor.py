@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from dataclasses import asdict
 
-from tacit.model.upkeep import Finding
+from tacit.records.results import Finding
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import Exit
 from tacit.surfaces.cli.session import Session

@@ -8,19 +8,19 @@ from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.people import Person
-from tacit.model.results import (
+from tacit.records.accounts import Person
+from tacit.records.memory import HistoryEntry, Memory
+from tacit.records.results import (
     Block,
     Bullet,
     Change,
-    Embedding,
+    EmbeddingStatus,
     Fresh,
+    LearningQueueStatus,
     Proposal,
     Quarantined,
     Recalled,
     Remembered,
-    Waiting,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def fresh(one: Fresh) -> dict[str, Any]:
     }
 
 
-def embedding(one: Embedding) -> dict[str, Any]:
+def embedding(one: EmbeddingStatus) -> dict[str, Any]:
     return asdict(one) | {"complete": one.complete}
 
 
@@ -122,7 +122,7 @@ def quarantined(one: Quarantined) -> dict[str, Any]:
     return {name: plain(value) for name, value in asdict(one).items()}
 
 
-def waiting(one: Waiting) -> dict[str, Any]:
+def waiting(one: LearningQueueStatus) -> dict[str, Any]:
     return {name: plain(value) for name, value in asdict(one).items()}
 
 

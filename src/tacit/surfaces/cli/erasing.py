@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.model.results import Erased
-from tacit.model.upkeep import Certificate
+from tacit.records.results import Certificate, Erased
 from tacit.surfaces.cli import options
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage, Exit

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 
 STDIN = "-"
@@ -30,7 +30,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 def lines(source: BinaryIO) -> Iterator[str]:
     """Line by line, never more of one than is allowed. What is not UTF-8 is refused as text."""
-    most = moving_limits.IMPORT_LINE_MAX_BYTES + 1
+    most = limits.IMPORT_LINE_MAX_BYTES + 1
     first = True
     while raw := source.readline(most + 1):
         rest = raw

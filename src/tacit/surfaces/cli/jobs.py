@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tacit import limits
-from tacit.model.upkeep import JobRun, JobStatus
+from tacit.records.results import JobRun, JobStatus
 from tacit.surfaces.cli import documents, tables
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tacit import limits
-from tacit.model.keys import Key, Scope
+from tacit.records.accounts import Key, Scope
 from tacit.surfaces.cli import documents, tables
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage

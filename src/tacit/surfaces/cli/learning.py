@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit import Message, limits
 from tacit.errors import InvalidInput
-from tacit.model.results import Change, Proposal, Reverted, Waiting
+from tacit.records.results import Change, LearningQueueStatus, Proposal, Reverted
 from tacit.surfaces.cli import documents, files, tables, turns
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage, Exit
@@ -60,7 +60,7 @@ def learn(session: Session) -> Answer:
     )
 
 
-def _became(waits: Waiting, *, queued: bool) -> str:
+def _became(waits: LearningQueueStatus, *, queued: bool) -> str:
     if queued:
         return "queued"
     return "accepted" if waits.turns else "learned"
@@ -98,7 +98,9 @@ def _came(
     return rows + [("quarantined", id, "`tacit quarantine` tells why") for id in held]
 
 
-def _remarks(refused: tuple[str, ...], waits: Waiting, *, queued: bool) -> tuple[str, ...]:
+def _remarks(
+    refused: tuple[str, ...], waits: LearningQueueStatus, *, queued: bool
+) -> tuple[str, ...]:
     told = [f"not learned from: it holds a secret ({kind})" for kind in refused]
     if waits.turns and not queued:
         told.append(f"{count(waits.turns, 'turn')} wait to be learned: see `tacit waiting`")
@@ -187,7 +189,7 @@ def _until_stopped() -> Iterator[threading.Event]:
             signal.signal(one, handler)
 
 
-def _queue(found: Waiting) -> list[str]:
+def _queue(found: LearningQueueStatus) -> list[str]:
     since = f", the oldest since {tables.when(found.oldest)}" if found.oldest else ""
     lines = [f"waiting  {count(found.turns, 'turn')}{since}"]
     if found.parked:

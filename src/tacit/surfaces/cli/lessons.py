@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from tacit.model.message import Role
+from tacit.records.conversation import Role
 
 ACTS = ("release", "discard")
 

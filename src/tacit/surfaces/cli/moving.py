@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tacit import limits
-from tacit.model.imports import Foreseen, ImportRun
+from tacit.records.drafts import ImportPreviewItem, ImportRun
 from tacit.surfaces.cli import documents, tables, whole
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Portion, safe
@@ -196,7 +196,7 @@ def _problems(found: Preview | Summary) -> tuple[str, ...]:
     return (*found.problems, *([f"and {more:,} more"] if more > 0 else []))
 
 
-def _shown(one: Foreseen) -> tuple[str, ...]:
+def _shown(one: ImportPreviewItem) -> tuple[str, ...]:
     filed = f"{one.category}/{one.key}" if one.key else one.category
     return filed, one.sensitivity.value, one.content
 
@@ -217,5 +217,5 @@ def _standing(one: ImportRun) -> str:
     return "complete"
 
 
-def _document(one: ImportRun | Foreseen) -> dict[str, Any]:
+def _document(one: ImportRun | ImportPreviewItem) -> dict[str, Any]:
     return {name: documents.plain(value) for name, value in asdict(one).items()}

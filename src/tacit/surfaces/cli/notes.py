@@ -6,7 +6,15 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
 
-from tacit.model.notes import HEADINGS, Item, Note, NoteChange, NotesReport, NoteSummary, Woken
+from tacit.records.notes import (
+    SECTION_HEADINGS,
+    Note,
+    NoteChange,
+    NoteItem,
+    NotesReport,
+    NoteSummary,
+    SessionStart,
+)
 from tacit.surfaces.cli import documents, drafts, files, tables, turns
 from tacit.surfaces.cli.answers import NOTHING, Answer, Stream
 from tacit.surfaces.cli.exits import BadUsage, Exit
@@ -131,7 +139,7 @@ def _ended(session: Session) -> Answer:
     )
 
 
-def _started(woken: Woken) -> Answer:
+def _started(woken: SessionStart) -> Answer:
     nothing = not (woken.long_term or woken.recent)
     return Answer(
         document=documents.nested(woken),
@@ -145,7 +153,7 @@ def _started(woken: Woken) -> Answer:
     )
 
 
-def _kept(item: Item) -> tuple[str, ...]:
+def _kept(item: NoteItem) -> tuple[str, ...]:
     added = item.added.isoformat() if item.added is not None else ""
     return ("kept", item.id or "", added, f"{_DONE[item.done]}{item.content}")
 
@@ -159,5 +167,7 @@ def _items(note: Note | None) -> list[str]:
     """What stands in the session's own note of the day."""
     if note is None:
         return []
-    rows = [("today", HEADINGS[i.section], f"{_DONE[i.done]}{i.content}") for i in note.items]
+    rows = [
+        ("today", SECTION_HEADINGS[i.section], f"{_DONE[i.done]}{i.content}") for i in note.items
+    ]
     return tables.table(rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, BooleanOptionalAction
 
 from tacit import limits
-from tacit.model.people import NameKind
-from tacit.model.words import Kind, Sensitivity, State, Visibility
+from tacit.records.accounts import NameKind
+from tacit.records.memory import Kind, Sensitivity, State, Visibility
 
 # Which memory something comes from: `Format` of surfaces/moving, which loads slowly.
 FORMS = ("mem0", "mcp", "basic-memory", "langgraph", "chatgpt", "claude")

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from tacit import __version__
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.surfaces.cli import (
     ageing,
     chatting,

@@ -7,9 +7,9 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from tacit import limits
-from tacit.model import text
-from tacit.model.question import MEMORIES, TURNS
-from tacit.model.words import Kind
+from tacit.records import validation
+from tacit.records.memory import Kind
+from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS
 
 # As they are called on the command line and by `View.recall`, alike.
 _PLAIN = (
@@ -120,14 +120,14 @@ def _turns(parser: ArgumentParser) -> None:
         "--turns",
         dest="include",
         action="store_const",
-        const=(MEMORIES, TURNS),
+        const=(INCLUDE_MEMORIES, INCLUDE_TURNS),
         help="also what was said, word for word",
     )
     either.add_argument(
         "--only-turns",
         dest="include",
         action="store_const",
-        const=(TURNS,),
+        const=(INCLUDE_TURNS,),
         help="only what was said, word for word",
     )
 
@@ -140,4 +140,4 @@ def narrowed(args: Namespace) -> dict[str, Any]:
 
 
 def _moment(name: str, written: str | None) -> object:
-    return None if written is None else text.written_moment(name, written)
+    return None if written is None else validation.parse_iso_datetime(name, written)

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from tacit import Requester
 from tacit.errors import NotFound
-from tacit.model.key_text import show_with_key
-from tacit.model.memory import Memory
-from tacit.model.results import Page, Stats
+from tacit.records.memory import Memory
+from tacit.records.results import Page, Stats
+from tacit.records.text import show_with_key
 from tacit.surfaces.cli import documents, rooms, tables
 from tacit.surfaces.cli.answers import NOTHING, Answer
 from tacit.surfaces.cli.session import Session

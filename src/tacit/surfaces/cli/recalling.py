@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from tacit.model.key_text import show_with_key
-from tacit.model.memory import Memory
-from tacit.model.results import Bullet, Recalled
+from tacit.records.memory import Memory
+from tacit.records.results import Bullet, Recalled
+from tacit.records.text import show_with_key
 from tacit.surfaces.cli import documents, questions, tables
 from tacit.surfaces.cli.answers import NOTHING, Answer
 from tacit.surfaces.cli.session import Session

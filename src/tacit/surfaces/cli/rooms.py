@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from tacit import Chat, Requester
 from tacit.errors import InvalidInput
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 
 PRIVATE = "private"
 _TELEGRAM_GROUP = re.compile(r"telegram:-")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tacit.errors import InvalidInput
-from tacit.model.words import Format
+from tacit.records.memory import ExportFormat
 from tacit.surfaces.cli import options, writing
 from tacit.surfaces.cli.answers import Answer, Stream
 from tacit.surfaces.cli.exits import BadUsage, Exit
@@ -22,8 +22,8 @@ def export_options(parser: ArgumentParser) -> None:
     add("--turns", action="store_true", help="with it, what was said, word for word")
     add(
         "--format",
-        choices=[form.value for form in Format],
-        default=Format.JSONL.value,
+        choices=[form.value for form in ExportFormat],
+        default=ExportFormat.JSONL.value,
         help="jsonl, or markdown to be read: that is everything (default %(default)s)",
     )
 
@@ -55,7 +55,7 @@ def restore_options(parser: ArgumentParser) -> None:
 
 def export(session: Session) -> Answer | Stream:
     args = session.args
-    markdown = args.format == Format.MARKDOWN.value
+    markdown = args.format == ExportFormat.MARKDOWN.value
     if markdown and args.json and args.output is None:
         raise BadUsage("export: Markdown is for people; leave out --json, or name a file")
     view = session.require_private_view("export")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tacit import limits
 from tacit.errors import MissingExtra, SettingsError
-from tacit.model import text
+from tacit.records import validation
 from tacit.surfaces.cli import signing
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Console
@@ -74,10 +74,12 @@ def _asked(session: Session) -> ServerSettings:
     return replace(
         how,
         host=how.host if args.host is None else host("--host", args.host),
-        port=how.port if args.port is None else text.whole("--port", args.port, 0, limits.PORT_MAX),
+        port=how.port
+        if args.port is None
+        else validation.parse_int("--port", args.port, 0, limits.PORT_MAX),
         workers=how.workers
         if args.workers is None
-        else text.whole("--workers", args.workers, 1, most),
+        else validation.parse_int("--workers", args.workers, 1, most),
     )
 
 

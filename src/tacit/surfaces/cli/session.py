@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tacit import Chat, Requester, limits
 from tacit.clock import system_clock
 from tacit.errors import InvalidInput
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.surfaces.cli import rooms
 from tacit.surfaces.cli.console import safe
 from tacit.surfaces.cli.exits import BadUsage, MemoryDisabled, NotDone

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.surfaces.cli.console import safe
 
 _GAP = "  "

@@ -8,8 +8,8 @@ from argparse import ArgumentParser
 from datetime import datetime
 
 from tacit import limits
-from tacit.model import text
-from tacit.model.happening import Node, Op
+from tacit.records import validation
+from tacit.records.results import EventNode, EventOperation
 from tacit.surfaces.cli import reading, tables
 from tacit.surfaces.cli.answers import Answer, Stream
 from tacit.surfaces.cli.console import safe
@@ -28,8 +28,8 @@ def history_options(parser: ArgumentParser) -> None:
 
 def events_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("--node", metavar="NODE", help=f"only where: {', '.join(Node)}")
-    add("--op", metavar="OP", help=f"only what: {', '.join(Op)}")
+    add("--node", metavar="NODE", help=f"only where: {', '.join(EventNode)}")
+    add("--op", metavar="OP", help=f"only what: {', '.join(EventOperation)}")
     add("--since", metavar="TIME", help="2026-03-01T12:00:00+00:00")
     add(
         "--limit",
@@ -95,7 +95,7 @@ def metrics(session: Session) -> Answer:
     from tacit.surfaces.metrics import serving
 
     wanted = session.settings.metrics.port if args.port is None else args.port
-    with serving(text.whole("port", wanted, 0, limits.PORT_MAX)) as address:
+    with serving(validation.parse_int("port", wanted, 0, limits.PORT_MAX)) as address:
         if sys.stderr is not None:
             sys.stderr.write(f"{safe(address)}\n")
             sys.stderr.flush()
@@ -105,5 +105,7 @@ def metrics(session: Session) -> Answer:
 
 def _moment(written: str | None) -> datetime | None:
     return (
-        None if written is None else text.moment("--since", text.written_moment("--since", written))
+        None
+        if written is None
+        else validation.parse_datetime("--since", validation.parse_iso_datetime("--since", written))
     )

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-from tacit import Message, limits, moving_limits
+from tacit import Message, limits
 from tacit.errors import InvalidInput
-from tacit.model import message
+from tacit.records import conversation
 
 _FIELDS = ("role", "content", "name", "at", "id")
 
@@ -30,7 +30,7 @@ def parse(lines: Iterable[str]) -> list[Message]:
 
 
 def _turn(line: str) -> Message:
-    if len(line) > moving_limits.IMPORT_LINE_MAX_BYTES:
+    if len(line) > limits.IMPORT_LINE_MAX_BYTES:
         raise InvalidInput("turn", "is too long for one line")
     try:
         said = json.loads(line)
@@ -51,7 +51,7 @@ def _turn(line: str) -> Message:
         at=moment("at", said.get("at")),
         id=said.get("id"),
     )
-    message.parse([made])  # again when it is kept; here for the number of its line
+    conversation.parse_messages([made])  # again when it is kept; here for the number of its line
     return made
 
 

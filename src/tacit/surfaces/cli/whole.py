@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tacit.model.results import Embedding
+from tacit.records.results import EmbeddingStatus
 from tacit.surfaces.cli import documents, files, tables
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.console import Progress
@@ -127,7 +127,7 @@ def reembed(session: Session) -> Answer:
     )
 
 
-def _vectors(found: Embedding) -> list[str]:
+def _vectors(found: EmbeddingStatus) -> list[str]:
     if found.model is None:
         return ["no model: recall goes by words alone"]
     going = ", more are being made" if found.running and not found.complete else ""

@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.model.results import Remembered
+from tacit.records.results import Remembered
 from tacit.surfaces.cli import documents, files, turns
 from tacit.surfaces.cli.answers import Answer
 from tacit.surfaces.cli.exits import BadUsage

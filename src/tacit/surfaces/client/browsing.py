@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.model import text
-from tacit.model.looks import Look
-from tacit.model.memory import Memory
-from tacit.model.results import Page
-from tacit.model.search import EVERYTHING, Search
+from tacit.records import validation
+from tacit.records.memory import Memory
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.results import AccessLogEntry, Page
 from tacit.surfaces.client.calling import Calling, query, said, words
 from tacit.surfaces.client.hearing import sought
 
@@ -17,7 +16,7 @@ from tacit.surfaces.client.hearing import sought
 class RemoteBrowsing(Calling):
     def browse(
         self,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
@@ -26,18 +25,18 @@ class RemoteBrowsing(Calling):
             Page[Memory],
             "/api/browse",
             search=sought(search),
-            limit=text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT),
+            limit=validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT),
             **said(cursor=words("cursor", cursor)),
         )
         return found
 
-    def browse_count(self, search: Search = EVERYTHING) -> int:
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
         return self._count(self._ask(dict[str, Any], "/api/browse/count", search=sought(search)))
 
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Look]:
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+    ) -> Page[AccessLogEntry]:
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         asked = query(limit=most, cursor=words("cursor", cursor))
-        found: Page[Look] = self._get(Page[Look], f"/api/looks{asked}")
+        found: Page[AccessLogEntry] = self._get(Page[AccessLogEntry], f"/api/looks{asked}")
         return found

@@ -11,9 +11,9 @@ from urllib.parse import quote, urlencode
 
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError
-from tacit.model import message, text
-from tacit.model.message import Message
-from tacit.model.results import Page
+from tacit.records import conversation, validation
+from tacit.records.conversation import Message
+from tacit.records.results import Page
 from tacit.surfaces.client.server import Call, Server
 from tacit.surfaces.wire.values import Untellable, decode, encode
 
@@ -116,7 +116,7 @@ def query(**named: str | int | None) -> str:
 
 def words(name: str, value: object) -> str | None:
     """Text that can stand in an address. What it means, the server says."""
-    return None if value is None else text.storable(name, value, limits.QUERY_MAX_CHARS)
+    return None if value is None else validation.check_storable(name, value, limits.QUERY_MAX_CHARS)
 
 
 def part(value: str) -> str:
@@ -127,16 +127,16 @@ def part(value: str) -> str:
 
 def memory_part(id: object) -> str:
     """An id that cannot be one goes under a name that nothing has."""
-    return text.memory_id(id) or "-"
+    return validation.parse_memory_id(id) or "-"
 
 
 def item_part(category: object, key: object) -> str:
-    filed = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
-    return f"{part(filed)}/{part(text.identifier('key', key, limits.KEY_MAX_CHARS))}"
+    filed = validation.parse_identifier("category", category, limits.CATEGORY_MAX_CHARS)
+    return f"{part(filed)}/{part(validation.parse_identifier('key', key, limits.KEY_MAX_CHARS))}"
 
 
 def messages_told(messages: object) -> list[Message]:
-    found = message.listed(messages)
+    found = conversation.check_message_list(messages)
     if not all(isinstance(one, Message) for one in found):
         raise InvalidInput("messages", "expected a list of tacit.Message")
     return found  # type: ignore[return-value]

@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.words import ChatKind
+from tacit.records import validation
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 
 _OTHER_HEADERS_BYTES = 8_192
 
@@ -24,8 +24,8 @@ def headers_of(
     said = {
         **_of_requester(requester),
         **_of_chat(chat),
-        "x-tacit-thread": _quoted(text.optional_identifier("thread", thread, most)),
-        "x-tacit-agent": _quoted(text.optional_identifier("agent", agent, most)),
+        "x-tacit-thread": _quoted(validation.parse_optional_identifier("thread", thread, most)),
+        "x-tacit-agent": _quoted(validation.parse_optional_identifier("agent", agent, most)),
     }
     # The key and a few others come to it, and a server would not even read more.
     if sum(map(len, said.values())) > limits.SERVER_HEADERS_MAX_BYTES - _OTHER_HEADERS_BYTES:
@@ -35,7 +35,7 @@ def headers_of(
 
 
 def is_bot(requester: object) -> bool:
-    return isinstance(requester, Requester) and text.flag("is_bot", requester.is_bot)
+    return isinstance(requester, Requester) and validation.parse_bool("is_bot", requester.is_bot)
 
 
 def _of_requester(requester: object) -> dict[str, str]:
@@ -66,10 +66,10 @@ def _of_chat(chat: object) -> dict[str, str]:
     here = [one if isinstance(one, Requester) else Requester(one) for one in chat.participants]
     # Bots are not people: they are left out, and then nobody can say who everybody is.
     people = [one for one in here if not is_bot(one)]
-    complete = text.flag("complete", chat.complete) and len(people) == len(here)
+    complete = validation.parse_bool("complete", chat.complete) and len(people) == len(here)
     return {
         "x-tacit-chat": _key("chat", chat.id),
-        "x-tacit-chat-kind": text.choice("chat", chat.kind, ChatKind).value,
+        "x-tacit-chat-kind": validation.parse_enum("chat", chat.kind, ChatKind).value,
         "x-tacit-participants": ",".join(map(_participant, people)),
         "x-tacit-complete": "true" if complete else "",
     }
@@ -81,11 +81,11 @@ def _participant(person: Requester) -> str:
 
 
 def _key(field: str, value: object) -> str:
-    return _quoted(text.identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS))
+    return _quoted(validation.parse_identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS))
 
 
 def _shown(name: object) -> str:
-    return _quoted(text.display(name))
+    return _quoted(validation.clean_display_name(name))
 
 
 def _quoted(value: str | None) -> str:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tacit import limits
-from tacit.model.chat import Chat, Requester
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.client.claims import headers_of, is_bot
 from tacit.surfaces.client.server import Server
 from tacit.surfaces.client.view import RemoteView

@@ -8,12 +8,11 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.chat import Chat, Requester
-from tacit.model.hearing import Hearers, Hearing, Room
-from tacit.model.results import Explanation, Page
-from tacit.model.search import EVERYTHING, Search
-from tacit.model.words import Visibility
+from tacit.records import validation
+from tacit.records.memory import Visibility
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.request import Chat, Requester
+from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page
 from tacit.surfaces.client.calling import Calling, memory_part, query, said, words
 
 List = builtins.list
@@ -37,29 +36,31 @@ class RemoteHearing(Calling):
         )
         return found
 
-    def rooms(self) -> List[Room]:
-        return self._list_all(Room, "/api/rooms")
+    def rooms(self) -> List[AudienceChat]:
+        return self._list_all(AudienceChat, "/api/rooms")
 
     def hearing(
         self,
         chat: Chat,
         asked_by: Requester | None = None,
-        search: Search = EVERYTHING,
+        search: Search = MATCH_ALL,
         *,
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
-    ) -> Page[Hearing]:
-        found: Page[Hearing] = self._ask(
-            Page[Hearing],
+    ) -> Page[AudiencePreview]:
+        found: Page[AudiencePreview] = self._ask(
+            Page[AudiencePreview],
             "/api/hearing",
             chat=chat,
             search=sought(search),
-            limit=text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT),
+            limit=validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT),
             **said(asked_by=asked_by, cursor=words("cursor", cursor)),
         )
         return found
 
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> Hearers:
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         asked = query(visibility=words("visibility", visibility))
-        found: Hearers = self._get(Hearers, f"/api/memory/{memory_part(id)}/hearers{asked}")
+        found: AudienceReport = self._get(
+            AudienceReport, f"/api/memory/{memory_part(id)}/hearers{asked}"
+        )
         return found

@@ -8,22 +8,22 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model.imports import (
+from tacit.records.drafts import (
+    ImportItem,
+    ImportItems,
     ImportPreview,
     ImportRun,
     ImportStep,
-    Incoming,
-    Items,
     RevertedImport,
 )
-from tacit.model.results import Page
+from tacit.records.results import Page
 from tacit.surfaces.client.calling import Calling, query, said, sendable, words
 
 
 class RemoteImports(Calling):
-    def preview_items(self, items: Items, *, source: str) -> ImportPreview:
+    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
         found: ImportPreview = self._ask(
             ImportPreview, "/api/imports/preview", items=_sent(items), source=source
         )
@@ -32,7 +32,7 @@ class RemoteImports(Calling):
     def import_items(
         self,
         run: str,
-        items: Items,
+        items: ImportItems,
         *,
         source: str,
         total: int | None = None,
@@ -64,12 +64,12 @@ class RemoteImports(Calling):
 def _sent(items: object) -> list[Any]:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items", "expected a list of them, each with a content")
-    return [_item(one) for one in islice(items, moving_limits.IMPORT_ITEMS_MAX_COUNT + 1)]
+    return [_item(one) for one in islice(items, limits.IMPORT_ITEMS_MAX_COUNT + 1)]
 
 
 def _item(item: object) -> Any:
     """What cannot be sent is refused by its place, as anything else that is no item."""
-    if isinstance(item, Incoming):
+    if isinstance(item, ImportItem):
         item = said(**{one.name: getattr(item, one.name) for one in fields(item)})
     if not isinstance(item, Mapping):
         return None

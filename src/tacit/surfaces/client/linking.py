@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 from tacit.errors import NotFound
-from tacit.model.linking import Link, LinkOffer, LinkWaiting
+from tacit.records.accounts import Link, LinkOffer, LinkWaiting
 from tacit.surfaces.client.calling import Calling
 
 List = builtins.list

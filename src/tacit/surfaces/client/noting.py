@@ -9,10 +9,10 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteOutside, NotFound
-from tacit.model import text as texts
-from tacit.model.checkpoint import Checkpoint, packed
-from tacit.model.message import Message
-from tacit.model.notes import SessionDraft, SessionEnded, Woken
+from tacit.records import validation as texts
+from tacit.records.checkpoints import Checkpoint, dump_checkpoint
+from tacit.records.conversation import Message
+from tacit.records.notes import SessionDraft, SessionEnded, SessionStart
 from tacit.surfaces.client.calling import Calling, messages_told, part, said
 
 List = builtins.list
@@ -27,8 +27,10 @@ class _Listed:
 
 
 class RemoteNotes(Calling):
-    def begin_session(self, session: str | None = None) -> Woken:
-        woken: Woken = self._ask(Woken, "/api/sessions/begin", **said(session=session))
+    def begin_session(self, session: str | None = None) -> SessionStart:
+        woken: SessionStart = self._ask(
+            SessionStart, "/api/sessions/begin", **said(session=session)
+        )
         return woken
 
     def end_session(
@@ -76,7 +78,7 @@ class RemoteNotes(Calling):
     def save_checkpoint(
         self, data: Any, *, thread: str | None = None, version: int | None = None
     ) -> Checkpoint:
-        packed(data)  # what would not come back the same is refused before it is sent
+        dump_checkpoint(data)  # what would not come back the same is refused before it is sent
         saved: Checkpoint = self._write(
             Checkpoint, "PUT", _checkpoint(thread), data=data, **said(version=version)
         )
@@ -98,7 +100,7 @@ def _named(path: object) -> str:
     if not isinstance(path, str) or not path or "\n" in path:
         raise NoteOutside("is no path; write it like trips.md or work/plans.md")
     try:
-        return texts.storable("path", path, limits.NOTE_PATH_MAX_BYTES)
+        return texts.check_storable("path", path, limits.NOTE_PATH_MAX_BYTES)
     except InvalidInput as wrong:
         raise NoteOutside(wrong.problem) from None
 
@@ -108,5 +110,5 @@ def _file(path: object) -> str:
 
 
 def _checkpoint(thread: object) -> str:
-    named = texts.optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+    named = texts.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
     return "/api/checkpoints" if named is None else f"/api/checkpoints/{part(named)}"

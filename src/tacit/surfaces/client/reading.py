@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 from tacit import limits
 from tacit.errors import NotFound
-from tacit.model import text
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.people import Person
-from tacit.model.results import Delta, Page, Proposal, Stats, Suggestion
-from tacit.model.words import Format, Kind, State
+from tacit.records import validation
+from tacit.records.accounts import Person
+from tacit.records.memory import ExportFormat, HistoryEntry, Kind, Memory, State
+from tacit.records.results import Delta, Page, Proposal, Stats, Suggestion
 from tacit.surfaces.client.calling import Calling, item_part, memory_part, query, said, words
 
 List = builtins.list
@@ -42,7 +41,7 @@ class RemoteReads(Calling):
         cursor: str | None = None,
     ) -> Page[Memory]:
         narrowed = _narrowed(category, prefix, kind, state, pinned)
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         asked = query(**narrowed, limit=most, cursor=words("cursor", cursor))
         found: Page[Memory] = self._get(Page[Memory], f"/api/items{asked}")
         return found
@@ -62,8 +61,8 @@ class RemoteReads(Calling):
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
-        most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        who = text.storable("person", person, limits.NAME_MAX_CHARS)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        who = validation.check_storable("person", person, limits.NAME_MAX_CHARS)
         asked = query(person=who, limit=most, cursor=words("cursor", cursor))
         found: Page[Memory] = self._get(Page[Memory], f"/api/about{asked}")
         return found
@@ -74,7 +73,7 @@ class RemoteReads(Calling):
         return found
 
     def delta(self, since: int = 0) -> Delta:
-        start = text.whole("since", since, 0, limits.COUNTED_MAX)
+        start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
         found: Delta = self._get(Delta, f"/api/delta{query(since=start)}")
         return found
 
@@ -108,9 +107,9 @@ class RemoteReads(Calling):
     ) -> Iterator[str]:
         """Line by line as they arrive; the server is asked when the first one is."""
         asked = query(
-            format=text.choice("format", format, Format).value,
-            everything=text.flag("everything", everything),
-            turns=text.flag("turns", turns),
+            format=validation.parse_enum("format", format, ExportFormat).value,
+            everything=validation.parse_bool("everything", everything),
+            turns=validation.parse_bool("turns", turns),
         )
         return self._stream_lines(f"/api/export{asked}")
 
@@ -126,5 +125,5 @@ def _narrowed(
         "prefix": words("prefix", prefix),
         "kind": words("kind", kind),
         "state": words("state", state),
-        "pinned": None if pinned is None else text.flag("pinned", pinned),
+        "pinned": None if pinned is None else validation.parse_bool("pinned", pinned),
     }

@@ -8,10 +8,10 @@ from typing import Any, Literal, Unpack
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text as texts
-from tacit.model.message import Message
-from tacit.model.question import Narrowing
-from tacit.model.results import Accepted, Block, Bullet, Fresh, Recalled, Recorded, Step
+from tacit.records import validation as texts
+from tacit.records.conversation import Message
+from tacit.records.queries import RecallFilters
+from tacit.records.results import Accepted, Block, Bullet, Fresh, Recalled, Recorded, TraceStep
 from tacit.surfaces.client.calling import Calling, messages_told, query, said, told
 from tacit.surfaces.client.server import Call
 
@@ -25,7 +25,7 @@ class RemoteRecall(Calling):
         *,
         top_k: int = limits.RECALL_DEFAULT_COUNT,
         budget_tokens: int | None = None,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[RecallFilters],
     ) -> List[Recalled]:
         found: list[Recalled] = self._ask(
             list[Recalled],
@@ -100,9 +100,9 @@ class RemoteRecall(Calling):
         )
         return found
 
-    def trace(self, text: str | Message, keep: bool = False) -> tuple[Step, ...]:
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
         """What is kept here is kept at every try, so there is only one."""
-        kept = texts.flag("keep", keep)
+        kept = texts.parse_bool("keep", keep)
         if kept and self._given:
             raise InvalidInput("once", "does not cover a trace; hand what was said to learn")
         body = told({"text": text, "keep": kept})
@@ -113,5 +113,5 @@ class RemoteRecall(Calling):
             body=body,
             repeatable=not kept,
         )
-        found: tuple[Step, ...] = self._decode(tuple[Step, ...], self._server.send(call))
+        found: tuple[TraceStep, ...] = self._decode(tuple[TraceStep, ...], self._server.send(call))
         return found

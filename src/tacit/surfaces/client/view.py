@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from tacit import limits
-from tacit.model import text
+from tacit.records import validation
 from tacit.surfaces.client.activity import RemoteActivity
 from tacit.surfaces.client.browsing import RemoteBrowsing
 from tacit.surfaces.client.hearing import RemoteHearing
@@ -44,7 +44,7 @@ class RemoteView(
 
     def once(self, key: str) -> RemoteView:
         """The same view, whose next write is done once under this key, however often it is sent."""
-        given = text.identifier("once", key, limits.ONCE_KEY_MAX_CHARS)
+        given = validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
         if not given.isascii() or " " in given:  # a header takes nothing else
             given = f"sha256-{sha256(given.encode()).hexdigest()}"
         return replace(self, _given=given)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import json_value, text
-from tacit.model.draft import Fields, FiledFields
-from tacit.model.people import NameKind, Person
-from tacit.model.results import Erased, Imported, Remembered, Reverted
-from tacit.model.words import Visibility
+from tacit.records import validation
+from tacit.records.accounts import NameKind, Person
+from tacit.records.drafts import CategorizedFields, MemoryFields
+from tacit.records.memory import Visibility
+from tacit.records.results import Erased, Imported, Remembered, Reverted
 from tacit.surfaces.client.calling import (
     Calling,
     item_part,
@@ -28,13 +28,15 @@ _LINE = re.compile(r"line (\d+)")
 
 
 class RemoteWrites(Calling):
-    def remember(self, content: str, **fields: Unpack[FiledFields]) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         done: Remembered = self._write(
             Remembered, "POST", "/api/remember", content=content, **_checked(**fields)
         )
         return done
 
-    def put(self, category: str, key: str, value: str, **fields: Unpack[Fields]) -> Remembered:
+    def put(
+        self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
+    ) -> Remembered:
         path = f"/api/items/{item_part(category, key)}"
         said_so = sendable("content", value)
         done: Remembered = self._write(Remembered, "PUT", path, value=said_so, **_checked(**fields))
@@ -46,7 +48,7 @@ class RemoteWrites(Calling):
         content: str | None = None,
         *,
         if_version: int | None = None,
-        **fields: Unpack[Fields],
+        **fields: Unpack[MemoryFields],
     ) -> Remembered:
         done: Remembered = self._write(
             Remembered,
@@ -57,11 +59,11 @@ class RemoteWrites(Calling):
         return done
 
     def pin(self, id: str, on: bool = True) -> None:
-        wanted = text.flag("pin", on)
+        wanted = validation.parse_bool("pin", on)
         self._write(None, "PUT", f"/api/memory/{memory_part(id)}/pinned", on=wanted)
 
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
-        wanted = text.choice("visibility", visibility, Visibility)
+        wanted = validation.parse_enum("visibility", visibility, Visibility)
         self._write(None, "PUT", f"/api/memory/{memory_part(id)}/visibility", visibility=wanted)
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
@@ -89,14 +91,14 @@ class RemoteWrites(Calling):
         return self._count(self._write(dict[str, Any], "DELETE", path))
 
     def forget_category(self, category: str) -> int:
-        filed = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
+        filed = validation.parse_identifier("category", category, limits.CATEGORY_MAX_CHARS)
         return self._count(self._write(dict[str, Any], "DELETE", f"/api/items/{part(filed)}"))
 
     def restore(self, id: str) -> None:
         self._write(None, "POST", f"/api/memory/{memory_part(id)}/restore")
 
     def erase(self, id: str, *, turns: bool = False) -> Erased:
-        also = query(turns=text.flag("turns", turns))
+        also = query(turns=validation.parse_bool("turns", turns))
         path = f"/api/memory/{memory_part(id)}/erase{also}"
         done: Erased = self._write(Erased, "POST", path)
         return done
@@ -153,7 +155,7 @@ class RemoteWrites(Calling):
 def _checked(**fields: Any) -> dict[str, Any]:
     """What was said; data that would not come back the same is refused before it is sent."""
     told = said(**fields)
-    return told | {"data": json_value.data(told["data"])} if "data" in told else told
+    return told | {"data": validation.parse_data(told["data"])} if "data" in told else told
 
 
 def _requests(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -163,8 +165,8 @@ def _requests(lines: Iterable[str]) -> Iterator[list[str]]:
     for line in lines:
         # Each version of a memory says its content, and so does the memory.
         more = max(1, line.count('"content"'))
-        full = wordings + more > moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
-        if few and (full or chars + len(line) > moving_limits.IMPORT_REQUEST_MAX_CHARS):
+        full = wordings + more > limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
+        if few and (full or chars + len(line) > limits.IMPORT_REQUEST_MAX_CHARS):
             yield few
             few, chars, wordings = [], 0, 0
         few.append(line)
@@ -179,7 +181,7 @@ def _renumbered(refused: str, before: int) -> str:
 
 
 def _ended(lines: Iterable[object]) -> Iterator[str]:
-    most = moving_limits.IMPORT_LINE_MAX_BYTES
+    most = limits.IMPORT_LINE_MAX_BYTES
     for line in lines:
         # What is no text, or too long for any request, is refused by its number like other lines.
         said = line.rstrip("\n") if isinstance(line, str) else "?"

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import Conflict, NotFound
-from tacit.model.memory import Memory
-from tacit.model.results import Erased
-from tacit.model.words import State, Visibility
+from tacit.records.memory import Memory, State, Visibility
+from tacit.records.results import Erased
 from tacit.surfaces.console.naming import key_of
 from tacit.surfaces.console.visitor import Visitor
 

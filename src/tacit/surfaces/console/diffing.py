@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from tacit.console_limits import DIFF_EDITS_MAX_COUNT
+from tacit.limits import DIFF_EDITS_MAX_COUNT
 
 Change = Literal["same", "added", "removed"]
 # A word, one mark, or one sign of a script that sets no blanks between words.

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from tacit import Page, limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.model.people import Name, NameKind, Person
-from tacit.model.text import folded
+from tacit.records.accounts import Name, NameKind, Person
+from tacit.records.validation import fold_name
 from tacit.surfaces.console.naming import called, key_of
 from tacit.surfaces.console.visitor import Visitor
 
@@ -29,7 +29,7 @@ def people(visitor: Visitor, name: str | None, cursor: str | None) -> Page[Perso
     if visitor.is_operator:
         return visitor.operator.people(name, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
     found = [one for one in visitor.view.people() if name is None or _fits(one, name)]
-    found.sort(key=lambda one: (folded(title(one)), one.id))
+    found.sort(key=lambda one: (fold_name(title(one)), one.id))
     start = _place(cursor)
     end = start + limits.PAGE_DEFAULT_COUNT
     return Page(items=tuple(found[start:end]), cursor=str(end) if len(found) > end else None)
@@ -71,13 +71,13 @@ def keys(person: Person) -> list[str]:
 
 def _fits(person: Person, name: str) -> bool:
     return all(
-        any(part.startswith(word) for part in _words_of(person)) for word in folded(name).split()
+        any(part.startswith(word) for part in _words_of(person)) for word in fold_name(name).split()
     )
 
 
 def _words_of(person: Person) -> Iterable[str]:
     for name in person.names:
-        yield from folded(name.text).split()
+        yield from fold_name(name.text).split()
     yield from keys(person)
 
 

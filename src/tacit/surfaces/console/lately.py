@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 
 from tacit.clock import system_clock
-from tacit.model.activity import COUNTED_AS, DayCounts, Happened
-from tacit.model.words import Event
+from tacit.records.memory import HistoryEvent
+from tacit.records.results import COUNT_NAMES, ActivityEntry, DayCounts
 from tacit.surfaces.console import plain, wording
 
 # As the library names fields that were changed; any other reason is a phrase of its own.
@@ -22,7 +22,7 @@ _GAP = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    happened: Happened
+    happened: ActivityEntry
     says: str
     because: str | None
 
@@ -53,7 +53,7 @@ class Chart:
 
 
 def days(
-    found: Iterable[Happened], now: datetime | None = None, *, waiting: Collection[str] = ()
+    found: Iterable[ActivityEntry], now: datetime | None = None, *, waiting: Collection[str] = ()
 ) -> list[Day]:
     """In the order in which they come, which is newest first. `waiting`: what nobody said yes to so
     far, and so is not remembered."""
@@ -74,18 +74,18 @@ def spoken(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def _line(one: Happened, waits: bool) -> Line:
-    if waits and one.event is Event.ADD:
+def _line(one: ActivityEntry, waits: bool) -> Line:
+    if waits and one.event is HistoryEvent.ADD:
         return Line(happened=one, says="Asked about", because=one.reason)
     if one.reason is None:
-        reworded = one.event is Event.UPDATE
+        reworded = one.event is HistoryEvent.UPDATE
         return Line(
             happened=one, says="Reworded" if reworded else wording.EVENT[one.event], because=None
         )
-    if one.event is Event.LINK:
+    if one.event is HistoryEvent.LINK:
         says = f"{wording.EVENT[one.event]}: {one.reason.replace('_', ' ')}"
         return Line(happened=one, says=says, because=None)
-    if one.event in (Event.UPDATE, Event.CONSENT) and _FIELDS.fullmatch(one.reason):
+    if one.event in (HistoryEvent.UPDATE, HistoryEvent.CONSENT) and _FIELDS.fullmatch(one.reason):
         return Line(happened=one, says=plain.changed(one.reason), because=None)
     return Line(happened=one, says=wording.EVENT[one.event], because=one.reason)
 
@@ -93,7 +93,7 @@ def _line(one: Happened, waits: bool) -> Line:
 def counted(found: Sequence[DayCounts]) -> list[str]:
     """What is worth a chart: the four that people ask for, and whatever else happened."""
     there = {word for day in found for word in day.counts}
-    words = list(dict.fromkeys(COUNTED_AS.values()))
+    words = list(dict.fromkeys(COUNT_NAMES.values()))
     return [word for word in words if word in _ALWAYS or word in there]
 
 

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tacit import limits
-from tacit.console_limits import HEARERS_MAX_COUNT, HEARING_QUESTION_COUNT, ROOMS_MAX_COUNT
 from tacit.errors import InvalidInput
-from tacit.memory import PLAIN_WORDS
-from tacit.model.chat import Chat, Requester
-from tacit.model.hearing import Hearing, Room
-from tacit.model.memory import Memory
-from tacit.model.people import Person
-from tacit.model.search import Search
-from tacit.model.words import ChatKind
+from tacit.limits import AUDIENCE_CHATS_MAX_COUNT, AUDIENCE_PEOPLE_MAX_COUNT, AUDIENCE_RECALL_COUNT
+from tacit.memory import RULE_TEXTS
+from tacit.records.accounts import Person
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.queries import Search
+from tacit.records.request import Chat, Requester
+from tacit.records.results import AudienceChat, AudiencePreview
 from tacit.surfaces.console import knowing, naming
 from tacit.surfaces.console.visitor import Visitor
 
@@ -52,14 +51,14 @@ class Heard:
     cursor: str | None = None  # of those behind these, in both
 
 
-def rooms_of(visitor: Visitor) -> tuple[Room, ...]:
+def rooms_of(visitor: Visitor) -> tuple[AudienceChat, ...]:
     """Groups that can be chosen. An operator may name others."""
     if visitor.is_operator:
-        return visitor.operator.rooms(limit=ROOMS_MAX_COUNT).items
+        return visitor.operator.rooms(limit=AUDIENCE_CHATS_MAX_COUNT).items
     return tuple(room for room in visitor.view.rooms() if room.kind is ChatKind.GROUP)
 
 
-def askers(visitor: Visitor, rooms: Iterable[Room]) -> dict[str, str]:
+def askers(visitor: Visitor, rooms: Iterable[AudienceChat]) -> dict[str, str]:
     """Who can be chosen, besides a person themselves: keys and names. An operator may name others;
     who is known by name only asks nowhere."""
     found: Iterable[Person] = (one for room in rooms for one in room.people)
@@ -67,10 +66,12 @@ def askers(visitor: Visitor, rooms: Iterable[Room]) -> dict[str, str]:
         found = visitor.operator.people(limit=limits.PAGE_MAX_COUNT).items
     named = {key: naming.called(one) for one in found for key in knowing.keys(one)}
     by_name = sorted(named.items(), key=lambda one: (one[1].casefold(), one[0]))
-    return dict(by_name[:HEARERS_MAX_COUNT])
+    return dict(by_name[:AUDIENCE_PEOPLE_MAX_COUNT])
 
 
-def scene(visitor: Visitor, rooms: Sequence[Room], room: str | None, by: str | None) -> Scene:
+def scene(
+    visitor: Visitor, rooms: Sequence[AudienceChat], room: str | None, by: str | None
+) -> Scene:
     """A person chooses among their own rooms, and who is there; alone, whom they share one with."""
     chosen = Scene(room=room, by=by)
     if visitor.is_operator:
@@ -103,9 +104,9 @@ def answered(
     """To an operator, what would come to mind there, beside what is withheld whatever is asked."""
     if not visitor.is_operator:
         return _own_answer(visitor, at, question)
-    found = visitor.operator.recalled(at.chat(visitor), at.asker, question, HEARING_QUESTION_COUNT)
+    found = visitor.operator.recalled(at.chat(visitor), at.asker, question, AUDIENCE_RECALL_COUNT)
     said = tuple(
-        Told(memory=one.memory, rule=one.rule, says=PLAIN_WORDS[one.rule], why=one.why)
+        Told(memory=one.memory, rule=one.rule, says=RULE_TEXTS[one.rule], why=one.why)
         for one in found
     )
     rest = heard(visitor, at, search, cursor)
@@ -118,7 +119,7 @@ def _own_answer(visitor: Visitor, at: Scene, question: str) -> Heard:
     view, names = visitor.view, naming.names_for(visitor)
     said: list[Told] = []
     withheld: list[Told] = []
-    for one in view.recall(question, top_k=HEARING_QUESTION_COUNT, user=visitor.name):
+    for one in view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name):
         if names.is_mine(one.memory.owner):
             told = view.explain(one.memory.id, at.chat(visitor), at.asker)
             kept = Told(memory=one.memory, rule=told.rule, says=told.says, why=one.why)
@@ -126,5 +127,5 @@ def _own_answer(visitor: Visitor, at: Scene, question: str) -> Heard:
     return Heard(said=tuple(said), withheld=tuple(withheld))
 
 
-def _told(one: Hearing) -> Told:
+def _told(one: AudiencePreview) -> Told:
     return Told(memory=one.memory, rule=one.rule, says=one.says)

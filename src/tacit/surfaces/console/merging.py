@@ -4,8 +4,7 @@ everybody in the space."""
 from __future__ import annotations
 
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model.linking import Link, LinkKind
-from tacit.model.people import Person
+from tacit.records.accounts import Link, LinkKind, Person
 from tacit.surfaces.console.knowing import BY_NAME_ONLY, keys
 from tacit.surfaces.console.visitor import Visitor
 

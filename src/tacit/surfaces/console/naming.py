@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tacit.model.people import NameKind, Person
+from tacit.records.accounts import NameKind, Person
 from tacit.surfaces.console.visitor import Visitor
 from tacit.surfaces.console.wording import flat
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tacit.model.graph import Graph, Node
+from tacit.records.results import Graph, Node
 
 End = tuple[Node, float]  # and how strong the line is
 COLOURS_COUNT = 8

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.words import ChatKind, Event, Trust, Visibility
+from tacit.records.memory import ChatKind, HistoryEntry, HistoryEvent, Memory, Trust, Visibility
 from tacit.surfaces.console import wording
 from tacit.surfaces.console.naming import Names
 
@@ -43,7 +42,7 @@ def happened(entry: HistoryEntry) -> str:
     """What was done; by whom, when and to which words stands beside it."""
     fields = entry.detail.get("fields")
     if fields is None:
-        return "Reworded" if entry.event is Event.UPDATE else wording.EVENT[entry.event]
+        return "Reworded" if entry.event is HistoryEvent.UPDATE else wording.EVENT[entry.event]
     return changed(fields)
 
 

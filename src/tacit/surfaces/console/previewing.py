@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tacit.model.hearing import Hearers, Room
-from tacit.model.results import Explanation
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
+from tacit.records.results import AudienceChat, AudienceReport, Explanation
 from tacit.surfaces.console import naming
 from tacit.surfaces.console.naming import Names
 
@@ -30,7 +29,7 @@ class Changes:
     never: list[Hearer] = field(default_factory=list)
 
 
-def compared(now: Hearers, then: Hearers, names: Names) -> Changes:
+def compared(now: AudienceReport, then: AudienceReport, names: Names) -> Changes:
     before = {key: told.allowed for key, _, told in _each(now, names)}
     found = Changes()
     for key, hearer, told in _each(then, names):
@@ -51,7 +50,7 @@ def gained(several: Iterable[Changes]) -> list[tuple[Hearer, int]]:
     return list(found.values())
 
 
-def _each(hearers: Hearers, names: Names) -> Iterator[tuple[str, Hearer, Explanation]]:
+def _each(hearers: AudienceReport, names: Names) -> Iterator[tuple[str, Hearer, Explanation]]:
     for room, told in hearers.rooms:
         yield f"room {room.id}", _room(room, told, names), told
     for person, told in hearers.people:
@@ -60,7 +59,7 @@ def _each(hearers: Hearers, names: Names) -> Iterator[tuple[str, Hearer, Explana
         yield f"person {person.id}", _alone(called, told), told
 
 
-def _room(room: Room, told: Explanation, names: Names) -> Hearer:
+def _room(room: AudienceChat, told: Explanation, names: Names) -> Hearer:
     if room.kind is ChatKind.PRIVATE:
         return _alone(names.of(f"ext:{room.id}"), told)
     people = tuple(naming.called(one) for one in room.people)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from tacit.model.search import ANY, Search
-from tacit.model.words import State
+from tacit.records.memory import State
+from tacit.records.queries import ANY_STATE, Search
 from tacit.settings import category_names
 from tacit.surfaces.console import naming, wording
 from tacit.surfaces.console.asking import Asked
@@ -28,7 +28,7 @@ _KEPT = ("words", *FILTERS, "cursor")
 # Without one of these it is what is active.
 STATES = {
     **{one.value: says for one, says in wording.STATE.items() if one is not State.ACTIVE},
-    ANY: "In every state",
+    ANY_STATE: "In every state",
 }
 
 

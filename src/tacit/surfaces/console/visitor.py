@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from tacit.errors import NotFound
 from tacit.memory import DisabledView, Memory, Operator, View
-from tacit.model.chat import Chat, Requester
-from tacit.model.signing import Sitting
+from tacit.records.accounts import WebSession
+from tacit.records.request import Chat, Requester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    session: Sitting
+    session: WebSession
     memory: Memory  # of the space that the sitting belongs to
 
     @property

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tacit.model.memory import Memory
-from tacit.model.words import ChatKind, Event, Kind, Sensitivity, State, Visibility
+from tacit.records.memory import (
+    ChatKind,
+    HistoryEvent,
+    Kind,
+    Memory,
+    Sensitivity,
+    State,
+    Visibility,
+)
 
 VISIBILITY = {
     Visibility.PRIVATE_ONLY: "For your ears only",
@@ -34,16 +41,16 @@ STATE = {
 }
 KIND = {kind: kind.value.capitalize() for kind in Kind}
 EVENT = {
-    Event.ADD: "Remembered",
-    Event.UPDATE: "Changed",
-    Event.DELETE: "Forgotten",
-    Event.MERGE: "Merged",
-    Event.LINK: "Linked",
-    Event.TTL: "Expired",
-    Event.RESTORE: "Restored",
-    Event.SUPERSEDE: "Replaced",
-    Event.ERASE: "Erased",
-    Event.CONSENT: "Agreed",
+    HistoryEvent.ADD: "Remembered",
+    HistoryEvent.UPDATE: "Changed",
+    HistoryEvent.DELETE: "Forgotten",
+    HistoryEvent.MERGE: "Merged",
+    HistoryEvent.LINK: "Linked",
+    HistoryEvent.TTL: "Expired",
+    HistoryEvent.RESTORE: "Restored",
+    HistoryEvent.SUPERSEDE: "Replaced",
+    HistoryEvent.ERASE: "Erased",
+    HistoryEvent.CONSENT: "Agreed",
 }
 # Problems go on from the name of a field; those that begin otherwise say what to do.
 _SUBJECTS = {"are": "Those", **dict.fromkeys(("is", "has", "holds", "names", "needs"), "That")}

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.model.step import StepWrite
+from tacit.records.checkpoints import StepWrite
 from tacit.surfaces.langgraph.whose import VIEWS, Whose, required, view_of
 
 try:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.memory import DisabledView, View
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.surfaces.langgraph.items import Namespace, Stored, below, place, stored
 
 
@@ -53,7 +53,7 @@ class Holding:
 
     def like(self, query: str, namespace: Namespace, count: int) -> Iterator[tuple[Stored, float]]:
         """What comes to mind for a question, strongest first."""
-        asked = min(limits.RECALL_MAX_COUNT, max(moving_limits.ITEMS_RECALLED_MIN_COUNT, 4 * count))
+        asked = min(limits.RECALL_MAX_COUNT, max(limits.ITEMS_RECALLED_MIN_COUNT, 4 * count))
         seen: set[str | None] = set()
         start = below(namespace)
         while True:
@@ -71,7 +71,7 @@ class Holding:
             asked = limits.RECALL_MAX_COUNT
 
     def _pages(self, prefix: str, wanted: int | None = None) -> Iterator[Memory]:
-        cursor, count, most = None, 0, moving_limits.ITEMS_PAGE_COUNT
+        cursor, count, most = None, 0, limits.ITEMS_PAGE_COUNT
         size = most if wanted is None else min(most, max(1, wanted))
         while True:
             page = self.view.list(self.category, prefix=prefix or None, limit=size, cursor=cursor)
@@ -79,10 +79,10 @@ class Holding:
             cursor, count, size = page.cursor, count + len(page.items), most
             if cursor is None:
                 return
-            if count >= moving_limits.ITEMS_LOOKED_AT_MAX_COUNT:
+            if count >= limits.ITEMS_SCANNED_MAX_COUNT:
                 raise InvalidInput(
                     "namespace",
-                    f"more than {moving_limits.ITEMS_LOOKED_AT_MAX_COUNT:,} items would have to be "
+                    f"more than {limits.ITEMS_SCANNED_MAX_COUNT:,} items would have to be "
                     "looked at; name a narrower one",
                 )
 

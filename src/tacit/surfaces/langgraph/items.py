@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 
 try:
     from langgraph.store.base import get_text_at_path
@@ -142,7 +142,7 @@ def minutes(ttl: object) -> float | None:
     if ttl is None:
         return None
     plain = isinstance(ttl, int | float) and not isinstance(ttl, bool)
-    if not plain or not 0 < ttl <= moving_limits.ITEM_TTL_MAX_MINUTES:  # type: ignore[operator]
+    if not plain or not 0 < ttl <= limits.ITEM_TTL_MAX_MINUTES:  # type: ignore[operator]
         raise InvalidInput("ttl", "must be minutes, more than 0 and at most a hundred years")
     return float(ttl)  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.surfaces.langgraph.items import Namespace
 
@@ -28,7 +28,7 @@ def checked(wanted: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(wanted, Mapping):
         raise InvalidInput("filter", 'expected an object, such as {"status": "open"}')
-    _check(wanted, moving_limits.DATA_DEPTH_MAX_COUNT)
+    _check(wanted, limits.DATA_DEPTH_MAX_COUNT)
     return wanted
 
 
@@ -37,7 +37,7 @@ def _check(wanted: object, depth: int) -> None:
     if not isinstance(wanted, Mapping | list | tuple):
         return
     if depth == 0:
-        most = moving_limits.DATA_DEPTH_MAX_COUNT
+        most = limits.DATA_DEPTH_MAX_COUNT
         raise InvalidInput("filter", f"is nested deeper than {most} levels")
     if isinstance(wanted, Mapping):
         if not all(isinstance(name, str) for name in wanted):

@@ -18,7 +18,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from tacit.errors import InvalidInput
-from tacit.model.step import FoundStep, GraphStep, StepValue
+from tacit.records.checkpoints import GraphStep, StepValue, StoredGraphStep
 
 _SHORT_MAX_CHARS = 200
 _SHORT_MAX_COUNT = 8  # of what a short list or object holds
@@ -114,7 +114,7 @@ def _digest(data: bytes) -> str:
 
 
 def unpacked(
-    serde: SerializerProtocol, found: FoundStep, carried: Mapping[str, Any]
+    serde: SerializerProtocol, found: StoredGraphStep, carried: Mapping[str, Any]
 ) -> CheckpointTuple:
     step = found.step
     checkpoint = serde.loads_typed((step.type, step.data))

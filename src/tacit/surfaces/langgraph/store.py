@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Unpack
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound
-from tacit.model import draft, json_value, text
-from tacit.model.draft import Draft, Fields
-from tacit.model.words import Sensitivity, Visibility
+from tacit.records import drafts, validation
+from tacit.records.drafts import Draft, MemoryFields
+from tacit.records.memory import Sensitivity, Visibility
 from tacit.surfaces.langgraph import items, matching
 from tacit.surfaces.langgraph.holding import Holding
 from tacit.surfaces.langgraph.items import Namespace, Stored
@@ -73,15 +73,17 @@ class Store(BaseStore):
         index: bool | Iterable[str] = True,
         ttl: TTLConfig | None = None,
         clock: Clock = system_clock,
-        **fields: Unpack[Fields],
+        **fields: Unpack[MemoryFields],
     ) -> None:
         required(view)
         for name in _OURS:
             if name in fields:
                 raise InvalidInput(name, "is the store's to say; for a time there is ttl")
-        _require_heard(draft.parse(dict(fields), ()))
+        _require_heard(drafts.parse_draft(dict(fields), ()))
         self._view_source, self._clock = view, clock
-        self._category = text.identifier("category", category, limits.CATEGORY_MAX_CHARS)
+        self._category = validation.parse_identifier(
+            "category", category, limits.CATEGORY_MAX_CHARS
+        )
         self._index = items.index_of(index)
         self._fields = fields
         self.ttl_config = _checked(ttl)
@@ -118,8 +120,8 @@ class Store(BaseStore):
 
     def _search(self, holding: Holding, op: SearchOp) -> list[tuple[Stored, float | None]]:
         wanted = matching.checked(op.filter)
-        limit = text.whole("limit", op.limit, 0, moving_limits.ITEMS_FOUND_MAX_COUNT)
-        skipped = text.whole("offset", op.offset, 0, limits.COUNTED_MAX)
+        limit = validation.parse_int("limit", op.limit, 0, limits.ITEMS_FOUND_MAX_COUNT)
+        skipped = validation.parse_int("offset", op.offset, 0, limits.REVISION_MAX)
         if limit == 0:
             return []
         found: list[tuple[Stored, float | None]] = []
@@ -155,11 +157,13 @@ class Store(BaseStore):
             raise InvalidInput("value", 'expected an object, such as {"text": "…"}')
         namespace, key, ttl = tuple(op.namespace), str(op.key), items.minutes(op.ttl)
         index = self._index if op.index is None else items.index_of(op.index)
-        place = text.said_identifier("key", items.place(namespace, key), limits.KEY_MAX_CHARS)
+        place = validation.parse_screened_identifier(
+            "key", items.place(namespace, key), limits.KEY_MAX_CHARS
+        )
         at = self._clock()
         whole = items.data_of(namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=at)
-        data = json_value.data(whole)
-        words = text.content(items.words(namespace, key, data["value"], index), "value")
+        data = validation.parse_data(whole)
+        words = validation.parse_content(items.words(namespace, key, data["value"], index), "value")
         return _Put(namespace=namespace, key=key, item_key=place, words=words, data=data, ttl=ttl)
 
     def _write(self, holding: Holding, put: _Put | PutOp) -> None:
@@ -167,7 +171,7 @@ class Store(BaseStore):
             holding.forget(put.namespace, str(put.key))
             return
         before = holding.find(put.namespace, put.key)
-        fields: Fields = {**self._fields, "data": put.data}
+        fields: MemoryFields = {**self._fields, "data": put.data}
         if before is not None and _says_the_same(before, put):
             stamp = (before.memory.data or {})["updated_at"]
             fields["data"] = {**put.data, "updated_at": stamp}
@@ -208,12 +212,12 @@ def _require_heard(fields: Draft) -> None:
 def _says_the_same(before: Stored, put: _Put) -> bool:
     """Then nothing of it changes, and it is as old as it was."""
     index = items.index_of(put.data["index"])
-    return before.index == index and json_value.same(before.value, put.data["value"])
+    return before.index == index and validation.is_same_json(before.value, put.data["value"])
 
 
 def _namespaces(holding: Holding, op: ListNamespacesOp) -> list[Namespace]:
-    limit = text.whole("limit", op.limit, 0, moving_limits.ITEMS_FOUND_MAX_COUNT)
-    skipped = text.whole("offset", op.offset, 0, limits.COUNTED_MAX)
+    limit = validation.parse_int("limit", op.limit, 0, limits.ITEMS_FOUND_MAX_COUNT)
+    skipped = validation.parse_int("offset", op.offset, 0, limits.REVISION_MAX)
     conditions = op.match_conditions or ()
     found = {
         item.namespace
@@ -221,7 +225,7 @@ def _namespaces(holding: Holding, op: ListNamespacesOp) -> list[Namespace]:
         if all(matching.matches(item.namespace, one) for one in conditions)
     }
     if op.max_depth is not None:
-        depth = text.whole("max_depth", op.max_depth, 1, limits.COUNTED_MAX)
+        depth = validation.parse_int("max_depth", op.max_depth, 1, limits.REVISION_MAX)
         found = {one[:depth] for one in found}
     return sorted(found)[skipped : skipped + limit]
 

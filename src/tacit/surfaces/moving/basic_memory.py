@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces.moving import frontmatter
 from tacit.surfaces.moving.filing import category, tags_of
 from tacit.surfaces.moving.markdown import Observation, Prose, Relation, parts
@@ -53,10 +53,10 @@ class _Note:
         filed: str | None = None,
         label: str | None = None,
         **data: str | None,
-    ) -> Incoming:
+    ) -> ImportItem:
         named = {"note": self.fields.get(_PERMALINK) or self.place, "type": self.kind, **data}
         created = (moment(self.fields.get(name)) for name in _CREATED)
-        return Incoming(
+        return ImportItem(
             content=self._told(said, label),
             category=category(filed),
             about=[self.title] if self.kind.casefold() == _PERSON else None,
@@ -84,7 +84,7 @@ def files(path: Path) -> Iterator[Path | Skipped]:
         for name in [name for name in below if (here / name).is_symlink()]:
             below.remove(name)
             yield Skipped(where=_place(root, here / name), why=_LINK)
-        if len(here.relative_to(root).parts) >= moving_limits.MOVED_NOTE_DEPTH_MAX_COUNT:
+        if len(here.relative_to(root).parts) >= limits.IMPORTER_NOTE_DEPTH_MAX_COUNT:
             below.clear()
             yield Skipped(where=_place(root, here), why="folders are nested too deep below it")
         for name in sorted(names):
@@ -94,7 +94,7 @@ def files(path: Path) -> Iterator[Path | Skipped]:
                 yield Skipped(where=_place(root, here / name), why=_LINK)
                 continue
             count += 1
-            if count > moving_limits.MOVED_NOTES_MAX_COUNT:
+            if count > limits.IMPORTER_NOTES_MAX_COUNT:
                 raise InvalidInput(FIELD, "has too many notes; take its folders one by one")
             yield here / name
 
@@ -107,7 +107,7 @@ def read(path: Path) -> Iterator[Read]:
             continue
         place = _place(root, one)
         try:
-            checked_size(one, moving_limits.MOVED_NOTE_MAX_BYTES)
+            checked_size(one, limits.IMPORTER_NOTE_MAX_BYTES)
             with opened(one) as file:
                 text = file.read()
         except InvalidInput as error:
@@ -168,7 +168,7 @@ def _own(fields: dict[str, Any]) -> str:
     return "; ".join(said)
 
 
-def _items(note: _Note, part: Observation | Relation | Prose) -> Iterator[Incoming]:
+def _items(note: _Note, part: Observation | Relation | Prose) -> Iterator[ImportItem]:
     if isinstance(part, Observation):
         said = f"{part.text} ({part.context})" if part.context else part.text
         words = (part.category or "", *part.tags)

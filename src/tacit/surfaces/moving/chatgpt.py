@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces.moving.elements import elements
 from tacit.surfaces.moving.filing import category, tags_of
 from tacit.surfaces.moving.listed import Entry, Lines, entries, text_lines
@@ -59,10 +59,10 @@ def listed(
             yield Found(where=where, item=_item(one, filed, tags))
 
 
-def _item(entry: Entry, filed: str | None, tags: tuple[str, ...]) -> Incoming:
+def _item(entry: Entry, filed: str | None, tags: tuple[str, ...]) -> ImportItem:
     words = (*tags, *entry.headings, entry.status or "")
     named = (category(one) for one in reversed(entry.headings))
-    return Incoming(
+    return ImportItem(
         content=entry.text,
         category=next(filter(None, named), filed),
         tags=tags_of(words),
@@ -72,7 +72,7 @@ def _item(entry: Entry, filed: str | None, tags: tuple[str, ...]) -> Incoming:
 
 def _element(where: str, value: Any) -> Iterator[Read]:
     if isinstance(value, str) and value.strip():
-        yield Found(where=where, item=Incoming(content=value.strip()))
+        yield Found(where=where, item=ImportItem(content=value.strip()))
     elif isinstance(value, dict) and isinstance(value.get("mapping"), dict):
         for node in value["mapping"].values():
             message = node.get("message") if isinstance(node, dict) else None
@@ -93,7 +93,7 @@ def _saved(where: str, value: dict[str, Any]) -> Read:
     id = value.get("id")
     return Found(
         where=where,
-        item=Incoming(
+        item=ImportItem(
             content=words.strip(),
             created_at=moment(value.get("created_at") or value.get("updated_at")),
             source=id if isinstance(id, str) and id else None,
@@ -116,4 +116,4 @@ def _message(where: str, message: dict[str, Any]) -> Iterator[Read]:
         yield Skipped(where=where, why="asks for something to be forgotten", is_no_memory=True)
     elif said:
         created_at = moment(message.get("create_time"))
-        yield Found(where=where, item=Incoming(content=said, created_at=created_at))
+        yield Found(where=where, item=ImportItem(content=said, created_at=created_at))

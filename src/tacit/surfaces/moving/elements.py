@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.surfaces.moving.records import Skipped
 from tacit.surfaces.moving.scanning import TOO_LONG, Element, named, numbered, scanned
@@ -24,7 +24,7 @@ def elements(path: Path, wrappers: frozenset[str]) -> Iterator[Element | Skipped
         with opened(path) as file:
             yield from _lined(file)
         return
-    if checked_size(path) <= moving_limits.MOVED_RECORD_MAX_CHARS:
+    if checked_size(path) <= limits.IMPORTER_RECORD_MAX_CHARS:
         with opened(path) as file:
             whole = file.read()
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tacit import moving_limits
+from tacit import limits
 
 _FENCE = "---"
 _CLOSING = ("---", "...")
@@ -29,7 +29,7 @@ def split(text: str) -> tuple[str, int]:
 
 def fields(head: str) -> dict[str, Any]:
     """Raises `ValueError` with a reason that says nothing of what stands there."""
-    if len(head) > moving_limits.MOVED_HEAD_MAX_CHARS:
+    if len(head) > limits.IMPORTER_FRONTMATTER_MAX_CHARS:
         raise ValueError("the frontmatter is too long")
     try:
         depth = 0
@@ -39,7 +39,7 @@ def fields(head: str) -> dict[str, Any]:
             if getattr(event, "tag", None):
                 raise ValueError("the frontmatter has a tag (!)")
             depth += isinstance(event, _OPENS) - isinstance(event, _CLOSES)
-            if depth > moving_limits.MOVED_HEAD_DEPTH_MAX_COUNT:
+            if depth > limits.IMPORTER_FRONTMATTER_DEPTH_MAX_COUNT:
                 raise ValueError("the frontmatter is nested too deep")
         found = yaml.load(head, Loader=_PARSER)
     except yaml.YAMLError:

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces.moving.elements import elements
 from tacit.surfaces.moving.records import Found, Read, Skipped
 from tacit.surfaces.moving.scanning import TOO_LONG
@@ -51,7 +51,7 @@ def read(path: Path, only: str | None = None) -> Iterator[Read]:
 def live(store: BaseStore, only: str | None = None) -> Iterator[Read]:
     """Page by page; reading keeps nothing alive that would have expired."""
     below = _labels(only)
-    most = moving_limits.MOVED_LIVE_AT_ONCE_COUNT
+    most = limits.IMPORTER_STORE_BATCH_COUNT
     at = 0
     while namespaces := store.list_namespaces(prefix=tuple(below) or None, limit=most, offset=at):
         at += len(namespaces)
@@ -60,7 +60,7 @@ def live(store: BaseStore, only: str | None = None) -> Iterator[Read]:
 
 
 def _namespace(store: BaseStore, namespace: tuple[str, ...], below: list[str]) -> Iterator[Read]:
-    most = moving_limits.MOVED_LIVE_AT_ONCE_COUNT
+    most = limits.IMPORTER_STORE_BATCH_COUNT
     at = 0
     while found := store.search(namespace, limit=most, offset=at, refresh_ttl=False):
         at += len(found)
@@ -83,9 +83,7 @@ def _database(path: Path, below: list[str]) -> Iterator[Read]:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.text_factory = _decoded
             connection.execute("PRAGMA trusted_schema = OFF")
-            for row in connection.execute(
-                _select(connection), (moving_limits.MOVED_RECORD_MAX_CHARS,)
-            ):
+            for row in connection.execute(_select(connection), (limits.IMPORTER_RECORD_MAX_CHARS,)):
                 number += 1
                 yield from _row(f"row {number}", dict(zip(_COLUMNS, row, strict=True)), below)
     except sqlite3.Error:
@@ -144,7 +142,7 @@ def _kept(
     created = moment(given.get("created_at"))
     minutes = given.get("ttl_minutes")
     try:
-        item = Incoming(
+        item = ImportItem(
             content=items.words(labels, key, value, True),
             category=_CATEGORY,
             key=items.place(labels, key),

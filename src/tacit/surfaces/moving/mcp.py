@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces.moving.elements import elements
 from tacit.surfaces.moving.records import Found, Read, Skipped
 from tacit.surfaces.moving.scanning import Element
@@ -88,12 +88,12 @@ def _relation(where: str, value: dict[str, Any]) -> Read:
         check_relation(relation)
     except TacitError as error:
         return Skipped(where=where, why=str(error))
-    item = Incoming(
+    item = ImportItem(
         content=relation.statement, category=CATEGORY, key=relation.key, source=relation.key
     )
     return Found(where=where, item=item)
 
 
-def _kept(entity: Entity, key: str, content: str) -> Incoming:
+def _kept(entity: Entity, key: str, content: str) -> ImportItem:
     about = [entity.name] if entity.kind.lower() == PERSON else None
-    return Incoming(content=content, category=CATEGORY, key=key, about=about, source=key)
+    return ImportItem(content=content, category=CATEGORY, key=key, about=about, source=key)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.model.imports import Incoming
+from tacit.records.drafts import ImportItem
 from tacit.surfaces.moving.elements import elements
 from tacit.surfaces.moving.filing import tags_of
 from tacit.surfaces.moving.records import Found, Read, Skipped
@@ -60,7 +60,7 @@ def _read(one: Element) -> Iterator[Read]:
         yield _memory(one.where, value)
     elif all(isinstance(value.get(name), str) for name in _RELATION):
         said = " ".join(value[name].replace("_", " ") for name in _RELATION)
-        yield Found(where=one.where, item=Incoming(content=said))
+        yield Found(where=one.where, item=ImportItem(content=said))
     else:
         for name, field in value.items():
             yield _field(Element(where=f"{one.where}, {named(name)}", value=field, name=name))
@@ -73,7 +73,7 @@ def _memory(where: str, value: dict[str, Any]) -> Read:
     id = value.get("id")
     return Found(
         where=where,
-        item=Incoming(
+        item=ImportItem(
             content=words.strip(),
             kind="procedure" if value.get("memory_type") == "procedural_memory" else None,
             tags=tags_of(value.get("categories")),
@@ -102,4 +102,4 @@ def _field(one: Element) -> Read:
     if one.name is None or not said.strip():
         return Skipped(where=one.where, why=_NO_WORDS)
     name = one.name.replace("_", " ").strip()
-    return Found(where=one.where, item=Incoming(content=f"{name}: {said}"))
+    return Found(where=one.where, item=ImportItem(content=f"{name}: {said}"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tacit import moving_limits
-from tacit.model.imports import Foreseen, Incoming
+from tacit import limits
+from tacit.records.drafts import ImportItem, ImportPreviewItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +14,7 @@ class Found:
     """Something to take in, and where it stands."""
 
     where: str
-    item: Incoming
+    item: ImportItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Preview:
     refused: int  # by the memory
     skipped: int  # by the reader
     problems: tuple[str, ...]  # the first of what was refused or skipped, and why
-    shown: tuple[Foreseen, ...]  # the first of the new ones, as they would be kept
+    shown: tuple[ImportPreviewItem, ...]  # the first of the new ones, as they would be kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,5 +73,5 @@ class Problems:
 
     def add(self, problem: str, *, counts: bool = True) -> None:
         self.count += counts
-        if len(self.shown) < moving_limits.MOVED_PROBLEMS_SHOWN_COUNT:
+        if len(self.shown) < limits.IMPORTER_PROBLEMS_SHOWN_COUNT:
             self.shown.append(problem)

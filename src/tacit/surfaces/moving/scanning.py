@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.surfaces.moving.records import Skipped
 from tacit.surfaces.moving.texts import parsed
 
@@ -117,7 +117,7 @@ class _Scan:
 
     def _keep(self, text: str) -> None:
         self._size += len(text)
-        if self._size <= moving_limits.MOVED_RECORD_MAX_CHARS:
+        if self._size <= limits.IMPORTER_RECORD_MAX_CHARS:
             self._kept.append(text)
 
     def _clear(self) -> None:
@@ -126,7 +126,7 @@ class _Scan:
 
     def _end_element(self, last: str) -> Iterator[Element | Skipped]:
         self._keep(last)
-        fits, text = self._size <= moving_limits.MOVED_RECORD_MAX_CHARS, "".join(self._kept)
+        fits, text = self._size <= limits.IMPORTER_RECORD_MAX_CHARS, "".join(self._kept)
         self._clear()
         if fits and not text.strip():
             return

@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 from tacit.surfaces.moving import basic_memory, chatgpt, claude, langgraph, mcp, mem0
 from tacit.surfaces.moving.records import Found, Read, Skipped
 from tacit.surfaces.moving.texts import FIELD, checked_size
@@ -43,15 +43,15 @@ class Source:
     def __iter__(self) -> Iterator[Read]:
         """Everything that can be taken in, and what cannot be read."""
         for count, one in enumerate(self.read(), start=1):
-            if count > moving_limits.MOVED_RECORDS_MAX_COUNT:
-                most = f"{moving_limits.MOVED_RECORDS_MAX_COUNT:,}"
+            if count > limits.IMPORTER_RECORDS_MAX_COUNT:
+                most = f"{limits.IMPORTER_RECORDS_MAX_COUNT:,}"
                 raise InvalidInput(FIELD, f"holds more than {most} things; split it")
             yield one
 
 
 def open(path: str | Path, form: Format | str, *, only: str | None = None) -> Source:
     """Of a file or folder. `only`: of one user, in mem0's; below one namespace, in LangGraph's."""
-    origin = text.choice("form", form, Format)
+    origin = validation.parse_enum("form", form, Format)
     where = _path(path)
     _check_only(only)
     if origin in (Format.MEM0, Format.LANGGRAPH):

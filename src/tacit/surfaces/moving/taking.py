@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.model import text
-from tacit.model.imports import (
-    Foreseen,
+from tacit.records import validation
+from tacit.records.drafts import (
+    ImportItem,
     ImportPreview,
+    ImportPreviewItem,
     ImportStep,
-    Incoming,
     RefusedItem,
-    size_of,
+    measure_items,
 )
 from tacit.surfaces.moving.records import Found, Preview, Problems, Skipped, Summary
 from tacit.surfaces.moving.sources import Source
@@ -33,12 +33,12 @@ class Into(Protocol):
     @property
     def enabled(self) -> bool: ...
 
-    def preview_items(self, items: Sequence[Incoming], *, source: str) -> ImportPreview: ...
+    def preview_items(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
 
     def import_items(
         self,
         run: str,
-        items: Sequence[Incoming],
+        items: Sequence[ImportItem],
         *,
         source: str,
         total: int | None = None,
@@ -51,7 +51,7 @@ def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
     name = _name(view, source, run)
     problems = Problems()
     new = already = sensitive = refused = total = 0
-    shown: list[Foreseen] = []
+    shown: list[ImportPreviewItem] = []
     known: set[bytes] = set()
     for batch in _batches(source, problems):
         total += len(batch)
@@ -60,7 +60,7 @@ def preview(view: Into, source: Source, *, run: str | None = None) -> Preview:
         new, already = new + found.new, already + found.already + len(batch) - len(once)
         sensitive, refused = sensitive + found.sensitive, refused + len(found.refused)
         _tell(problems, once, found.refused)
-        shown += found.shown[: moving_limits.MOVED_SHOWN_MAX_COUNT - len(shown)]
+        shown += found.shown[: limits.IMPORTER_PREVIEW_MAX_COUNT - len(shown)]
     return Preview(
         run=name,
         total=total,
@@ -117,7 +117,11 @@ def _name(view: object, source: object, run: object) -> str:
         raise InvalidInput("view", "takes memory.view(…), of the library or of a client")
     if not isinstance(source, Source):
         raise InvalidInput("source", "takes what moving.open(path, form) or from_store gives")
-    return source.run if run is None else text.said_identifier("run", run, limits.LABEL_MAX_CHARS)
+    return (
+        source.run
+        if run is None
+        else validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
+    )
 
 
 def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
@@ -128,9 +132,9 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
         if isinstance(one, Skipped):
             problems.add(str(one), counts=not one.is_no_memory)
             continue
-        large = size_of([one.item], moving_limits.MOVED_STEP_MAX_CHARS)
-        full = len(batch) == moving_limits.IMPORT_ITEMS_MAX_COUNT
-        if batch and (full or size + large > moving_limits.MOVED_STEP_MAX_CHARS):
+        large = measure_items([one.item], limits.IMPORTER_STEP_MAX_CHARS)
+        full = len(batch) == limits.IMPORT_ITEMS_MAX_COUNT
+        if batch and (full or size + large > limits.IMPORTER_STEP_MAX_CHARS):
             yield batch
             batch, size = [], 0
         batch.append(one)
@@ -139,7 +143,7 @@ def _batches(source: Source, problems: Problems) -> Iterator[list[Found]]:
         yield batch
 
 
-def _about_known(view: Into, source: Source, batch: Sequence[Found]) -> list[Incoming]:
+def _about_known(view: Into, source: Source, batch: Sequence[Found]) -> list[ImportItem]:
     """Where it cannot be told whom something is about, it is kept without that: what it says is
     worth more than a name that several people have."""
     items = [one.item for one in batch]
@@ -150,7 +154,7 @@ def _about_known(view: Into, source: Source, batch: Sequence[Found]) -> list[Inc
     return items
 
 
-def _is_first(item: Incoming, known: set[bytes]) -> bool:
+def _is_first(item: ImportItem, known: set[bytes]) -> bool:
     """Of those that a source has twice: the memory would know the second one again."""
     said = f"id {item.source}" if item.source is not None else f"words {item.content}"
     mark = hashlib.sha256(said.encode("utf-8", "replace")).digest()

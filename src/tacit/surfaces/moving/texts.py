@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 
 FIELD = "path"
@@ -40,7 +40,7 @@ class Line:
     text: str | None  # none: it is longer than a line may be
 
 
-def checked_size(path: Path, most: int = moving_limits.MOVED_FILE_MAX_BYTES) -> int:
+def checked_size(path: Path, most: int = limits.IMPORTER_FILE_MAX_BYTES) -> int:
     """Of a plain file that is small enough to be read."""
     try:
         found = path.stat()
@@ -79,7 +79,7 @@ def _as_text(raw: BinaryIO) -> TextIO:
 
 
 def lines(file: TextIO) -> Iterator[Line]:
-    most = moving_limits.MOVED_RECORD_MAX_CHARS
+    most = limits.IMPORTER_RECORD_MAX_CHARS
     number = 0
     while text := file.readline(most + 1):
         number += 1

@@ -8,8 +8,8 @@ from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import DayCounts, Graph, Happened, Page, console_limits
-from tacit.model.keys import Scope
+from tacit import ActivityEntry, DayCounts, Graph, Page, limits
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.parameters import WHOLE, Paged
@@ -21,8 +21,8 @@ routes = Routes("activity")
 
 
 class GraphQuery(Given):
-    limit: Annotated[Any, WHOLE, WithJsonSchema(whole(1, console_limits.GRAPH_NODES_MAX_COUNT))] = (
-        console_limits.GRAPH_NODES_MAX_COUNT
+    limit: Annotated[Any, WHOLE, WithJsonSchema(whole(1, limits.GRAPH_NODES_MAX_COUNT))] = (
+        limits.GRAPH_NODES_MAX_COUNT
     )
 
 
@@ -31,8 +31,8 @@ class ActivityQuery(Paged):
 
 
 class DaysQuery(Given):
-    days: Annotated[Any, WHOLE, WithJsonSchema(whole(1, console_limits.ACTIVITY_MAX_DAYS))] = (
-        console_limits.ACTIVITY_DEFAULT_DAYS
+    days: Annotated[Any, WHOLE, WithJsonSchema(whole(1, limits.ACTIVITY_MAX_DAYS))] = (
+        limits.ACTIVITY_DEFAULT_DAYS
     )
 
 
@@ -43,7 +43,7 @@ def show_graph(asked: Asking, query: Annotated[GraphQuery, Query()]) -> Response
     return answer(asked.view.graph(**query.sent_fields()))
 
 
-@routes.get("/api/activity", scope=Scope.READ, gives=Page[Happened])
+@routes.get("/api/activity", scope=Scope.READ, gives=Page[ActivityEntry])
 def list_activity(asked: Asking, query: Annotated[ActivityQuery, Query()]) -> Response:
     """What happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""

@@ -24,8 +24,8 @@ from starlette.responses import Response
 
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
 from tacit.memory import DisabledView, Memory, View
-from tacit.model.chat import Requester
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
+from tacit.records.request import Requester
 from tacit.surfaces.access import Admitted, Claims, RateLimiter, admit, claims_of
 from tacit.surfaces.rest import bodies
 from tacit.surfaces.rest.refusals import told

@@ -8,9 +8,9 @@ from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import Look, Page, limits
-from tacit.model.keys import Scope
-from tacit.model.memory import Memory
+from tacit import AccessLogEntry, Page, limits
+from tacit.records.accounts import Scope
+from tacit.records.memory import Memory
 from tacit.surfaces.rest.answers import answer, plain
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.items import Count
@@ -46,7 +46,7 @@ def count_browsed(asked: Asking, body: CountBody) -> Response:
     return plain({"count": asked.view.browse_count(search_of(body.search))})
 
 
-@routes.get("/api/looks", scope=Scope.READ, gives=Page[Look])
+@routes.get("/api/looks", scope=Scope.READ, gives=Page[AccessLogEntry])
 def list_looks(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
     """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
     nothing."""

@@ -9,9 +9,8 @@ from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit import Erased, Remembered, limits
-from tacit.model.keys import Scope
-from tacit.model.memory import HistoryEntry
-from tacit.model.words import Visibility
+from tacit.records.accounts import Scope
+from tacit.records.memory import HistoryEntry, Visibility
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.fields import MOMENTS, UpdateFields

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import limits, moving_limits
+from tacit import limits
 from tacit.errors import Conflict, NotFound
-from tacit.model.checkpoint import Checkpoint
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
+from tacit.records.checkpoints import Checkpoint
 from tacit.surfaces.rest.answers import answer, etag, nothing
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.matching import IF_MATCH, IF_NONE_MATCH, tags
@@ -29,13 +29,13 @@ _VERSION = re.compile(r'"v([0-9]{1,18})"')
 
 _DATA = (
     f"Any JSON value without secrets: at most {limits.CHECKPOINT_MAX_BYTES:,} bytes, and "
-    f"{moving_limits.SCREENED_MAX_CHARS:,} characters of texts and names."
+    f"{limits.SCREENED_MAX_CHARS:,} characters of texts and names."
 )
 
 
 class SaveRequest(Given):
     data: Annotated[Any, WithJsonSchema({"description": _DATA})]
-    version: Annotated[Any, WithJsonSchema(or_null(whole(0, limits.COUNTED_MAX)))] = None
+    version: Annotated[Any, WithJsonSchema(or_null(whole(0, limits.REVISION_MAX)))] = None
 
 
 _READS: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 
 from tacit import limits
-from tacit.model.words import Kind, Sensitivity, Visibility
+from tacit.records.memory import Kind, Sensitivity, Visibility
 from tacit.surfaces.rest.named import ID
 from tacit.surfaces.rest.shapes import (
     CONTENT,

@@ -12,8 +12,8 @@ from fastapi import Query
 from starlette.responses import Response
 
 from tacit.errors import Conflict, NotFound
-from tacit.model.keys import Scope
-from tacit.model.results import Page
+from tacit.records.accounts import Scope
+from tacit.records.results import Page
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.matching import IF_MATCH, IF_NONE_MATCH, matched, tags

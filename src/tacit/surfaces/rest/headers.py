@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.model.keys import Scope
-from tacit.model.words import ChatKind
+from tacit.records.accounts import Scope
+from tacit.records.memory import ChatKind
 from tacit.surfaces.rest import named
 
 Document = dict[str, Any]
@@ -32,7 +32,7 @@ _CALLED = rf"(;([\t -$&-+\--:<-~]|{_ANY})*)"  # neither a comma nor a semicolon
 _SHORT = f"(?=[^,; \t]{{1,{limits.EXTERNAL_KEY_MAX_CHARS}}}([,; \t]|$))"
 _PERSON = f"({_SHORT}{named.SOMEBODY}[ \t]*{_CALLED}{{0,2}})?"
 _PEOPLE = {"pattern": f"^[ \t]*{_PERSON}(,[ \t]*{_PERSON})*$", "examples": ["telegram:2;Bob"]}
-_TOKEN = {"pattern": f"^[!-~]{{1,{limits.ONCE_KEY_MAX_CHARS}}}$"}
+_TOKEN = {"pattern": f"^[!-~]{{1,{limits.IDEMPOTENCY_KEY_MAX_CHARS}}}$"}
 
 WHO: dict[str, tuple[str, Document]] = {
     "X-Tacit-Requester": ("Who asks, as their channel knows them: telegram:1001.", named.PERSON),

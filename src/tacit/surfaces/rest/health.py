@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from tacit.errors import InvalidInput, StoreUnavailable
 from tacit.memory import Memory
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.refusals import Refused

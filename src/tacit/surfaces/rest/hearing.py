@@ -9,11 +9,11 @@ from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import Explanation, Hearers, Hearing, Page, Room, limits
+from tacit import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page, limits
 from tacit.errors import NotAllowed
-from tacit.model.chat import Chat, Requester
-from tacit.model.keys import Scope
-from tacit.model.words import ChatKind, Visibility
+from tacit.records.accounts import Scope
+from tacit.records.memory import ChatKind, Visibility
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.rest import named
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asked, Asking
@@ -70,14 +70,14 @@ def explain_elsewhere(asked: Asking, id: str, body: ExplainBody) -> Response:
     return answer(asked.view.explain(id, chat, _asker(asked, body.asked_by)))
 
 
-@routes.get(f"{ONE}/hearers", scope=Scope.READ, gives=Hearers, problems=(404,))
+@routes.get(f"{ONE}/hearers", scope=Scope.READ, gives=AudienceReport, problems=(404,))
 def list_hearers(asked: Asking, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
     """Who would hear one of the caller's memories, in each of their rooms and alone. With
     `visibility`, who would if that were set."""
     return answer(asked.view.hearers(id, **query.sent_fields()))
 
 
-@routes.post("/api/hearing", scope=Scope.READ, gives=Page[Hearing])
+@routes.post("/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
 def list_hearing(asked: Asking, body: HearingBody) -> Response:
     """Each of the caller's own memories, and whether it would be said in a chat. As for one of
     them, only a key that acts for others says who is there, and who would ask."""
@@ -88,7 +88,7 @@ def list_hearing(asked: Asking, body: HearingBody) -> Response:
     )
 
 
-@routes.get("/api/rooms", scope=Scope.READ, gives=Page[Room])
+@routes.get("/api/rooms", scope=Scope.READ, gives=Page[AudienceChat])
 def list_rooms(asked: Asking, query: Annotated[Paged, Query()]) -> Response:
     """The caller's private chat and the groups they are in, with who else is there."""
     found = asked.view.rooms()

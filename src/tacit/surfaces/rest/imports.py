@@ -8,17 +8,9 @@ from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import (
-    ImportPreview,
-    ImportRun,
-    ImportStep,
-    Page,
-    RevertedImport,
-    limits,
-    moving_limits,
-)
-from tacit.model.keys import Scope
-from tacit.model.words import Kind
+from tacit import ImportPreview, ImportRun, ImportStep, Page, RevertedImport, limits
+from tacit.records.accounts import Scope
+from tacit.records.memory import Kind
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.parameters import Paged
@@ -51,15 +43,15 @@ _ITEM = part(
     created_at=or_null(DAY_OR_MOMENT),
     expires_at=or_null(DAY_OR_MOMENT),
     importance=or_null(IMPORTANCE),
-    source=or_null(words(moving_limits.IMPORT_ID_MAX_CHARS)),
+    source=or_null(words(limits.IMPORT_ID_MAX_CHARS)),
 )
 _OTHER: Shape = {"description": "What is of another form is refused by its place, alone."}
 _ITEMS = {
-    **several({"anyOf": [_ITEM, _OTHER]}, most=moving_limits.IMPORT_ITEMS_MAX_COUNT),
-    "description": f"At most {moving_limits.IMPORT_ITEMS_MAX_CHARS:,} characters in all.",
+    **several({"anyOf": [_ITEM, _OTHER]}, most=limits.IMPORT_ITEMS_MAX_COUNT),
+    "description": f"At most {limits.IMPORT_ITEMS_MAX_CHARS:,} characters in all.",
 }
 Items = Annotated[Any, WithJsonSchema(_ITEMS)]
-_COUNT = or_null(whole(0, moving_limits.IMPORT_TOTAL_MAX_COUNT))
+_COUNT = or_null(whole(0, limits.IMPORT_TOTAL_MAX_COUNT))
 CountOrNone = Annotated[Any, WithJsonSchema(_COUNT)]
 
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from tacit import Page, Remembered
 from tacit.errors import NotFound
-from tacit.model.keys import Scope
-from tacit.model.memory import Memory
+from tacit.records.accounts import Scope
+from tacit.records.memory import Memory
 from tacit.surfaces.rest.answers import answer, plain
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.fields import MOMENTS, PutFields

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit.model import text
-from tacit.model.keys import Scope
-from tacit.model.notes import SessionEnded, Woken
-from tacit.model.results import Accepted, Page, Proposal, Recorded, Reverted, Step
+from tacit.records import validation
+from tacit.records.accounts import Scope
+from tacit.records.notes import SessionEnded, SessionStart
+from tacit.records.results import Accepted, Page, Proposal, Recorded, Reverted, TraceStep
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.paging import paged
@@ -86,11 +86,11 @@ def unlearn_message(asked: Asking, body: UnlearnRequest) -> Response:
     return answer(asked.write_view.unlearn(body.message))
 
 
-@routes.post("/api/trace", scope=Scope.WRITE, gives=list[Step])
+@routes.post("/api/trace", scope=Scope.WRITE, gives=list[TraceStep])
 def trace_message(asked: Asking, body: TraceRequest) -> Response:
     """The way of one message through the stages of learning. Unless `keep`, nothing of it stays."""
     asked.admitted.require_scopes(Scope.READ)  # it tells what is known already
-    keep = text.flag("keep", body.keep)
+    keep = validation.parse_bool("keep", body.keep)
     view = asked.write_view if keep else asked.view
     said = taking.message(body.text, "text") if isinstance(body.text, dict) else body.text
     return answer(view.trace(said, keep))
@@ -129,7 +129,7 @@ def decline_proposal(asked: Asking, id: str) -> Response:
     return nothing()
 
 
-@routes.post("/api/sessions/begin", scope=Scope.READ, gives=Woken)
+@routes.post("/api/sessions/begin", scope=Scope.READ, gives=SessionStart)
 def begin_session(asked: Asking, body: BeginRequest) -> Response:
     """What a session starts with: what is kept for good, recent sessions, and today's note."""
     return answer(asked.view.begin_session(body.session))

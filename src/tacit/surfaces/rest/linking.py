@@ -11,8 +11,7 @@ from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit.errors import NotFound
-from tacit.model.keys import Scope
-from tacit.model.linking import Link, LinkOffer, LinkWaiting
+from tacit.records.accounts import Link, LinkOffer, LinkWaiting, Scope
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.routes import Routes

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.memory import DisabledView, View
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.surfaces.rest.answers import etag
 from tacit.surfaces.rest.asking import Asked
 from tacit.surfaces.rest.refusals import Refused

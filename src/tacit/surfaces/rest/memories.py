@@ -11,9 +11,8 @@ from starlette.responses import Response
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import DisabledView, View
-from tacit.model.keys import Scope
-from tacit.model.memory import Memory
-from tacit.model.words import Visibility
+from tacit.records.accounts import Scope
+from tacit.records.memory import Memory, Visibility
 from tacit.surfaces.rest import records, seed
 from tacit.surfaces.rest.answers import answer, nothing, plain
 from tacit.surfaces.rest.asking import Asked, Asking

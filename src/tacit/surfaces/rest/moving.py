@@ -10,10 +10,10 @@ from fastapi import Query
 from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import Imported, moving_limits
+from tacit import Imported, limits
 from tacit.errors import InvalidInput
-from tacit.model.keys import Scope
-from tacit.model.words import Format
+from tacit.records.accounts import Scope
+from tacit.records.memory import ExportFormat
 from tacit.surfaces.rest.answers import NDJSON, answer
 from tacit.surfaces.rest.asking import Asking, SentLines
 from tacit.surfaces.rest.parameters import Flag
@@ -26,7 +26,7 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 
 class ExportQuery(Given):
-    format: Annotated[Any, WithJsonSchema(one_of(Format))] = Format.JSONL
+    format: Annotated[Any, WithJsonSchema(one_of(ExportFormat))] = ExportFormat.JSONL
     everything: Flag = False
     turns: Flag = False
 
@@ -36,7 +36,7 @@ def export(asked: Asking, query: Annotated[ExportQuery, Query()]) -> Response:
     """The caller's memories as lines of JSON, which an import takes in; or everything about them,
     also as Markdown. In a private chat only."""
     lines = asked.view.export(**query.sent_fields())
-    return Lines(lines, MARKDOWN if query.format == Format.MARKDOWN else NDJSON)
+    return Lines(lines, MARKDOWN if query.format == ExportFormat.MARKDOWN else NDJSON)
 
 
 @routes.get("/api/export/history", scope=Scope.READ, media=(NDJSON,))
@@ -55,15 +55,15 @@ def _bounded(lines: Iterator[str]) -> list[str]:
     """Refused as a whole where it is too much at once, before any of it is kept."""
     found = list(lines)
     # One that is longer than any line may be is refused by its number, and without being read.
-    size = sum(len(one) for one in found if len(one) <= moving_limits.IMPORT_LINE_MAX_BYTES)
-    if size > moving_limits.IMPORT_REQUEST_MAX_CHARS:
-        most = moving_limits.IMPORT_REQUEST_MAX_CHARS
+    size = sum(len(one) for one in found if len(one) <= limits.IMPORT_LINE_MAX_BYTES)
+    if size > limits.IMPORT_REQUEST_MAX_CHARS:
+        most = limits.IMPORT_REQUEST_MAX_CHARS
         raise InvalidInput(
             "lines",
             f"are {size:,} characters in all; at most {most:,} are taken at once: send fewer lines",
         )
-    if sum(map(_wordings, found)) > moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT:
-        most = moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
+    if sum(map(_wordings, found)) > limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT:
+        most = limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
         raise InvalidInput(
             "lines",
             f"hold more than {most} memories, each version counted; send fewer lines at once, or "
@@ -76,7 +76,7 @@ def _wordings(line: str) -> int:
     """How many writes a line is; what is wrong with it is said when it is taken in."""
     if not line.strip():
         return 0
-    if len(line) > moving_limits.IMPORT_LINE_MAX_BYTES:
+    if len(line) > limits.IMPORT_LINE_MAX_BYTES:
         return 1
     try:
         versions = json.loads(line).get("versions")

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.settings import Settings, category_names
 from tacit.surfaces.access.admission import LOCAL_SCOPES
 from tacit.surfaces.rest import headers, wording
@@ -49,8 +49,8 @@ _PROBLEM: Document = {
 }
 _LINES = (
     "An object of JSON in each line: at most "
-    f"{moving_limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT} memories, each version counted, and "
-    f"{moving_limits.IMPORT_REQUEST_MAX_CHARS:,} characters in all."
+    f"{limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT} memories, each version counted, and "
+    f"{limits.IMPORT_REQUEST_MAX_CHARS:,} characters in all."
 )
 
 

@@ -11,10 +11,8 @@ from starlette.responses import Response
 
 from tacit import limits
 from tacit.memory import Link
-from tacit.model.happening import EventCounts
-from tacit.model.keys import Scope
-from tacit.model.results import Page, Stats
-from tacit.model.upkeep import JobStatus
+from tacit.records.accounts import Scope
+from tacit.records.results import EventCounts, JobStatus, Page, Stats
 from tacit.surfaces.rest import named
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asked, Asking

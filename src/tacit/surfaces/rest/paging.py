@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tacit import Page, limits
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class _Place(NamedTuple):
 def paged(found: Sequence[T], name: Callable[[T], str], limit: Any, cursor: Any) -> Page[T]:
     """As many as were asked for, from where the last page ended: behind its last one, or where that
     is gone, at the one that came next. So whoever removes what they read misses nothing."""
-    most = text.whole("limit", limit, 1, limits.PAGE_MAX_COUNT)
+    most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
     start = 0 if cursor is None else _start([name(one) for one in found], _decoded(cursor))
     end = start + most
     following = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from tacit import limits
-from tacit.model.words import Kind, State
+from tacit.records.memory import Kind, State
 from tacit.surfaces.rest.shapes import FLAG, NO_NUL, Category, Given, one_of, whole, words
 
 _PREFIX = {**words(limits.KEY_MAX_CHARS), "pattern": NO_NUL}

@@ -8,11 +8,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit.model.keys import Scope
-from tacit.model.memory import Memory
-from tacit.model.people import NameKind
-from tacit.model.people import Person as PersonRecord
-from tacit.model.results import Page, Stats
+from tacit.records.accounts import NameKind, Scope
+from tacit.records.accounts import Person as PersonRecord
+from tacit.records.memory import Memory
+from tacit.records.results import Page, Stats
 from tacit.surfaces.rest.answers import answer, nothing
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.paging import paged

@@ -9,8 +9,8 @@ from pydantic import Field, WithJsonSchema
 from starlette.responses import Response
 
 from tacit import limits
-from tacit.model.keys import Scope
-from tacit.model.results import Block, Bullet, Delta, Fresh, Recalled
+from tacit.records.accounts import Scope
+from tacit.records.results import Block, Bullet, Delta, Fresh, Recalled
 from tacit.surfaces.rest.answers import answer, plain
 from tacit.surfaces.rest.asking import Asked, Asking
 from tacit.surfaces.rest.parameters import WHOLE
@@ -90,7 +90,9 @@ class BlockQuery(Given):
 
 
 class DeltaQuery(Given):
-    since: Annotated[Any, WHOLE, WithJsonSchema({**whole(0, limits.COUNTED_MAX), "default": 0})] = 0
+    since: Annotated[
+        Any, WHOLE, WithJsonSchema({**whole(0, limits.REVISION_MAX), "default": 0})
+    ] = 0
 
 
 @routes.post("/api/query", scope=Scope.READ, gives=list[Bullet])

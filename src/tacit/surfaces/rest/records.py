@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.people import NameKind, Person
-from tacit.model.words import ChatKind
+from tacit.records.accounts import NameKind, Person
+from tacit.records.memory import ChatKind, HistoryEntry, Memory
 from tacit.surfaces.rest.asking import Asked
 from tacit.surfaces.wire.values import encode
 

@@ -8,7 +8,7 @@ from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit import Erased, Remembered, Suggestion, limits
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest.answers import answer
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.fields import MOMENTS, People, RememberFields

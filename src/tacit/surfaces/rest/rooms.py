@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest.answers import nothing
 from tacit.surfaces.rest.asking import Asking
 from tacit.surfaces.rest.routes import Routes

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 from starlette.convertors import Convertor, register_url_convertor
 
-from tacit.model.keys import Scope
+from tacit.records.accounts import Scope
 from tacit.surfaces.rest import bodies
 from tacit.surfaces.rest.asking import OR_LOCAL, READS, SCOPE, AskedRoute
 

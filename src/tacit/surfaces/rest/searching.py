@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 
 from tacit import Search, limits
-from tacit.model.search import ANY, EVERYTHING
-from tacit.model.words import Kind, Sensitivity, State, Visibility
+from tacit.records.memory import Kind, Sensitivity, State, Visibility
+from tacit.records.queries import ANY_STATE, MATCH_ALL
 from tacit.surfaces.rest import named
 from tacit.surfaces.rest.shapes import FLAG, MOMENT, NO_NUL, Shape, one_of, or_null, part, words
 from tacit.surfaces.wire.taking import made, moment
@@ -21,7 +21,7 @@ _BY: dict[str, Shape] = {
     "chat": named.CHAT,
     "visibility": one_of(Visibility),
     "sensitivity": one_of(Sensitivity),
-    "state": one_of((*State, ANY)),
+    "state": one_of((*State, ANY_STATE)),
     "pinned": FLAG,
     "since": MOMENT,
     "until": MOMENT,
@@ -32,7 +32,7 @@ SearchOrNone = Annotated[Any, WithJsonSchema(or_null(SEARCH))]
 
 def search_of(found: object) -> Search:
     if found is None:
-        return EVERYTHING
+        return MATCH_ALL
     times = {name: _time(name) for name in ("since", "until")}
     return made(Search, "search", found, **times)
 

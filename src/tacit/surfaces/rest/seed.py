@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.model import text
+from tacit.records import validation
 from tacit.surfaces.rest.shapes import or_null, words
 
 CATEGORIES = ("person", "preference", "context", "project")
@@ -17,7 +17,7 @@ SUBJECT = or_null(words(SUBJECT_MAX_CHARS, 1))
 
 
 def content(value: Any) -> str:
-    words = text.storable("content", value, CONTENT_MAX_CHARS)
+    words = validation.check_storable("content", value, CONTENT_MAX_CHARS)
     if len(words) < CONTENT_MIN_CHARS:
         raise InvalidInput(
             "content", f"is too short; write at least {CONTENT_MIN_CHARS} characters"
@@ -34,8 +34,8 @@ def category(value: Any) -> str:
 def about(subject: Any) -> list[str] | None:
     if subject is None:
         return None
-    return [text.said_identifier("subject", subject, SUBJECT_MAX_CHARS)]
+    return [validation.parse_screened_identifier("subject", subject, SUBJECT_MAX_CHARS)]
 
 
 def flag(field: str, value: Any) -> bool:
-    return text.flag(field, value)
+    return validation.parse_bool(field, value)

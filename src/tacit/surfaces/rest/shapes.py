@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from tacit import limits
-from tacit.model.happening import Node, Op
-from tacit.model.message import Role
-from tacit.model.notes import Section
-from tacit.model.people import NameKind
-from tacit.model.question import MEMORIES, TURNS
-from tacit.model.words import Kind
+from tacit.records.accounts import NameKind
+from tacit.records.conversation import Role
+from tacit.records.memory import Kind
+from tacit.records.notes import Section
+from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS
+from tacit.records.results import EventNode, EventOperation
 from tacit.surfaces.rest import named
 
 Shape = dict[str, Any]
@@ -78,7 +78,7 @@ MOMENT: Shape = {"type": "string", "format": "date-time"}
 # In a filter a day will do, and stands for its beginning in UTC.
 DAY_OR_MOMENT: Shape = {"anyOf": [MOMENT, {"type": "string", "format": "date"}]}
 KINDS = several(one_of(Kind), least=1)
-INCLUDE = several(one_of((MEMORIES, TURNS)), least=1)
+INCLUDE = several(one_of((INCLUDE_MEMORIES, INCLUDE_TURNS)), least=1)
 MESSAGE = part(
     ("role", "content"),
     role=one_of(Role),
@@ -121,7 +121,7 @@ Words = Annotated[Any, WithJsonSchema({**words(limits.QUERY_MAX_CHARS), "pattern
 Count = Annotated[Any, WithJsonSchema(whole(1, limits.RECALL_MAX_COUNT))]
 Tokens = Annotated[Any, WithJsonSchema(whole(0, limits.BUDGET_MAX_TOKENS))]
 TokensOrNone = Annotated[Any, WithJsonSchema(or_null(whole(0, limits.BUDGET_MAX_TOKENS)))]
-Revision = Annotated[Any, WithJsonSchema(or_null(whole(0, limits.COUNTED_MAX)))]
+Revision = Annotated[Any, WithJsonSchema(or_null(whole(0, limits.REVISION_MAX)))]
 CategoriesOrNone = Annotated[Any, WithJsonSchema(or_null(CATEGORIES))]
 ImportanceOrNone = Annotated[Any, WithJsonSchema(or_null(IMPORTANCE))]
 FractionOrNone = Annotated[Any, WithJsonSchema(or_null(FRACTION))]
@@ -182,6 +182,6 @@ FILTERS = part(
 )
 Filters = Annotated[Any, WithJsonSchema(or_null(FILTERS))]
 
-NodeOrNone = Annotated[Any, WithJsonSchema(one_of(Node))]
-OpOrNone = Annotated[Any, WithJsonSchema(one_of(Op))]
+NodeOrNone = Annotated[Any, WithJsonSchema(one_of(EventNode))]
+OpOrNone = Annotated[Any, WithJsonSchema(one_of(EventOperation))]
 Moment = Annotated[Any, WithJsonSchema(MOMENT)]

@@ -40,7 +40,7 @@ class Patient(H11Protocol):
 
     def _start_timer(self) -> None:
         if self._deadline is None:
-            seconds = limits.SERVER_SILENCE_MAX_SECONDS
+            seconds = limits.SERVER_IDLE_MAX_SECONDS
             self._deadline = self.loop.call_later(seconds, self._abort_connection)
 
     def _cancel_timer(self) -> None:

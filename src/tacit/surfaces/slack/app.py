@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tacit import Update, chat_limits
+from tacit import Update, limits
 from tacit.surfaces.chat import wording
 from tacit.surfaces.serving.bodies import body as read_body
 from tacit.surfaces.slack.bounded import BoundedClient, silent
@@ -74,7 +74,7 @@ def door(app: App) -> Starlette:
     async def knock(request: Request) -> Response:
         if request.app.state.draining:
             return Response(status_code=_BUSY)  # Slack comes again
-        body = await read_body(request, chat_limits.CHAT_BODY_MAX_BYTES)
+        body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
             return Response(status_code=_TOO_LARGE)
         return await run_in_threadpool(_answered, app, body, request)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from types import TracebackType
 
-from tacit import Update, chat_limits
+from tacit import Update, limits
 from tacit.memory import Memory
 from tacit.surfaces.chat.patience import Patience
 from tacit.surfaces.chat.rooms import Rooms
@@ -28,9 +28,9 @@ class AtWork:
         calls: Calls,
         log: Log,
         *,
-        threads: int = chat_limits.CHAT_THREADS_DEFAULT_COUNT,
-        drain_seconds: float = chat_limits.CHAT_DRAIN_SECONDS,
-        backoff_seconds: float = chat_limits.CHAT_BACKOFF_SECONDS,
+        threads: int = limits.CHAT_THREADS_DEFAULT_COUNT,
+        drain_seconds: float = limits.CHAT_DRAIN_SECONDS,
+        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
     ) -> None:
         self._memory = memory
         self._bot = bot

@@ -24,7 +24,7 @@ from urllib.request import (
 
 from slack_sdk import WebClient
 
-from tacit import chat_limits
+from tacit import limits
 
 _SLACKS_OWN = (".slack.com", ".slack-gov.com")
 _STEP_BYTES = 65_536
@@ -47,7 +47,7 @@ class BoundedClient(WebClient):
         super().__init__(
             token=token,
             base_url=api_url or WebClient.BASE_URL,
-            timeout=chat_limits.SLACK_CALL_MAX_SECONDS,
+            timeout=limits.SLACK_CALL_MAX_SECONDS,
             logger=silent(),
             retry_handlers=[],  # whoever calls decides
         )
@@ -100,7 +100,7 @@ def _read(answer: Any, until: float) -> str:
     found = bytearray()
     while step := answer.read1(_STEP_BYTES):
         found += step
-        if len(found) > chat_limits.SLACK_ANSWER_MAX_BYTES or time.monotonic() > until:
+        if len(found) > limits.SLACK_ANSWER_MAX_BYTES or time.monotonic() > until:
             raise TooMuch
     return found.decode("utf-8", "replace")
 

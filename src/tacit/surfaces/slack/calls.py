@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.surfaces.chat.say import NotSent
 from tacit.surfaces.slack.bounded import FAILURES, BoundedClient
 from tacit.surfaces.slack.reading import NOBODY, Me, Person
@@ -180,7 +180,7 @@ def _by_status(status: int, retry_after: object, named: str) -> NotSent:
 def _seconds(found: object) -> float:
     """As long as Slack asks for, at least a second, and not forever."""
     plain = isinstance(found, str) and re.fullmatch(r"[0-9]{1,6}", found)
-    return float(min(max(int(str(found)) if plain else 1, 1), chat_limits.CHAT_WAIT_MAX_SECONDS))
+    return float(min(max(int(str(found)) if plain else 1, 1), limits.CHAT_WAIT_MAX_SECONDS))
 
 
 def _part(found: object) -> Json:

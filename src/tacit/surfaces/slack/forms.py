@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.paging import parts
 from tacit.surfaces.chat.say import Button, Say, Span
 from tacit.surfaces.slack.taking import BUTTON
@@ -24,7 +24,7 @@ _LABEL_MAX_CHARS = 75
 def messages(say: Say) -> list[Message]:
     """One for each part of a long text; the buttons stand under the last."""
     spans = map(_typed, say.spans)
-    cut = parts(spans, chat_limits.SLACK_PART_MAX_CHARS, lambda span: len(span.text))
+    cut = parts(spans, limits.SLACK_PART_MAX_CHARS, lambda span: len(span.text))
     found = [_message(one) for one in cut]
     if found and say.buttons:
         rows = say.buttons[:_ROWS_MAX_COUNT]

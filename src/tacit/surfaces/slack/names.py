@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.say import NotSent
 from tacit.surfaces.slack.reading import NOBODY, Person
 
@@ -30,13 +30,13 @@ class Names:
         if self._clock() < until:
             return person
         try:
-            person, seconds = self._ask(user), chat_limits.SLACK_NAMES_MAX_SECONDS
+            person, seconds = self._ask(user), limits.SLACK_NAMES_MAX_SECONDS
         except NotSent:
             # Yesterday's name is better than none.
-            seconds = chat_limits.SLACK_NAMELESS_MAX_SECONDS
+            seconds = limits.SLACK_NAMELESS_MAX_SECONDS
         with self._lock:
             self._known[user] = (self._clock() + seconds, person)
             self._known.move_to_end(user)
-            if len(self._known) > chat_limits.SLACK_NAMES_MAX_COUNT:
+            if len(self._known) > limits.SLACK_NAMES_MAX_COUNT:
                 self._known.popitem(last=False)
         return person

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tacit.model.chat import Chat, Requester
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.chat.heard import (
     Around,
     Came,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tacit import chat_limits
-from tacit.model.chat import Chat, Requester
-from tacit.model.words import ChatKind
+from tacit import limits
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import NotSent, Say
 from tacit.surfaces.slack.calls import Calls
@@ -135,7 +135,7 @@ class SlackOutlet:
             way(message)
         except NotSent as problem:
             seconds = problem.wait_seconds
-            if seconds is None or seconds > chat_limits.SLACK_WAIT_MAX_SECONDS:
+            if seconds is None or seconds > limits.SLACK_WAIT_MAX_SECONDS:
                 raise
             self._pause(seconds)
             way(message)

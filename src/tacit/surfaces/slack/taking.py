@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.surfaces.slack.sent import Act, Place, Sent, Shared
 
 Json = Mapping[str, Any]
@@ -198,7 +198,7 @@ def _text(body: Json, name: str) -> str | None:
     found = body.get(name)
     if not isinstance(found, str):
         return None
-    kept = found[: chat_limits.SLACK_TEXT_MAX_CHARS].translate(_CONTROLS)
+    kept = found[: limits.SLACK_TEXT_MAX_CHARS].translate(_CONTROLS)
     return kept.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -221,10 +221,10 @@ def _thread(message: Json, ts: str) -> str | None:
 def _shared(message: Json) -> tuple[Shared, ...]:
     listed = message.get("attachments")
     found = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-    most = chat_limits.SLACK_SHARED_MAX_CHARS
+    most = limits.SLACK_SHARED_MAX_CHARS
     return tuple(
         Shared(text=(_text(one, "text") or _text(one, "fallback") or "")[:most], by=_author(one))
-        for one in found[: chat_limits.SLACK_SHARED_MAX_COUNT]
+        for one in found[: limits.SLACK_SHARED_MAX_COUNT]
         if one.get("is_share") or one.get("is_msg_unfurl")
     )
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import telegram
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.telegram.fields import Fields
 from tacit.surfaces.telegram.reading import KINDS, Me
 from tacit.surfaces.telegram.wire import Failed, Wire, failed, silence
@@ -45,7 +45,7 @@ class Line:
         self._thread = threading.Thread(target=self._run, name="tacit-telegram", daemon=True)
         self._thread.start()
 
-    def call(self, what: Call[T], seconds: float = chat_limits.TELEGRAM_CALL_MAX_SECONDS) -> T:
+    def call(self, what: Call[T], seconds: float = limits.TELEGRAM_CALL_MAX_SECONDS) -> T:
         """Raises `Failed`."""
         return _result(self._submit(what, seconds), seconds)
 
@@ -71,11 +71,11 @@ class Line:
         what is no list of updates."""
         asked = {
             "timeout": seconds,
-            "limit": chat_limits.TELEGRAM_UPDATES_MAX_COUNT,
+            "limit": limits.TELEGRAM_UPDATES_MAX_COUNT,
             "allowed_updates": list(KINDS),
             **({} if offset is None else {"offset": offset}),
         }
-        patience = seconds + chat_limits.TELEGRAM_CALL_MAX_SECONDS
+        patience = seconds + limits.TELEGRAM_CALL_MAX_SECONDS
         with self._polling:
             if self._polling_stopped:
                 raise Failed("network")
@@ -138,7 +138,7 @@ class Line:
 
     async def _one_by_one(self, calls: Sequence[Call[object]]) -> None:
         for what in calls:
-            if isinstance(await self._bounded(what, chat_limits.TELEGRAM_CALL_MAX_SECONDS), Failed):
+            if isinstance(await self._bounded(what, limits.TELEGRAM_CALL_MAX_SECONDS), Failed):
                 return
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import StoreError
 from tacit.surfaces.chat.patience import Patience, Stop
 from tacit.surfaces.chat.working import backoff
@@ -24,7 +24,7 @@ def poll(
     take_in: Callable[[Sequence[Fields]], None],
     patience: Patience,
     stop: Stop,
-    seconds: int = chat_limits.TELEGRAM_POLL_SECONDS,
+    seconds: int = limits.TELEGRAM_POLL_SECONDS,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Until it is stopped."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.surfaces.serving.logs import Log as ServingLog
 
 _TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,200}")
-_SECRET = re.compile(rf"[A-Za-z0-9_-]{{1,{chat_limits.TELEGRAM_SECRET_MAX_CHARS}}}")
+_SECRET = re.compile(rf"[A-Za-z0-9_-]{{1,{limits.TELEGRAM_SECRET_MAX_CHARS}}}")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -54,7 +54,7 @@ def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
     secret = environ.get(how.secret_env, "").strip()
     if not _SECRET.fullmatch(secret):
         fix = (
-            f"make up 1 to {chat_limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
+            f"make up 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
             "Telegram then shows us with every update"
         )
         variable = variable_shown("telegram.secret_env", how.secret_env)

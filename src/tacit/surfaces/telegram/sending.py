@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
 
-from tacit import Chat, Requester, chat_limits
+from tacit import Chat, Requester, limits
 from tacit.surfaces.chat import paging
 from tacit.surfaces.chat.heard import Heard, Pressed
 from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span
@@ -109,7 +109,7 @@ class TelegramOutlet:
 
     def _attach(self, target: _Target, attachment: Attachment, *, begun: bool) -> None:
         raw = attachment.text.encode("utf-8", "replace")
-        if len(raw) > chat_limits.TELEGRAM_FILE_MAX_BYTES:
+        if len(raw) > limits.TELEGRAM_FILE_MAX_BYTES:
             raise NotSent("the file is too large for Telegram", for_good=True)
         self._send_with_retries(
             target,
@@ -130,12 +130,12 @@ class TelegramOutlet:
     ) -> _Target:
         """A group that moved is followed once. What Telegram wants later is left for later, unless
         a part of it is there already: then the rest is waited for, a while."""
-        for turn in range(chat_limits.TELEGRAM_SENDS_MAX_COUNT):
+        for turn in range(limits.TELEGRAM_SENDS_MAX_COUNT):
             try:
                 self._client.call(call(target))
                 return replace(target, answered=None)
             except Failed as problem:
-                left = chat_limits.TELEGRAM_SENDS_MAX_COUNT - turn - 1
+                left = limits.TELEGRAM_SENDS_MAX_COUNT - turn - 1
                 if problem.reason in ("unchanged", "unreadable"):
                     return target  # it is there, whatever Telegram says about it
                 if problem.reason in ("gone", "moved") and target.replaced is not None:
@@ -148,7 +148,7 @@ class TelegramOutlet:
                 waits = problem.reason in ("network", "unlike") or (
                     problem.reason == "slow" and begun
                 )
-                if not waits or not left or pause > chat_limits.CHAT_BACKOFF_MAX_SECONDS:
+                if not waits or not left or pause > limits.CHAT_BACKOFF_MAX_SECONDS:
                     raise
                 self._pause(pause)
         raise NotSent("it was not sent", for_good=False)
@@ -159,7 +159,7 @@ class _Gone(Exception):
 
 
 def parts(spans: Sequence[Span]) -> list[tuple[Span, ...]]:
-    return paging.parts(spans, chat_limits.TELEGRAM_TEXT_MAX_UNITS, _units)
+    return paging.parts(spans, limits.TELEGRAM_TEXT_MAX_UNITS, _units)
 
 
 def markup(spans: Sequence[Span]) -> str:

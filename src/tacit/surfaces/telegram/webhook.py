@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.errors import StoreError
 from tacit.surfaces.serving.bodies import body as read_body
 from tacit.surfaces.telegram.fields import Fields
@@ -37,7 +37,7 @@ def app(take_in: Callable[[Sequence[Fields]], None], url: str, secret: str) -> S
             return Response(status_code=_FORBIDDEN)
         if request.app.state.draining:
             return Response(status_code=_BUSY)
-        body = await read_body(request, chat_limits.CHAT_BODY_MAX_BYTES)
+        body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
             return Response(status_code=_TOO_LARGE)
         update = _read(body)

@@ -12,7 +12,7 @@ import httpx
 from telegram import error
 from telegram.request import BaseRequest, HTTPXRequest, RequestData
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.say import NotSent
 
 Why = Literal[
@@ -156,10 +156,10 @@ def _seconds(body: bytes) -> float:
     try:
         told = json.loads(body)["parameters"]["retry_after"]
     except (ValueError, KeyError, TypeError):
-        return chat_limits.CHAT_BACKOFF_SECONDS
+        return limits.CHAT_BACKOFF_SECONDS
     if not isinstance(told, int | float) or told <= 0:
-        return chat_limits.CHAT_BACKOFF_SECONDS
-    return min(told, chat_limits.CHAT_WAIT_MAX_SECONDS)
+        return limits.CHAT_BACKOFF_SECONDS
+    return min(told, limits.CHAT_WAIT_MAX_SECONDS)
 
 
 async def _measure(response: httpx.Response) -> None:
@@ -175,7 +175,7 @@ class _Measured(httpx.AsyncByteStream):
         size = 0
         async for piece in self._stream:
             size += len(piece)
-            if size > chat_limits.TELEGRAM_ANSWER_MAX_BYTES:
+            if size > limits.TELEGRAM_ANSWER_MAX_BYTES:
                 raise httpx.ReadError("too large")
             yield piece
 

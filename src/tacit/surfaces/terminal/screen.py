@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.surfaces.chat.say import Say, say
 from tacit.surfaces.cli.console import Console
 from tacit.surfaces.terminal import wording
 
 _ALONE = "(for you alone)"
 _KEPT = "surrogateescape"  # bytes that are no text stay to be seen, in their own line alone
-_READ_CHARS = chat_limits.CHAT_TEXT_MAX_CHARS + 1  # one too many, or the end of the line
+_READ_CHARS = limits.CHAT_TEXT_MAX_CHARS + 1  # one too many, or the end of the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _piped() -> str | None:
 
 
 def _problem(line: str) -> str | None:
-    if len(line) > chat_limits.CHAT_TEXT_MAX_CHARS:
+    if len(line) > limits.CHAT_TEXT_MAX_CHARS:
         return wording.TOO_LONG
     kinds = {unicodedata.category(char) for char in line.strip() if char != "\t"}
     if "Cs" in kinds:

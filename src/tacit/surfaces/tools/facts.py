@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.memory import View, fenced, inert, quoted
-from tacit.model.words import Kind, Sensitivity
+from tacit.records.memory import Kind, Sensitivity
 from tacit.surfaces.tools.schemas import flag, several, takes, words
 from tacit.surfaces.tools.telling import waiting
 from tacit.surfaces.tools.tool import Answer, Tool

@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.memory import View, inert
-from tacit.model.results import Bullet, Recalled
+from tacit.records.results import Bullet, Recalled
 from tacit.surfaces.tools.facts import TYPES
 from tacit.surfaces.tools.schemas import flag, fraction, number, several, takes, words
 from tacit.surfaces.tools.telling import as_data, told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.memory import DisabledView, View
-from tacit.model.words import Sensitivity
+from tacit.records.memory import Sensitivity
 from tacit.surfaces.tools.facts import fact_tools
 from tacit.surfaces.tools.files import file_tools
 from tacit.surfaces.tools.questions import question_tools

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tacit import moving_limits
+from tacit import limits
 from tacit.errors import InvalidInput
 
 Schema = Mapping[str, Any]
@@ -49,8 +49,8 @@ def checked(schema: Schema, arguments: object) -> dict[str, Any]:
     """The arguments, if they are of the schema. What is null counts as left out, because many
     models write down every argument that there is."""
     found: dict[str, Any] = _object("arguments", schema, arguments)
-    if _parts(found) > moving_limits.TOOL_PARTS_MAX_COUNT:
-        most = moving_limits.TOOL_PARTS_MAX_COUNT
+    if _parts(found) > limits.TOOL_PARTS_MAX_COUNT:
+        most = limits.TOOL_PARTS_MAX_COUNT
         raise InvalidInput("arguments", f"list more than {most} things in all; call it in steps")
     return found
 

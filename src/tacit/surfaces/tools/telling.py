@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.memory import fenced, inert, quoted
-from tacit.model.memory import Memory
-from tacit.model.results import Remembered
-from tacit.model.words import State
+from tacit.records.memory import Memory, State
+from tacit.records.results import Remembered
 from tacit.surfaces.tools.tool import Answer, as_json
 
 

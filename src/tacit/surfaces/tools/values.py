@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.memory import View, fenced, quoted
-from tacit.model.words import Sensitivity, Visibility
+from tacit.records.memory import Sensitivity, Visibility
 from tacit.surfaces.tools.schemas import number, takes, words
 from tacit.surfaces.tools.telling import as_data, told, waiting
 from tacit.surfaces.tools.tool import Answer, Tool

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tacit import Requester
 from tacit.memory import Memory, View
-from tacit.model.words import ChatKind
+from tacit.records.memory import ChatKind
 from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import Outlet, Say, say, worded

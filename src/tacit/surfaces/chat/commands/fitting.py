@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.model.results import Recalled
+from tacit.records.results import Recalled
 
 # Measured with the embedder that comes along: some of what people meant in other words was at 0.41
 # to 0.45, what had nothing to do with their words at 0.37 and below.

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.errors import NotFound
 from tacit.memory import View
-from tacit.model.memory import Memory
-from tacit.model.words import State
+from tacit.records.memory import Memory, State
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, as_id, tell
 from tacit.surfaces.chat.commands.buttons import FORGET, RESTORE, WIPE, button
@@ -157,7 +156,7 @@ def _by_words(asked: Asked, words: str) -> list[Say]:
     if len(words) > limits.QUERY_MAX_CHARS:
         return tell(wording.HOW_TO_FORGET)
     wanted = telling_words(words, None) - _ASKING_WORDS
-    recalled = asked.view.recall(words, top_k=chat_limits.CHAT_LOOKED_AT_COUNT, user=asked.who.key)
+    recalled = asked.view.recall(words, top_k=limits.CHAT_NEWEST_MEMORIES_COUNT, user=asked.who.key)
     close = {one.memory.id: with_key(one.memory) for one in recalled if fits(one)}
     found = _holding(asked.view, wanted, [one.memory for one in recalled])
     if len(found) == 1 or _means_all(words, wanted, list(found.values())):
@@ -190,7 +189,7 @@ def _means_all(words: str, wanted: set[str], found: Sequence[str]) -> bool:
     """Whether all that was found is meant: it is asked for all, or by a name and nothing else, as
     each of them writes it."""
     said = set(words.casefold().split())
-    if not found or len(found) > chat_limits.CHAT_CHOICES_COUNT:
+    if not found or len(found) > limits.CHAT_CHOICES_COUNT:
         return False
     named = (
         {word.casefold().removesuffix("s") for word in _WORD.findall(one) if word[0].isupper()}
@@ -203,7 +202,7 @@ def _means_all(words: str, wanted: set[str], found: Sequence[str]) -> bool:
 def _which(asked: Asked, found: Mapping[str, str]) -> Say:
     several = len(found) > 1
     spans = [Span(wording.WHICH if several else wording.WHICH_THIS)]
-    ids = list(found)[: chat_limits.CHAT_CHOICES_COUNT]
+    ids = list(found)[: limits.CHAT_CHOICES_COUNT]
     for number, id in enumerate(ids, start=1):
         spans += [Span(f"\n{number}. ["), code(id), Span(f"] {shortened(found[id])}")]
     rows = tuple(

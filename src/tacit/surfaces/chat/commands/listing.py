@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, islice
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.memory import View
-from tacit.model.memory import Memory
-from tacit.model.words import Sensitivity, State, Visibility
+from tacit.records.memory import Memory, Sensitivity, State, Visibility
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, as_id, tell
 from tacit.surfaces.chat.commands.buttons import PAGE, PAGE_SEEN, button
@@ -76,7 +75,7 @@ def _page(asked: Asked, number: int, does: str) -> Say:
     total = sum(counts.values())
     if not total:
         return say(wording.NO_MEMORIES)
-    size = chat_limits.CHAT_LISTED_COUNT
+    size = limits.CHAT_LISTED_COUNT
     last = -(-total // size)
     number = min(number, last)
     shown = _some(asked.view, counts, (number - 1) * size, size)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tacit import chat_limits
-from tacit.model.key_text import show_with_key
-from tacit.model.memory import Memory
+from tacit import limits
+from tacit.records.memory import Memory
+from tacit.records.text import show_with_key
 
 
 def shortened(content: str) -> str:
     """On one line, and no longer than a list can bear."""
     line = " ".join(content.split())
-    most = chat_limits.CHAT_LISTED_MAX_CHARS
+    most = limits.CHAT_LISTED_MAX_CHARS
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tacit import chat_limits
+from tacit import limits
 from tacit.memory import Memory
-from tacit.model.words import ChatKind, State
+from tacit.records.memory import ChatKind, State
 from tacit.settings import ConsoleSettings
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, is_private, tell
@@ -54,7 +54,7 @@ def export(asked: Asked) -> list[Say]:
     found, size = [], 0
     for line in lines:
         size += len(line) + 1
-        if size > chat_limits.CHAT_EXPORT_MAX_CHARS:
+        if size > limits.CHAT_EXPORT_MAX_CHARS:
             return tell(wording.EXPORT_TOO_LARGE)
         found.append(line)
     file = Attachment(name=name, text="\n".join(found) + "\n")

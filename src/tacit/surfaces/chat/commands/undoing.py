@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tacit import chat_limits, limits
+from tacit import limits
 from tacit.errors import Conflict, NotFound
 from tacit.memory import View
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.results import Change
-from tacit.model.words import Event, State, Visibility
+from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Visibility
+from tacit.records.results import Change
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, tell
 from tacit.surfaces.chat.commands.showing import in_brief, shortened
@@ -23,7 +22,7 @@ from tacit.surfaces.chat.say import Say, Span, say, worded
 Changed = list[tuple[datetime, str]]  # memories by when they changed, newest first
 _PEOPLE = ("ext:", "acct:")  # how actors begin who are neither the system nor an operator
 _VISIBILITY = "visibility "
-_ADDED = (Event.ADD, Event.CONSENT, Event.RESTORE)
+_ADDED = (HistoryEvent.ADD, HistoryEvent.CONSENT, HistoryEvent.RESTORE)
 _OTHERS = frozenset({"fields", "also"})  # in what a history says: what changed besides the words
 
 
@@ -105,7 +104,7 @@ def _last_change(view: View, changed: Changed) -> list[Last]:
         last = _last(view, id)
         if last is None:
             continue
-        if not found or last.entry.event is found[0].entry.event is Event.DELETE:
+        if not found or last.entry.event is found[0].entry.event is HistoryEvent.DELETE:
             found.append(last)
     return found
 
@@ -115,7 +114,7 @@ def _changed(view: View) -> Changed:
     for one in view.list(state=State.ACTIVE, limit=1):
         told.setdefault(one.id, (one.created_at, 0))
     newest = sorted(told, key=lambda id: told[id], reverse=True)
-    return [(told[id][0], id) for id in newest[: chat_limits.CHAT_UNDO_LOOKED_AT_MAX_COUNT]]
+    return [(told[id][0], id) for id in newest[: limits.CHAT_UNDO_SCANNED_MAX_COUNT]]
 
 
 def _newest(view: View) -> Sequence[Change]:
@@ -125,7 +124,7 @@ def _newest(view: View) -> Sequence[Change]:
     found = view.delta().changes
     if len(found) < most:
         return found
-    full, whole = 0, limits.COUNTED_MAX
+    full, whole = 0, limits.REVISION_MAX
     newest: Sequence[Change] = ()
     while whole - full > 1 and len(newest) < max(1, most // 4):
         middle = (full + whole) // 2
@@ -140,12 +139,12 @@ def _newest(view: View) -> Sequence[Change]:
 def _last(view: View, id: str) -> Last | None:
     try:
         memory = view.show(id)
-        entries = [one for one in view.history(id) if one.event is not Event.LINK]
+        entries = [one for one in view.history(id) if one.event is not HistoryEvent.LINK]
     except NotFound:
         return None
     if not entries or not entries[-1].actor.startswith(_PEOPLE):
         return None
-    if entries[-1].event is Event.SUPERSEDE and memory.superseded_by is not None:
+    if entries[-1].event is HistoryEvent.SUPERSEDE and memory.superseded_by is not None:
         return None  # what took its place is the change
     return Last(memory=memory, entry=entries[-1], before=tuple(entries[:-1]))
 
@@ -153,7 +152,7 @@ def _last(view: View, id: str) -> Last | None:
 def _replaced(view: View, changed: Changed, done: Sequence[Last]) -> dict[str, str]:
     """What memories that were added said before, where they took the place of an older one: in the
     same write, and so at the same time."""
-    added = {one.memory.id: one.entry.at for one in done if one.entry.event is Event.ADD}
+    added = {one.memory.id: one.entry.at for one in done if one.entry.event is HistoryEvent.ADD}
     found = {}
     for at, id in changed:
         if at not in added.values() or id in added:
@@ -171,7 +170,7 @@ def _take_back(asked: Asked, last: Last, replaced: str | None) -> tuple[Span, ..
     memory, event = last.memory, last.entry.event
     once = asked.idempotent_view(f"undo/{memory.id}")
     try:
-        if event is Event.DELETE and not _taken(asked.view, memory):
+        if event is HistoryEvent.DELETE and not _taken(asked.view, memory):
             once.restore(memory.id)
             return worded(wording.RESTORED, in_brief(memory))
         if event in _ADDED and replaced is None:
@@ -198,7 +197,9 @@ def _taken(view: View, memory: Memory) -> bool:
 
 def _earlier(last: Last) -> str | None:
     """The wording before this one, if the words and nothing else are what changed."""
-    if last.entry.event is not Event.UPDATE or not last.entry.detail.keys().isdisjoint(_OTHERS):
+    if last.entry.event is not HistoryEvent.UPDATE or not last.entry.detail.keys().isdisjoint(
+        _OTHERS
+    ):
         return None
     return _wording_before(last.before, last.entry.version)
 
@@ -211,7 +212,7 @@ def _visibility_before(last: Last) -> Visibility | None:
     """As they set it before. What was raised goes back to the strictest if nobody ever said; what
     was lowered is then left alone: nothing goes further than somebody once wanted."""
     now = last.entry.detail.get("fields", "")
-    if last.entry.event is not Event.UPDATE or not now.startswith(_VISIBILITY):
+    if last.entry.event is not HistoryEvent.UPDATE or not now.startswith(_VISIBILITY):
         return None
     said = (one.detail.get("fields", "") for one in reversed(last.before))
     for fields in said:

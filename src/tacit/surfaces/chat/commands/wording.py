@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.model.words import Visibility
+from tacit.records.memory import Visibility
 
 HELP = (
     "/memory: what I remember for you\n"

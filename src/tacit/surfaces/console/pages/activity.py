@@ -6,14 +6,14 @@ from starlette.responses import Response
 
 from tacit import Page, Search, limits
 from tacit.errors import InvalidInput
-from tacit.model.activity import Happened
-from tacit.model.words import State
+from tacit.records.memory import State
+from tacit.records.results import ActivityEntry
 from tacit.surfaces.console import lately, naming
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Who
 
 pages = Pages()
-NONE: Page[Happened] = Page()
+NONE: Page[ActivityEntry] = Page()
 _MOST = limits.PAGE_MAX_COUNT
 
 

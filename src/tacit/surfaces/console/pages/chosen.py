@@ -9,10 +9,9 @@ from typing import TypeVar
 
 from starlette.responses import Response
 
-from tacit.console_limits import CHOSEN_MAX_COUNT, PREVIEWED_MAX_COUNT
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model.memory import Memory
-from tacit.model.words import Visibility
+from tacit.limits import BULK_PREVIEW_MAX_COUNT, BULK_SELECTION_MAX_COUNT
+from tacit.records.memory import Memory, Visibility
 from tacit.surfaces.console import acting, naming, previewing, searching
 from tacit.surfaces.console.acting import Done
 from tacit.surfaces.console.asking import Asked
@@ -80,7 +79,7 @@ def ask_to_raise(asked: Asked, to: Visibility, raised: list[Memory]) -> Response
     """On a page of its own, which shows who could hear them then; nothing is done yet."""
     memories, refused = _each(asked, lambda id: acting.memory_of(asked.visitor, id))
     words, names = asked.visitor.api, naming.names_for(asked.visitor)
-    looked_at = raised[:PREVIEWED_MAX_COUNT]
+    looked_at = raised[:BULK_PREVIEW_MAX_COUNT]
     return asked.render(
         "chosen_raise.html",
         memories=memories,
@@ -149,6 +148,6 @@ def _each(asked: Asked, act: Callable[[str], T]) -> tuple[list[T], list[Refused]
 
 def _chosen(asked: Asked) -> tuple[str, ...]:
     ids = asked.form.many("id")
-    if len(ids) > CHOSEN_MAX_COUNT:
-        raise InvalidInput("id", f"choose at most {CHOSEN_MAX_COUNT} at once")
+    if len(ids) > BULK_SELECTION_MAX_COUNT:
+        raise InvalidInput("id", f"choose at most {BULK_SELECTION_MAX_COUNT} at once")
     return ids

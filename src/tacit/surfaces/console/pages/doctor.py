@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from tacit.model.upkeep import Diagnosis
+from tacit.records.results import Diagnosis
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.errands import Name
 from tacit.surfaces.console.routes import Pages, Who

@@ -6,7 +6,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from tacit.errors import InvalidInput
-from tacit.model.hearing import Room
+from tacit.records.results import AudienceChat
 from tacit.surfaces.console import listening, naming, plain, searching, wording
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.listening import Heard, Scene
@@ -46,7 +46,7 @@ def show(asked: Asked) -> Response:
     )
 
 
-def _scene(asked: Asked, rooms: tuple[Room, ...]) -> Scene | None:
+def _scene(asked: Asked, rooms: tuple[AudienceChat, ...]) -> Scene | None:
     """None: an operator has not said who asks. Nothing is looked at before that."""
     query = asked.query
     if asked.visitor.is_operator and query.line("by") is None:
@@ -72,13 +72,13 @@ def _of_our_field(asked: Asked, wrong: InvalidInput) -> InvalidInput:
     return InvalidInput(ours.get(wrong.field, wrong.field), wrong.problem)
 
 
-def _label(asked: Asked, room: Room) -> str:
+def _label(asked: Asked, room: AudienceChat) -> str:
     """Who is there, and the id."""
     there = ", ".join(_there(asked, room))
     return f"{wording.flat(there, _NAMES_MAX_CHARS)} · {room.id}"
 
 
-def _there(asked: Asked, room: Room) -> list[str]:
+def _there(asked: Asked, room: AudienceChat) -> list[str]:
     me = [] if asked.visitor.is_operator else [naming.YOU]
     more = [] if room.complete else ["others"]
     return [*me, *(naming.called(one) for one in room.people), *more]

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from tacit.errors import Conflict, InvalidInput, TacitError
-from tacit.model.results import Waiting
-from tacit.model.upkeep import JobStatus
+from tacit.records.results import JobStatus, LearningQueueStatus
 from tacit.surfaces.console import wording
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Said, Who
@@ -84,7 +83,7 @@ def _done(counts: Mapping[str, int]) -> str:
     return wording.counted(found) if any(found.values()) else "nothing to do"
 
 
-def _summary(jobs: list[JobStatus], waiting: Waiting) -> str:
+def _summary(jobs: list[JobStatus], waiting: LearningQueueStatus) -> str:
     """One line, which is read out when it changes."""
     counts = [
         (sum(one.state == "running" for one in jobs), "running"),

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tacit import Page, limits
 from tacit.clock import system_clock
 from tacit.errors import NotFound
-from tacit.model.keys import Key, Scope
+from tacit.records.accounts import Key, Scope
 from tacit.settings import category_names
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Said, Who

@@ -6,12 +6,12 @@ from starlette.responses import Response
 
 from tacit import Page, limits
 from tacit.errors import InvalidInput
-from tacit.model.looks import Look
+from tacit.records.results import AccessLogEntry
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Who
 
 pages = Pages()
-NONE: Page[Look] = Page()
+NONE: Page[AccessLogEntry] = Page()
 DID = {
     "browse": "looked through memories",
     "browse_count": "counted memories",
@@ -38,4 +38,4 @@ def show(asked: Asked) -> Response:
         )
     except InvalidInput as wrong:
         asked, found = asked.with_error(wrong), NONE
-    return asked.render("looks.html", found=found, did=DID, days=limits.LOOKS_KEPT_DAYS)
+    return asked.render("looks.html", found=found, did=DID, days=limits.ACCESS_LOG_KEEP_DAYS)

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from tacit import Page, limits
 from tacit.errors import InvalidInput
-from tacit.model.memory import Memory
+from tacit.records.memory import Memory
 from tacit.surfaces.console import naming, plain, searching
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Who

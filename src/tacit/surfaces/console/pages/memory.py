@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from tacit.console_limits import TIMELINE_SHOWN_COUNT
 from tacit.errors import NotFound
-from tacit.model.memory import HistoryEntry, Memory
-from tacit.model.words import State
+from tacit.limits import TIMELINE_SHOWN_COUNT
+from tacit.records.memory import HistoryEntry, Memory, State
 from tacit.surfaces.console import acting, diffing, naming, plain
 from tacit.surfaces.console.acting import Done
 from tacit.surfaces.console.asking import Asked

@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from tacit import Page, limits
 from tacit.errors import InvalidInput
-from tacit.model.people import NameKind, Person
-from tacit.model.search import Search
+from tacit.records.accounts import NameKind, Person
+from tacit.records.queries import Search
 from tacit.surfaces.console import knowing, merging, naming, plain
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Said, Who

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tacit import limits
 from tacit.clock import system_clock
 from tacit.errors import InvalidInput
-from tacit.model.results import Block, Fresh
+from tacit.records.results import Block, Fresh
 from tacit.settings import Settings
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Who

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from tacit import limits
 from tacit.errors import NotFound
 from tacit.memory import DisabledView, View
-from tacit.model.memory import Memory
-from tacit.model.results import Proposal
+from tacit.records.memory import Memory
+from tacit.records.results import Proposal
 from tacit.surfaces.console import diffing
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.diffing import Piece

@@ -6,9 +6,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from tacit.errors import InvalidInput
-from tacit.model.memory import Memory
-from tacit.model.text import folded
-from tacit.model.words import ChatKind, Visibility
+from tacit.records.memory import ChatKind, Memory, Visibility
+from tacit.records.validation import fold_name
 from tacit.surfaces.console import acting, naming, plain, previewing, wording
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.pages.memory import done
@@ -87,8 +86,8 @@ def _unmet(asked: Asked) -> str | None:
     who = asked.form.line("who")
     if who is None or ":" in who or asked.visitor.is_operator:
         return None
-    known = {folded(name.text) for one in asked.visitor.view.people() for name in one.names}
-    return None if folded(who) in known else who
+    known = {fold_name(name.text) for one in asked.visitor.view.people() for name in one.names}
+    return None if fold_name(who) in known else who
 
 
 @pages.post("/memories/{id}/withhold", who=Who.BOTH, again=ask_whom)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from tacit import limits
 from tacit.errors import Conflict
-from tacit.model.words import ChatKind, State
+from tacit.records.memory import ChatKind, State
 from tacit.surfaces.console import acting, diffing
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.pages.memory import done

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 
 from starlette.responses import Response
 
-from tacit.console_limits import CHOSEN_MAX_COUNT
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.model.memory import Memory
-from tacit.model.words import State, Visibility
+from tacit.limits import BULK_SELECTION_MAX_COUNT
+from tacit.records.memory import Memory, State, Visibility
 from tacit.surfaces.console import acting
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Said, Who
@@ -36,8 +35,8 @@ def undo(asked: Asked, what: str) -> Response:
     marks = asked.form.many("id")
     if what not in UNDOES or not marks:
         raise NotFound("page")
-    if len(marks) > CHOSEN_MAX_COUNT:
-        raise InvalidInput("id", f"choose at most {CHOSEN_MAX_COUNT} at once")
+    if len(marks) > BULK_SELECTION_MAX_COUNT:
+        raise InvalidInput("id", f"choose at most {BULK_SELECTION_MAX_COUNT} at once")
     # A wording that took the place of an older memory is marked by both.
     groups = [marks] if what == "reworded" else [(one,) for one in marks]
     undone = 0

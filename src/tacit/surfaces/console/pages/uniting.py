@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from tacit.errors import InvalidInput, NotFound
-from tacit.model.people import Person
+from tacit.records.accounts import Person
 from tacit.surfaces.console import knowing, merging
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.pages.people import NONE, PATH, address

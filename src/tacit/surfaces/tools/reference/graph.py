@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.memory import View, inert, quoted
-from tacit.model import text
-from tacit.model.memory import Memory
+from tacit.records import validation
+from tacit.records.memory import Memory
 
 CATEGORY = "fact"
 PERSON = "person"  # the type of entities that are people to the rest of memory too
@@ -177,25 +177,25 @@ def is_named(name: str, names: Collection[str]) -> bool:
 def check_entity(entity: Entity) -> None:
     """Before anything is written: all of a call is good, or nothing of it is done."""
     _fitting(entity.key, "name")
-    text.content(entity.statement, "entityType")
+    validation.parse_content(entity.statement, "entityType")
     check_observations(entity.name, entity.observations)
 
 
 def check_observations(name: str, contents: Collection[str]) -> None:
     for content in contents:
-        text.content(observation(name, content), "observations")
+        validation.parse_content(observation(name, content), "observations")
 
 
 def check_relation(relation: Relation) -> None:
     _fitting(relation.key, "relations")
-    text.content(relation.statement, "relations")
+    validation.parse_content(relation.statement, "relations")
 
 
 def _fitting(key: str, field: str) -> None:
     most = limits.KEY_MAX_CHARS - len(observed_key("", 0, ""))
     if len(key) > most:
         raise InvalidInput(field, f"is too long; at most about {most} characters fit")
-    text.said_identifier(field, key, most)
+    validation.parse_screened_identifier(field, key, most)
 
 
 def observation(name: str, content: str) -> str:

@@ -1,0 +1,360 @@
+"""Fetch vectors from an OpenAI-compatible /v1/embeddings endpoint."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit import limits
+from tacit.clock import Clock, system_clock
+from tacit.embeddings.embedder import Embedder
+from tacit.embeddings.vectors import empty_rows, normalize_rows, truncate_text
+from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+# One JSON question over HTTP, within bounds: time, tries, waiting, and the size of the answer.
+#
+# No key, no text and nothing that the other side wrote freely ever reaches an error or a log.
+
+# A word out of a fixed list of theirs, such as `model_not_found`; never a sentence.
+_ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
+_REFUSALS = {
+    400: "does not accept the request (400{code}): check embedding.model, and leave "
+    "embedding.dimension out if the model cannot change its length",
+    401: "refuses the key (401{code}): check embedding.api_key",
+    403: "refuses the key (403{code}): check embedding.api_key and what it may be used for",
+    404: "has no such address or model (404{code}): check embedding.url and embedding.model",
+    413: "finds the texts too long (413{code}): let it truncate them, or use another model",
+    429: "takes no more requests for now (429{code}): wait, or raise the limit there",
+}
+_REFUSALS[422] = _REFUSALS[400].replace("400", "422")
+_TRANSIENT_STATUSES = {408, 425, 429}
+
+
+class _TransientFailure(Exception):
+    """Trouble that may be over at the next try, after as long as the other side asked for."""
+
+    def __init__(self, trouble: str, wait_seconds: float | None = None) -> None:
+        super().__init__(trouble)
+        self.wait_seconds = wait_seconds
+
+
+class EmbeddingClient:
+    """One address. `pause` waits for some seconds; it is an argument so that tests need not."""
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None,
+        *,
+        pause: Callable[[float], object] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        try:
+            import httpx2
+        except ImportError as error:
+            raise MissingExtra("endpoints", "an embedding endpoint") from error
+        headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        if api_key is not None:
+            headers["authorization"] = f"Bearer {api_key}"
+        self._url = url
+        self._who = f"the embedding endpoint at {httpx2.URL(url).netloc.decode('ascii')}"
+        self._key = api_key
+        self._clock = clock
+        self._closed = Event()
+        self._pause = self._closed.wait if pause is None else pause
+        # The environment could name a proxy or, in a netrc file, another key: it is not asked.
+        # A redirect could carry texts and key to another host: it is refused.
+        self._client = httpx2.Client(headers=headers, trust_env=False, follow_redirects=False)
+
+    def __repr__(self) -> str:
+        return f"Wire({self._url!r})"
+
+    def close(self) -> None:
+        """Also ends the waiting between tries."""
+        self._closed.set()
+        self._client.close()
+
+    def ask(self, question: dict[str, Any], *, attempts: int, timeout_seconds: float) -> object:
+        """The answer, parsed. Trouble that may pass is met with further tries, up to `attempts`."""
+        body = json.dumps(question).encode("ascii")
+        for attempt in range(1, attempts + 1):
+            if self._closed.is_set():
+                raise EmbeddingFailed("the embedder is closed: open a memory again to use it")
+            try:
+                return self._parse(self._send(body, timeout_seconds))
+            except _TransientFailure as passing:
+                wait = _backoff_seconds(passing.wait_seconds, attempt)
+                if attempt == attempts or wait > limits.ENDPOINT_WAIT_MAX_SECONDS:
+                    tries = "once" if attempt == 1 else f"{attempt} times"
+                    raise EmbeddingFailed(f"{self._who} {passing} (tried {tries})") from None
+            self._pause(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _send(self, body: bytes, timeout_seconds: float) -> bytes:
+        import httpx2
+
+        until = time.monotonic() + timeout_seconds
+        late = f"gave no whole answer within {timeout_seconds:g} s: check that it is well"
+        try:
+            with self._client.stream(
+                "POST", self._url, content=body, timeout=timeout_seconds
+            ) as response:
+                if response.status_code != 200:
+                    raise self._refusal(response, until)
+                return self._read(response, until, late)
+        except httpx2.TimeoutException:
+            raise _TransientFailure(late) from None
+        except httpx2.HTTPError as error:
+            raise _TransientFailure(
+                f"cannot be reached ({type(error).__name__}): check embedding.url, and that it runs"
+            ) from None
+        except RuntimeError:  # the client was closed by another thread
+            raise EmbeddingFailed(f"{self._who} was left: the embedder is closed") from None
+
+    def _read(self, response: httpx2.Response, until: float, late: str) -> bytes:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise EmbeddingFailed(f"{self._who} answers compressed, unasked: turn that off there")
+        parts: list[bytes] = []
+        size = 0
+        for part in response.iter_raw():
+            size += len(part)
+            if size > limits.ENDPOINT_ANSWER_MAX_BYTES:
+                raise EmbeddingFailed(
+                    f"{self._who} answers with more than {limits.ENDPOINT_ANSWER_MAX_BYTES:,} "
+                    "bytes, which is no list of vectors: check embedding.url"
+                )
+            # The library's own limit is for each part, and a slow drip would last for ever.
+            if time.monotonic() > until:
+                raise _TransientFailure(late)
+            parts.append(part)
+        return b"".join(parts)
+
+    def _refusal(self, response: httpx2.Response, until: float) -> Exception:
+        status = response.status_code
+        if 300 <= status < 400:
+            return EmbeddingFailed(
+                f"{self._who} redirects elsewhere ({status}), which is not followed: "
+                "set embedding.url to the final address"
+            )
+        if status >= 500:
+            return _TransientFailure(
+                f"failed ({status}): look at its own log", self._retry_after_seconds(response)
+            )
+        unknown = f"answered with the status {status}: check embedding.url"
+        text = _REFUSALS.get(status, unknown).format(code=self._error_code(response, until))
+        if status in _TRANSIENT_STATUSES:
+            return _TransientFailure(text, self._retry_after_seconds(response))
+        return EmbeddingFailed(f"{self._who} {text}")
+
+    def _error_code(self, response: httpx2.Response, until: float) -> str:
+        """Their word for what went wrong, if it is one word and not the key."""
+        try:
+            found = json.loads(self._read(response, until, ""))["error"]["code"]
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            RecursionError,
+            EmbeddingFailed,
+            _TransientFailure,
+        ):
+            return ""
+        harmless = isinstance(found, str) and _ERROR_CODE.fullmatch(found) and found != self._key
+        return f", {found}" if harmless else ""
+
+    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
+        """`Retry-After`, in seconds: it holds a number of them, or a date."""
+        found = response.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"[0-9]{1,9}", found):
+            return float(found)
+        try:
+            moment = parsedate_to_datetime(found)
+        except ValueError:
+            return None
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - self._clock()).total_seconds())
+
+    def _parse(self, body: bytes) -> object:
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            raise EmbeddingFailed(
+                f"{self._who} does not answer with JSON: check that embedding.url is the address "
+                "of an OpenAI-compatible API"
+            ) from None
+
+
+def _backoff_seconds(asked: float | None, attempt: int) -> float:
+    """What was asked for, or twice as long each time; not quite the same for everybody."""
+    if asked is not None:
+        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
+    doubled = limits.ENDPOINT_BACKOFF_SECONDS * 2 ** (attempt - 1)
+    return random.uniform(doubled / 2, doubled)
+
+
+# Vectors from any OpenAI-compatible `/v1/embeddings`, near or far.
+
+# Most endpoints refuse a text without any character; this one stands for nothing in particular.
+_EMPTY_TEXT_SUBSTITUTE = "."
+
+
+class EndpointEmbedder(Embedder):
+    """`dimension` asks for vectors of that length; without it the first answer tells.
+
+    A question is asked once and briefly, because somebody waits and recall can go on without; what
+    is stored is asked for as often and as long as the limits allow.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        api_key: str | None = None,
+        dimension: int | None = None,
+        timeout_seconds: float = limits.ENDPOINT_TIMEOUT_SECONDS,
+        pause: Callable[[float], object] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        if not model.strip() or len(model) > limits.LABEL_MAX_CHARS or not model.isprintable():
+            raise InvalidInput("embedding.model", "is not a model's name; use the endpoint's own")
+        most = limits.EMBEDDING_DIMENSION_MAX_COUNT
+        if dimension is not None and not 1 <= dimension <= most:
+            raise InvalidInput("embedding.dimension", f"is {dimension}; choose 1 to {most:,}")
+        if not timeout_seconds > 0:
+            raise InvalidInput("timeout_seconds", "must be more than 0")
+        self._model = model
+        self._asked_dimension = dimension
+        self._timeout_seconds = timeout_seconds
+        self._client = EmbeddingClient(
+            _parse_url(url), _check_api_key(api_key), pause=pause, clock=clock
+        )
+        self._settling = Lock()
+        # The host is not in the name: a model that moves to another server stays the same model.
+        self.name = f"endpoint:{model}" + (f"@{dimension}" if dimension else "")
+        self.dimension = dimension or 0
+        self.inline = False
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self._client!r}, {self._model!r})"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        size = limits.ENDPOINT_BATCH_MAX_COUNT
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        attempts = limits.ENDPOINT_ATTEMPTS_MAX_COUNT
+        rows = [self._embed_batch(batch, attempts, self._timeout_seconds) for batch in batches]
+        return np.concatenate(rows) if rows else empty_rows(self.dimension)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        brief = min(self._timeout_seconds, limits.ENDPOINT_QUERY_TIMEOUT_SECONDS)
+        vector: NDArray[np.float32] = self._embed_batch([text], 1, brief)[0]
+        return vector
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _embed_batch(
+        self, texts: Sequence[str], attempts: int, timeout_seconds: float
+    ) -> NDArray[np.float32]:
+        cut = [truncate_text(text, limits.ENDPOINT_TEXT_MAX_CHARS) for text in texts]
+        question: dict[str, Any] = {
+            "model": self._model,
+            "input": [text if text.strip() else _EMPTY_TEXT_SUBSTITUTE for text in cut],
+        }
+        if self._asked_dimension is not None:
+            question["dimensions"] = self._asked_dimension
+        answer = self._client.ask(question, attempts=attempts, timeout_seconds=timeout_seconds)
+        rows = normalize_rows(_parse_rows(answer, len(texts)))
+        self._check_dimension(rows.shape[1])  # only now: an answer that is refused teaches nothing
+        return rows
+
+    def _check_dimension(self, found: int) -> None:
+        with self._settling:
+            if self.dimension == 0:
+                self.dimension = found
+        if found != self.dimension:
+            raise EmbeddingFailed(
+                f"the embedding endpoint answers with {found:,} numbers a text where "
+                f"{self.dimension:,} were expected: set embedding.dimension to a length that the "
+                "model has, or leave it out"
+            )
+
+
+def _parse_rows(answer: object, count: int) -> NDArray[Any]:
+    """The vectors in the order of the texts, which is not always the order of the answer."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        raise EmbeddingFailed(
+            "the embedding endpoint does not answer with a list of vectors: check that "
+            "embedding.url is the address of an OpenAI-compatible API"
+        )
+    by_index = {item["index"]: item for item in data if type(item.get("index")) is int}
+    if len(data) != count or set(by_index) != set(range(count)):
+        raise EmbeddingFailed(
+            f"the embedding endpoint answers with {len(data)} vectors for {count} texts, or does "
+            "not number them from 0: check that embedding.model is an embedding model"
+        )
+    try:
+        rows = np.array([by_index[index].get("embedding") for index in range(count)])
+    except (ValueError, TypeError, OverflowError):  # rows of several lengths
+        rows = np.empty(0)
+    if rows.ndim != 2 or rows.dtype.kind not in "if":
+        raise EmbeddingFailed(
+            "the embedding endpoint answers with something else than lists of numbers of one "
+            "length: check that embedding.model is an embedding model"
+        )
+    if not 1 <= rows.shape[1] <= limits.EMBEDDING_DIMENSION_MAX_COUNT:
+        raise EmbeddingFailed(
+            f"the embedding endpoint answers with {rows.shape[1]:,} numbers a text; at most "
+            f"{limits.EMBEDDING_DIMENSION_MAX_COUNT:,} can be kept: use another model"
+        )
+    return rows
+
+
+def _parse_url(url: str) -> str:
+    """`…/embeddings`, whether or not the address ends with it; `/v1` if it has no path at all."""
+    problem = "is not an address; write it like https://host/v1, with nothing after the path"
+    if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
+        raise InvalidInput("embedding.url", problem)
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise InvalidInput("embedding.url", problem) from None
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            "embedding.url", "holds a user name or password; use embedding.api_key instead"
+        )
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise InvalidInput("embedding.url", problem)
+    path = parts.path.rstrip("/") or "/v1"
+    path = path if path.endswith("/embeddings") else f"{path}/embeddings"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _check_api_key(api_key: str | None) -> str | None:
+    """Checked here, because the library would quote a bad one in its error."""
+    if not api_key:
+        return None
+    if len(api_key) > limits.ENDPOINT_KEY_MAX_CHARS or not (
+        api_key.isascii() and api_key.isprintable() and " " not in api_key
+    ):
+        raise InvalidInput(
+            "embedding.api_key", "holds characters that no key has, or too many: copy it again"
+        )
+    return api_key

@@ -1,0 +1,645 @@
+"""Send one request through pydantic_ai, in an event loop of its own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import ssl
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from itertools import groupby
+from typing import Any, Literal, TypeVar, cast
+
+import httpx2
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from tacit import limits
+from tacit.clock import Clock
+from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageRefused, LanguageUnavailable
+from tacit.llm.endpoint import ModelAddress
+from tacit.llm.language_model import CLOSED_MESSAGE
+from tacit.records.conversation import ModelTurn, TalkTurn, ToolSpec, ToolTurn, UserTurn
+
+# The libraries below log whole prompts when debugging is on. What is logged for us is dropped.
+
+CLIENT_THREAD_NAME = "tacit-language"
+_LIBRARIES = ("openai", "anthropic", "httpx2", "httpcore2", "pydantic_ai")
+
+
+class _ClientThreadFilter(logging.Filter):
+    """By thread, so that an application that uses the same libraries keeps its own records."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.threadName != CLIENT_THREAD_NAME
+
+
+_FILTER = _ClientThreadFilter()
+
+
+def silence_libraries() -> None:
+    """To be called after the libraries are imported: a filter holds for one logger alone."""
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if isinstance(logger, logging.Logger) and name.split(".")[0] in _LIBRARIES:
+            logger.addFilter(_FILTER)  # twice is once
+
+
+# An event loop in a thread of its own, for libraries that know no other way to wait.
+
+ResultT = TypeVar("R")
+
+
+class EventLoopThread:
+    """Callers may be in any thread, with or without a running loop of their own."""
+
+    def __init__(self) -> None:
+        self._ready = threading.Event()
+        self._closing = False
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._main()), name=CLIENT_THREAD_NAME, daemon=True
+        )
+        self._thread.start()
+        self._ready.wait()
+
+    @property
+    def alive(self) -> bool:
+        """False after a fork: threads stay with the parent."""
+        return self._thread.is_alive()
+
+    def run(
+        self, work: Callable[[], Coroutine[Any, Any, ResultT]], timeout_seconds: float
+    ) -> ResultT:
+        """The result of the coroutine, which is to end by itself within the time."""
+        future: Future[ResultT] = Future()
+        try:
+            self._loop.call_soon_threadsafe(self._begin, work, future)
+            return future.result(timeout_seconds + limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
+        except (CancelledError, TimeoutError, RuntimeError):
+            pass  # the loop is closed, or was while we waited
+        raise LanguageUnavailable(CLOSED_MESSAGE)
+
+    def close(self) -> None:
+        """Ends what runs, and the thread."""
+        self._closing = True
+        if self.alive:
+            try:
+                self._loop.call_soon_threadsafe(self._stop.set)
+            except RuntimeError:
+                return  # closed already
+            self._thread.join(limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._ready.set()
+        await self._stop.wait()  # what still runs then is cancelled by `asyncio.run`
+
+    def _begin(
+        self, work: Callable[[], Coroutine[Any, Any, ResultT]], future: Future[ResultT]
+    ) -> None:
+        if self._closing:
+            future.cancel()
+            return
+        # Made here: a coroutine that no loop takes would warn that it was never awaited.
+        task = self._loop.create_task(work())
+
+        def done(task: asyncio.Task[ResultT]) -> None:
+            if task.cancelled():
+                future.cancel()
+            elif (problem := task.exception()) is not None:
+                future.set_exception(problem)
+            else:
+                future.set_result(task.result())
+
+        task.add_done_callback(done)
+
+
+# One HTTP exchange under the library: its host, headers, key, size and number are ours to bound.
+#
+# What the other side writes freely never reaches an error; the library sees whole answers only.
+
+# A word out of a fixed list of theirs, such as `model_not_found`; never a sentence.
+_ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
+# What the library sends beside these tells of the machine, or comes from its environment.
+_ALLOWED_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
+_REFUSALS = {
+    400: "does not accept the request: check language.model, language.output and "
+    "language.temperature",
+    401: "refuses the key: check the variable that language.api_key_env names",
+    402: "wants to be paid first: look at the account there",
+    403: "refuses the key: check what it may be used for",
+    404: "has no such address or model: check language.base_url and language.model",
+    413: "finds the question too long: use a model that reads more",
+}
+_REFUSALS[422] = _REFUSALS[400]
+_TRANSIENT_STATUSES = {408, 409, 425, 429}
+# An account that is used up answers like a busy one, and does not pass.
+_QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_error"}
+# A form of output that a server does not know is refused with one of these, and sometimes as a
+# fault of its own; then the words of the refusal tell.
+_OTHER_FORM_STATUSES = {400, 422, 501}
+_OTHER_FORM_WORDS = re.compile(rb"tool|response_format|json_schema|grammar|jinja|output_config")
+_OTHER_CAUSE_CODES = {"context_length_exceeded", "model_not_found", "invalid_api_key"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFailure:
+    error: LanguageFailed  # raised if there is nothing else to try
+    transient: bool = False  # may be over at the next try
+    wait_seconds: float | None = None
+    other_form: bool = False  # another form of output may be understood
+    billable: bool = False  # the question was taken, so that it may have to be paid for
+
+
+@dataclass(slots=True)
+class HttpExchange:
+    """What one request may do, and what became of it."""
+
+    sent: bool = False
+    failure: RequestFailure | None = None
+
+
+CURRENT_EXCHANGE: ContextVar[HttpExchange] = ContextVar("tacit_language_exchange")
+
+
+class RequestAborted(Exception):
+    """Ends the library's work; what is wrong stands in the exchange."""
+
+
+class BoundedTransport(httpx2.AsyncBaseTransport):
+    def __init__(self, address: ModelAddress, clock: Clock) -> None:
+        self._address = address
+        self._origin = _origin(httpx2.URL(address.url))
+        self._clock = clock
+        self.who = f"the language model at {address.host}"
+        # The environment could name a proxy or another list of authorities: it is not asked.
+        # Without TLS there is nobody to trust, and a list of authorities takes long to read.
+        secure = self._origin[0] == "https" or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._inner = httpx2.AsyncHTTPTransport(verify=secure, trust_env=False, retries=0)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        exchange = CURRENT_EXCHANGE.get()
+        if exchange.sent or _origin(request.url) != self._origin:
+            raise RequestAborted  # the library tries again, or elsewhere: neither is its to decide
+        exchange.sent = True
+        try:
+            response = await self._inner.handle_async_request(self._rewrite_request(request))
+            try:
+                body = await self._body(response)
+            finally:
+                await response.aclose()
+        except _FailureFound as found:
+            exchange.failure = found.failure
+        except httpx2.HTTPError as error:
+            exchange.failure = self._unreachable(error)
+        if exchange.failure is not None:
+            raise RequestAborted
+        headers = {"content-type": "application/json"}
+        return httpx2.Response(200, headers=headers, content=body)
+
+    def _rewrite_request(self, request: httpx2.Request) -> httpx2.Request:
+        headers = {
+            name: request.headers[name] for name in _ALLOWED_HEADERS if name in request.headers
+        }
+        headers |= {"accept-encoding": "identity", "user-agent": "tacit"}
+        if self._address.key is not None:
+            if self._address.provider == "anthropic":
+                headers["x-api-key"] = self._address.key
+            else:
+                headers["authorization"] = f"Bearer {self._address.key}"
+        return httpx2.Request(request.method, request.url, headers=headers, content=request.content)
+
+    async def _body(self, response: httpx2.Response) -> bytes:
+        if response.status_code != 200:
+            raise _FailureFound(await self._refusal(response))
+        if response.headers.get("content-encoding", "identity") != "identity":
+            problem = f"{self.who} answers compressed, unasked: turn that off there"
+            raise _FailureFound(RequestFailure(error=LanguageRefused(problem), billable=True))
+        body, whole = await _read_body(response, limits.LANGUAGE_ANSWER_MAX_BYTES)
+        if not whole:
+            problem = (
+                f"{self.who} answers with more than {limits.LANGUAGE_ANSWER_MAX_BYTES:,} bytes: "
+                "check language.base_url, and lower language.max_output_tokens"
+            )
+            raise _FailureFound(RequestFailure(error=LanguageBadAnswer(problem), billable=True))
+        if not _is_json_object(body):
+            raise _FailureFound(self.malformed_answer())
+        return body
+
+    def malformed_answer(self) -> RequestFailure:
+        """An answer that is not of the API's form, as a gateway gives while a server starts."""
+        problem = (
+            f"{self.who} does not answer in the form of the {self._address.provider} API: check "
+            "language.provider and language.base_url"
+        )
+        return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=True)
+
+    async def _refusal(self, response: httpx2.Response) -> RequestFailure:
+        status = response.status_code
+        body, _ = await _read_body(response, limits.LANGUAGE_REFUSAL_MAX_BYTES)
+        code = self._error_code(body)
+        told = f"({status}{', ' + code if code else ''})"
+        if 300 <= status < 400:
+            problem = f"{self.who} {told} sends us elsewhere, which is not followed: set \
+language.base_url to where it leads"
+            return RequestFailure(error=LanguageRefused(problem))
+        other_form = code not in _OTHER_CAUSE_CODES and (
+            status in _OTHER_FORM_STATUSES
+            or (status in (404, 500) and _OTHER_FORM_WORDS.search(body) is not None)
+        )
+        if code in _QUOTA_CODES:
+            return RequestFailure(error=LanguageRefused(f"{self.who} {told} {_REFUSALS[402]}"))
+        if status in _TRANSIENT_STATUSES or status >= 500:
+            wait = self._retry_after_seconds(response)
+            busy = "takes no more for now" if status == 429 else "failed: look at its own log"
+            error = LanguageUnavailable(f"{self.who} {told} {busy}", wait)
+            return RequestFailure(
+                error=error, transient=True, wait_seconds=wait, other_form=other_form
+            )
+        words = _REFUSALS.get(status, "refuses: check language.base_url")
+        return RequestFailure(
+            error=LanguageRefused(f"{self.who} {told} {words}"), other_form=other_form
+        )
+
+    def _unreachable(self, error: httpx2.HTTPError) -> RequestFailure:
+        problem = (
+            f"{self.who} cannot be reached, or broke off ({type(error).__name__}): check "
+            "language.base_url, and that it runs"
+        )
+        counts = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError)
+        return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=counts)
+
+    def _error_code(self, body: bytes) -> str:
+        """The error's own word, if it is one and not our key."""
+        try:
+            found = json.loads(body)
+        except (ValueError, RecursionError):
+            return ""
+        error = found.get("error") if isinstance(found, dict) else None
+        if not isinstance(error, dict):
+            return ""
+        for name in ("code", "type"):
+            word = error.get(name)
+            if isinstance(word, str) and _ERROR_CODE.fullmatch(word) and word != self._address.key:
+                return word
+        return ""
+
+    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
+        """`Retry-After`, in seconds: it holds a number of them, or a date."""
+        found = response.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"[0-9]{1,9}", found):
+            return float(found)
+        try:
+            moment = parsedate_to_datetime(found)
+        except ValueError:
+            return None
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - self._clock()).total_seconds())
+
+
+class _FailureFound(Exception):
+    def __init__(self, trouble: RequestFailure) -> None:
+        super().__init__()
+        self.failure = trouble
+
+
+async def _read_body(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
+    """The body, and whether it is whole: reading ends where it is longer than it may be."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_raw():
+        size += len(part)
+        parts.append(part)
+        if size > most:
+            return b"".join(parts)[:most], False
+    return b"".join(parts), True
+
+
+def _is_json_object(body: bytes) -> bool:
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+# A conversation as the library has it. Imported only when there is one.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    instructions: str
+    turns: tuple[TalkTurn, ...]  # checked, in an order that models take
+    tools: tuple[ToolSpec, ...]
+    max_output_tokens: int
+    temperature: float | None
+
+
+def build_talk_messages(talk: Conversation) -> list[ModelMessage]:
+    """Turns of the same side become one: the templates of many models know nothing else than that
+    both sides take turns. One in which the model said nothing is left out, because some servers
+    refuse it."""
+    spoken = [one for one in talk.turns if not isinstance(one, ModelTurn) or _has_content(one)]
+    return [
+        _build_message(kind, list(turns), talk.instructions)
+        for kind, turns in groupby(spoken, type)
+    ]
+
+
+def build_talk_parameters(talk: Conversation) -> ModelRequestParameters:
+    tools = [
+        ToolDefinition(
+            name=one.name,
+            description=one.description,
+            parameters_json_schema=dict(one.parameters),
+            strict=False,  # the schema goes as it is: not every server knows the other kind
+        )
+        for one in talk.tools
+    ]
+    return ModelRequestParameters(function_tools=tools)
+
+
+def _has_content(turn: ModelTurn) -> bool:
+    return bool(turn.text.strip() or turn.calls)
+
+
+def _build_message(kind: type[TalkTurn], turns: list[TalkTurn], instructions: str) -> ModelMessage:
+    if kind is ModelTurn:
+        return _build_model_response([turn for turn in turns if isinstance(turn, ModelTurn)])
+    if kind is UserTurn:
+        words = "\n\n".join(turn.text for turn in turns)
+        return ModelRequest(parts=[UserPromptPart(content=words)], instructions=instructions)
+    results = [_build_tool_return(turn) for turn in turns if isinstance(turn, ToolTurn)]
+    return ModelRequest(parts=results, instructions=instructions)
+
+
+def _build_model_response(turns: list[ModelTurn]) -> ModelResponse:
+    words = "\n\n".join(turn.text for turn in turns if turn.text.strip())
+    parts: list[TextPart | ToolCallPart] = [TextPart(content=words)] if words else []
+    parts.extend(
+        ToolCallPart(call.name, dict(call.arguments), tool_call_id=call.id)
+        for turn in turns
+        for call in turn.calls
+    )
+    return ModelResponse(parts=parts)
+
+
+def _build_tool_return(turn: ToolTurn) -> ToolReturnPart:
+    return ToolReturnPart(
+        turn.name,
+        turn.text or "(nothing)",
+        tool_call_id=turn.call,
+        outcome="failed" if turn.failed else "success",
+    )
+
+
+# The library behind the port: one request through `pydantic_ai`, in a loop of its own thread.
+#
+# Imported only when a question is asked; then it takes about a second.
+
+OutputForm = Literal["schema", "tool", "prompt"]
+_ANSWER_TOOL = "answer"
+# The transport puts the real key in, so that the library cannot show it.
+_PLACEHOLDER_KEY = "unset"
+_FIXED_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQuestion:
+    instructions: str
+    turns: tuple[str, ...]  # ours, the model's, ours again
+    json_schema: dict[str, Any]
+    form: OutputForm
+    max_output_tokens: int
+    temperature: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawToolCall:
+    """A call as it came: nothing of it is checked."""
+
+    id: str
+    name: str
+    arguments: str | dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    calls: tuple[RawToolCall, ...]
+    text: str
+    cut: bool  # ended for its length
+    declined: bool  # by a filter there
+    tokens_in: int
+    tokens_out: int
+
+    @property
+    def arguments(self) -> str | dict[str, Any] | None:
+        """Of the one tool that a question with a schema has, if it was called."""
+        ours = [call.arguments for call in self.calls if call.name == _ANSWER_TOOL]
+        return ours[0] if ours else None
+
+
+class ModelClient:
+    def __init__(self, address: ModelAddress, model: str, clock: Clock) -> None:
+        self._transport = BoundedTransport(address, clock)
+        # A redirect could carry texts and key to another host: none is followed.
+        client = httpx2.AsyncClient(
+            transport=self._transport, trust_env=False, follow_redirects=False
+        )
+        build = _build_anthropic_model if address.provider == "anthropic" else _build_openai_model
+        self._model = build(address, model, client)
+        self._client = client
+        silence_libraries()
+        self._loop = EventLoopThread()
+
+    @property
+    def alive(self) -> bool:
+        return self._loop.alive
+
+    def send(
+        self, question: ModelQuestion | Conversation, until: float
+    ) -> ModelReply | RequestFailure:
+        """One request, over by `until` on the monotonic clock. Nothing is raised for the model's
+        part, so that no error of a library with a prompt in it hangs behind ours."""
+        rest = until - time.monotonic()
+        return self._loop.run(lambda: self._send(question, rest), rest)
+
+    def close(self) -> None:
+        if self._loop.alive:
+            self._loop.run(self._client.aclose, limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
+        self._loop.close()
+
+    async def _send(
+        self, question: ModelQuestion | Conversation, rest_seconds: float
+    ) -> ModelReply | RequestFailure:
+        exchange = HttpExchange()
+        CURRENT_EXCHANGE.set(exchange)  # of this task alone
+        try:
+            messages, parameters = _build_request(question)
+            async with asyncio.timeout(rest_seconds):
+                response = await model_request(
+                    self._model,
+                    messages,
+                    model_settings=self._settings(question, rest_seconds),
+                    model_request_parameters=parameters,
+                    instrument=False,
+                )
+            return _parse_reply(response)
+        except TimeoutError:
+            return exchange.failure or self._timeout_failure(exchange)
+        except UserError:
+            return exchange.failure or self._unsupported_failure(question)
+        except Exception:  # noqa: BLE001 (answers are hostile: the library may stumble anyhow)
+            return exchange.failure or self._transport.malformed_answer()
+
+    def _settings(
+        self, question: ModelQuestion | Conversation, rest_seconds: float
+    ) -> ModelSettings:
+        settings = ModelSettings(max_tokens=question.max_output_tokens, timeout=rest_seconds)
+        # Models that reason take no temperature, and the library would warn at every question.
+        fixed = any(self._model.profile.get(name) for name in _FIXED_TEMPERATURE)
+        if question.temperature is not None and not fixed:
+            settings["temperature"] = question.temperature
+        return settings
+
+    def _timeout_failure(self, exchange: HttpExchange) -> RequestFailure:
+        problem = f"{self._transport.who} gave no whole answer in time: check that it is well, or \
+raise language.timeout_seconds"
+        return RequestFailure(
+            error=LanguageUnavailable(problem), transient=True, billable=exchange.sent
+        )
+
+    def _unsupported_failure(self, question: ModelQuestion | Conversation) -> RequestFailure:
+        problem = f"{self._transport.who} cannot be talked to with tools: use another model"
+        if isinstance(question, ModelQuestion):
+            problem = f"{self._transport.who} cannot answer in the form {question.form}: set \
+language.output to another, or to auto"
+        return RequestFailure(error=LanguageRefused(problem), other_form=True)
+
+
+def _build_openai_model(
+    address: ModelAddress, model: str, client: httpx2.AsyncClient
+) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    sdk = AsyncOpenAI(
+        base_url=address.url, api_key=_PLACEHOLDER_KEY, http_client=client, max_retries=0
+    )
+    profile = OpenAIModelProfile(
+        supports_tools=True,
+        supports_json_schema_output=True,
+        # The older field is the one that other servers know.
+        openai_chat_supports_max_completion_tokens=address.is_home,
+    )
+    provider = OpenAICompatibleProvider("openai", openai_client=sdk, profile=profile)
+    return OpenAIChatModel(model, provider=provider)
+
+
+def _build_anthropic_model(
+    address: ModelAddress, model: str, client: httpx2.AsyncClient
+) -> Model[Any]:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    sdk = AsyncAnthropic(
+        base_url=address.url,
+        api_key=_PLACEHOLDER_KEY,
+        http_client=client,
+        max_retries=0,
+        open_telemetry=False,
+    )
+    profile = ModelProfile(supports_tools=True, supports_json_schema_output=True)
+    return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=sdk), profile=profile)
+
+
+def _build_request(
+    question: ModelQuestion | Conversation,
+) -> tuple[list[ModelMessage], ModelRequestParameters]:
+    if isinstance(question, Conversation):
+        return build_talk_messages(question), build_talk_parameters(question)
+    return _build_messages(question), _build_parameters(question)
+
+
+def _build_messages(question: ModelQuestion) -> list[ModelMessage]:
+    messages: list[ModelMessage] = []
+    for number, turn in enumerate(question.turns):
+        if number % 2:
+            messages.append(ModelResponse(parts=[TextPart(content=turn)]))
+        else:
+            parts = [UserPromptPart(content=turn)]
+            messages.append(ModelRequest(parts=parts, instructions=question.instructions))
+    return messages
+
+
+def _build_parameters(question: ModelQuestion) -> ModelRequestParameters:
+    schema = dict(question.json_schema)
+    if question.form == "tool":
+        tool = ToolDefinition(
+            name=_ANSWER_TOOL,
+            description="Give the answer by calling this.",
+            parameters_json_schema=schema,
+            kind="output",
+        )
+        return ModelRequestParameters(
+            output_mode="tool", output_tools=[tool], allow_text_output=False
+        )
+    if question.form == "schema":
+        definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
+        return ModelRequestParameters(output_mode="native", output_object=definition)
+    return ModelRequestParameters()
+
+
+def _parse_reply(response: ModelResponse) -> ModelReply:
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    return ModelReply(
+        calls=tuple(
+            RawToolCall(
+                id=call.tool_call_id,
+                name=call.tool_name,
+                arguments=cast("str | dict[str, Any] | None", call.args),
+            )
+            for call in calls
+        ),
+        text=text,
+        cut=response.finish_reason == "length",
+        declined=response.finish_reason == "content_filter",
+        tokens_in=_clamp_tokens(response.usage.input_tokens),
+        tokens_out=_clamp_tokens(response.usage.output_tokens),
+    )
+
+
+def _clamp_tokens(tokens: int) -> int:
+    return max(0, min(int(tokens), limits.LANGUAGE_TOKENS_MAX_COUNT))

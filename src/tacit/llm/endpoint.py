@@ -1,0 +1,667 @@
+"""A language model behind an HTTP endpoint: retries, repairs, output forms and budget."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Decimal
+from importlib.util import find_spec
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from tacit import limits
+from tacit.clock import Clock, system_clock
+from tacit.errors import (
+    InvalidInput,
+    LanguageBadAnswer,
+    LanguageFailed,
+    LanguageUnavailable,
+    MissingExtra,
+)
+from tacit.llm.budget import Allowance, Budget, Prices, Usage
+from tacit.llm.language_model import CLOSED_MESSAGE, LanguageModel, ModelAnswer, TalkResult
+from tacit.records.conversation import (
+    TOOL_NAME,
+    ModelTurn,
+    TalkReply,
+    TalkTurn,
+    ToolCall,
+    ToolSpec,
+    dump_json_object,
+    make_encodable,
+    parse_tools,
+    parse_turns,
+)
+from tacit.records.text import token_upper_bound
+
+if TYPE_CHECKING:
+    from tacit.llm.answer_schema import AnswerSchema
+    from tacit.llm.client import (
+        Conversation,
+        ModelClient,
+        ModelQuestion,
+        ModelReply,
+        OutputForm,
+        RawToolCall,
+        RequestFailure,
+    )
+
+
+# Where a model is asked, and with which key: checked before anything is built from them.
+
+Provider = Literal["openai", "anthropic"]
+_PROVIDER_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+# What people paste; the library adds it again.
+_PASTED_ENDINGS = {"openai": ("/chat/completions",), "anthropic": ("/v1/messages", "/v1")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAddress:
+    """The key is kept out of `repr`, and goes to this address alone."""
+
+    provider: Provider
+    url: str
+    key: str | None = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
+
+    @property
+    def is_home(self) -> bool:
+        """The provider's own API, and not one that is compatible with it."""
+        return self.url == _PROVIDER_URLS[self.provider]
+
+
+def parse_address(provider: Provider, base_url: str | None, key: str | None) -> ModelAddress:
+    url = _parse_base_url(provider, base_url) if base_url else _PROVIDER_URLS[provider]
+    if url == _PROVIDER_URLS[provider] and not key:
+        raise InvalidInput(
+            "language.api_key_env",
+            f"is needed for {_PROVIDER_URLS[provider]}: name the variable that holds the key, or set "
+            "language.base_url to a server of your own",
+        )
+    return ModelAddress(provider=provider, url=url, key=_check_api_key(key))
+
+
+def _parse_base_url(provider: Provider, base_url: str) -> str:
+    problem = "is not an address; write it like https://host/v1, with nothing after the path"
+    bad = InvalidInput("language.base_url", problem)
+    url = base_url.strip()
+    if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
+        raise bad
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise bad from None
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            "language.base_url", "holds a user name or password; use language.api_key_env instead"
+        )
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise bad
+    path = parts.path.rstrip("/")
+    for ending in _PASTED_ENDINGS[provider]:
+        path = path.removesuffix(ending)
+    if provider == "openai" and not path:
+        path = "/v1"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _check_api_key(key: str | None) -> str | None:
+    """Checked here, because a library would quote a bad one in its error."""
+    if not key:
+        return None
+    if len(key) > limits.ENDPOINT_KEY_MAX_CHARS or not (
+        key.isascii() and key.isprintable() and " " not in key
+    ):
+        raise InvalidInput(
+            "language.api_key_env",
+            "names a variable that holds characters that no key has, or too many: copy it again",
+        )
+    return key
+
+
+# One question on its way: what is left of its time, tries and budget, and what it took so far.
+
+
+@dataclass(slots=True, kw_only=True)
+class RequestAttempts:
+    engine: ModelClient
+    prices: Prices
+    budget: Budget | None
+    max_output_tokens: int
+    retries: int
+    until: float  # on the monotonic clock, for all of it together
+    closed: Event
+    pause: Callable[[float], object]
+    retried: int = 0
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def send(self, question: ModelQuestion | Conversation, sent: Iterable[str]) -> ModelReply:
+        """A reply after as many tries as are left. `sent` is all the text that it holds."""
+        found = self.send_in_form(question, sent, another=False)
+        if isinstance(found, LanguageFailed):
+            raise found
+        return found
+
+    def send_in_form(
+        self, question: ModelQuestion | Conversation, sent: Iterable[str], *, another: bool = True
+    ) -> ModelReply | LanguageFailed:
+        """The same for a question that can be put in another form, too: what was wrong is returned
+        where that may be understood."""
+        from tacit.llm.client import ModelReply
+
+        sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(map(token_upper_bound, sent))
+        while True:
+            outcome = self._send_once(question, sent_tokens)
+            if isinstance(outcome, ModelReply):
+                return outcome
+            if outcome.other_form and another:
+                return outcome.error
+            if not outcome.transient or self.retried == self.retries:
+                raise outcome.error
+            self.retried += 1
+            wait = _backoff_seconds(outcome.wait_seconds, self.retried)
+            if time.monotonic() + wait >= self.until:
+                raise outcome.error
+            self.pause(wait)
+
+    def _send_once(
+        self, question: ModelQuestion | Conversation, sent_tokens: int
+    ) -> ModelReply | RequestFailure:
+        from tacit.llm.client import ModelReply
+
+        if self.closed.is_set():
+            raise LanguageUnavailable(CLOSED_MESSAGE)
+        if self.budget is not None:
+            self.budget.check_covers(self.prices.usage(sent_tokens, self.max_output_tokens))
+        self.attempts += 1
+        outcome = self.engine.send(question, self.until)
+        if isinstance(outcome, ModelReply):
+            said_tokens = (
+                self.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
+            )
+            self._record_usage(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
+        elif outcome.billable:
+            self._record_usage(sent_tokens, 0)
+        return outcome
+
+    def _record_usage(self, tokens_in: int, tokens_out: int) -> None:
+        usage = self.prices.usage(tokens_in, tokens_out)
+        self.usage += usage
+        if self.budget is not None:
+            self.budget.record(usage)
+
+
+def reply_text(reply: ModelReply) -> str:
+    """Everything that the model wrote: by the tool of a question if it called that, else in words
+    and in the calls of other tools."""
+    if reply.arguments is not None:
+        return _dump_arguments(reply.arguments)
+    return "\n".join(
+        [replace_surrogates(reply.text), *(_dump_arguments(call.arguments) for call in reply.calls)]
+    )
+
+
+def replace_surrogates(text: str) -> str:
+    """Without halves of characters, which no encoding can send and errors would quote."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _dump_arguments(arguments: object) -> str:
+    try:
+        return replace_surrogates(
+            arguments if isinstance(arguments, str) else json.dumps(arguments)
+        )
+    except RecursionError:  # it could be read, and just so
+        return "(too deep)"
+
+
+def _backoff_seconds(asked: float | None, attempt: int) -> float:
+    """What was asked for, or twice as long each time; not quite the same for everybody."""
+    if asked is not None:
+        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
+    doubled = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (attempt - 1)
+    doubled = min(doubled, limits.LANGUAGE_WAIT_MAX_SECONDS)
+    return random.uniform(doubled / 2, doubled)
+
+
+# What a model says in a conversation, made safe to pass on: all of it is written by a stranger.
+
+_UNKNOWN_TOOL = "unknown_tool"  # stands for a name that could not even be sent back
+_KEPT_CONTROLS = frozenset("\n\t")
+
+
+def list_sent_texts(
+    instructions: str, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
+) -> tuple[str, ...]:
+    """Every text that a conversation sends, to be counted."""
+    return (instructions, *_list_turn_texts(turns), *_list_tool_texts(tools))
+
+
+def parse_talk_reply(
+    reply: ModelReply, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
+) -> TalkReply:
+    text = _strip_controls(reply.text)
+    most = limits.TALK_ANSWER_MAX_CHARS
+    used = {call.id for turn in turns if isinstance(turn, ModelTurn) for call in turn.calls}
+    names = {one.name for one in tools}
+    calls: list[ToolCall] = []
+    for number, call in enumerate(reply.calls[: limits.TALK_CALLS_MAX_COUNT], 1):
+        # What was being written when there was no more room is not what was meant.
+        half = reply.cut and number == len(reply.calls)
+        calls.append(_parse_call(call, names, used, half=half))
+    return TalkReply(text=text[:most], calls=tuple(calls), cut=reply.cut or len(text) > most)
+
+
+def _parse_call(call: RawToolCall, names: set[str], used: set[str], *, half: bool) -> ToolCall:
+    id = call.id if TOOL_NAME.fullmatch(call.id) and call.id not in used else _new_id(used)
+    used.add(id)
+    if call.name not in names:
+        shown = call.name if TOOL_NAME.fullmatch(call.name) else _UNKNOWN_TOOL
+        return ToolCall(id=id, name=shown, broken=True)
+    arguments = None if half else _parse_call_arguments(call.arguments)
+    if arguments is None:
+        return ToolCall(id=id, name=call.name, broken=True)
+    return ToolCall(id=id, name=call.name, arguments=arguments)
+
+
+def _new_id(used: set[str]) -> str:
+    number = len(used) + 1
+    while f"call_{number}" in used:
+        number += 1
+    return f"call_{number}"
+
+
+def _parse_call_arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | None:
+    """The JSON object that it is; None where it is something else, or cannot be sent back."""
+    if arguments is None or arguments == "":
+        return {}  # how some servers call a tool that needs none
+    try:
+        plain = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        if len(plain) > limits.TALK_CALL_MAX_CHARS:
+            return None
+        found = json.loads(plain, parse_constant=_refuse_constant)
+        # Numbers beyond any measure and halves of characters pass the first reading alone.
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and not _is_too_deep(found) else None
+
+
+def _is_too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(limits.TALK_CALL_MAX_DEPTH):
+        level = [inner for outer in level for inner in _children(outer)]
+    return bool(level)
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _refuse_constant(word: str) -> object:
+    raise ValueError(word)
+
+
+def _strip_controls(text: str) -> str:
+    """Without what a terminal or a database would take for something else than text."""
+    plain = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
+    return "".join(c for c in plain if c in _KEPT_CONTROLS or unicodedata.category(c) != "Cc")
+
+
+def _list_turn_texts(turns: Iterable[TalkTurn]) -> Iterator[str]:
+    for turn in turns:
+        yield turn.text
+        if isinstance(turn, ModelTurn):
+            yield from (dump_json_object("turns", call.arguments) for call in turn.calls)
+
+
+def _list_tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
+    for tool in tools:
+        yield from (tool.name, tool.description, dump_json_object("tools", tool.parameters))
+
+
+# A language model at an endpoint: tries, repairs, forms of output, time and budget.
+
+T = TypeVar("T")
+OutputSetting = Literal["auto", "tool", "schema", "prompt"]
+OUTPUT_SETTINGS: tuple[OutputSetting, ...] = ("auto", "tool", "schema", "prompt")
+
+# In the order in which `auto` tries them. Local servers hold a model to a schema more reliably
+# than to a tool; every model of Anthropic's knows tools, and only newer ones schemas.
+_FORMS_BY_PROVIDER: dict[Provider, tuple[OutputForm, ...]] = {
+    "openai": ("schema", "tool", "prompt"),
+    "anthropic": ("tool", "prompt"),
+}
+_JSON_INSTRUCTIONS = """\
+Answer with one JSON object and nothing else: no words before or after it, no Markdown fence.
+It must be valid against this JSON schema:
+"""
+_DECLINED_MESSAGE = "the language model {!r} declined to answer: its filter objects"
+_REPAIR_PROMPT = """\
+That is not a valid answer:
+{faults}
+Give the whole answer again{how}, corrected{cut}."""
+
+
+class EndpointModel(LanguageModel):
+    """Everything that decides where a question goes comes from the operator, here."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout_seconds: float = limits.LANGUAGE_TIMEOUT_DEFAULT_SECONDS,
+        retries: int = limits.LANGUAGE_RETRIES_DEFAULT_COUNT,
+        max_output_tokens: int = limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS,
+        temperature: float | None = limits.LANGUAGE_TEMPERATURE_DEFAULT,
+        output: OutputSetting = "auto",
+        prices: Prices | None = None,
+        pause: Callable[[float], object] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        if not model.strip() or len(model) > limits.LABEL_MAX_CHARS or not model.isprintable():
+            raise InvalidInput("language.model", "is not a model's name; use the endpoint's own")
+        shortest, longest = limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS
+        _check_range("timeout_seconds", timeout_seconds, shortest, longest)
+        _check_range("retries", retries, 0, limits.LANGUAGE_RETRIES_MAX_COUNT)
+        _check_range("max_output_tokens", max_output_tokens, 1, limits.LANGUAGE_OUTPUT_MAX_TOKENS)
+        _check_range("temperature", temperature or 0.0, 0, limits.LANGUAGE_TEMPERATURE_MAX)
+        if output not in OUTPUT_SETTINGS:
+            raise InvalidInput("language.output", f"choose one of {', '.join(OUTPUT_SETTINGS)}")
+        self._address = parse_address(provider, base_url, api_key)
+        for library in ("pydantic_ai", provider):
+            if find_spec(library) is None:
+                raise MissingExtra("language", f"a language model of the provider {provider}")
+        self.name = model
+        self.timeout_seconds = timeout_seconds
+        self.retries = retries
+        self.max_output_tokens = max_output_tokens
+        self.temperature = temperature
+        self.prices = prices or Prices()
+        self.closed = Event()
+        self.pause = self.closed.wait if pause is None else pause
+        self._clock = clock
+        self._forms = _FORMS_BY_PROVIDER[provider] if output == "auto" else (output,)
+        self._client: ModelClient | None = None
+        self._building = Lock()
+
+    def __repr__(self) -> str:
+        return f"EndpointModel({self._address!r}, {self.name!r})"
+
+    def ask(
+        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
+    ) -> ModelAnswer[T]:
+        most = limits.LANGUAGE_TEXT_MAX_CHARS
+        if len(instructions) + len(text) > most:
+            raise InvalidInput("text", f"is longer than {most:,} characters")
+        engine = self._get_client()
+        from tacit.llm.answer_schema import schema_of
+
+        wanted = schema_of(schema)
+        call = _TypedQuestion(
+            attempts=self._start_attempts(engine, budget),
+            shape=wanted,
+            instructions=replace_surrogates(instructions),
+            text=replace_surrogates(text),
+            name=self.name,
+            temperature=self.temperature,
+        )
+        forms = self._forms
+        for number, form in enumerate(forms):
+            outcome = call.ask_in_form(form, last=number + 1 == len(forms))
+            if not isinstance(outcome, LanguageFailed):
+                # What was not understood once is not tried before what was, from now on.
+                self._forms = (*forms[number:], *forms[:number])
+                return outcome
+        raise AssertionError("the last form returns or raises")
+
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[ToolSpec],
+        *,
+        budget: Budget | None,
+    ) -> TalkResult:
+        rules = make_encodable("instructions", instructions)
+        before, offered = parse_turns(turns), parse_tools(tools)
+        sent = list_sent_texts(rules, before, offered)
+        if sum(map(len, sent)) > limits.LANGUAGE_TEXT_MAX_CHARS:
+            most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
+            raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
+        engine = self._get_client()
+        from tacit.llm.client import Conversation
+
+        tries = self._start_attempts(engine, budget)
+        conversation = Conversation(
+            instructions=rules,
+            turns=before,
+            tools=offered,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+        )
+        reply = tries.send(conversation, sent)
+        if reply.declined:
+            raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
+        found = parse_talk_reply(reply, before, offered)
+        return TalkResult(reply=found, usage=tries.usage, attempts=tries.attempts)
+
+    def close(self) -> None:
+        self.closed.set()
+        with self._building:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _start_attempts(self, engine: ModelClient, budget: Budget | None) -> RequestAttempts:
+        """The time begins here."""
+        return RequestAttempts(
+            engine=engine,
+            prices=self.prices,
+            budget=budget,
+            max_output_tokens=self.max_output_tokens,
+            retries=self.retries,
+            until=time.monotonic() + self.timeout_seconds,
+            closed=self.closed,
+            pause=self.pause,
+        )
+
+    def _get_client(self) -> ModelClient:
+        """At the first question, and after a fork once more."""
+        with self._building:
+            if self.closed.is_set():
+                raise LanguageUnavailable(CLOSED_MESSAGE)
+            if self._client is None or not self._client.alive:
+                try:
+                    from tacit.llm.client import ModelClient
+                except ImportError as error:
+                    raise MissingExtra("language", "a language model") from error
+                self._client = ModelClient(self._address, self.name, self._clock)
+            return self._client
+
+
+@dataclass(slots=True, kw_only=True)
+class _TypedQuestion(Generic[T]):
+    """One question from beginning to end, in the forms that are tried for it."""
+
+    attempts: RequestAttempts
+    shape: AnswerSchema[T]
+    instructions: str
+    text: str
+    name: str  # of the model
+    temperature: float | None
+
+    def ask_in_form(self, form: OutputForm, *, last: bool) -> ModelAnswer[T] | LanguageFailed:
+        """The answer, or the failure of this form where another may do better."""
+        from tacit.llm.answer_schema import ValidAnswer
+        from tacit.llm.client import ModelReply
+
+        turns: tuple[str, ...] = (self.text,)
+        for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
+            reply = self._send(form, turns, last=last)
+            if not isinstance(reply, ModelReply):
+                return reply
+            called = reply.arguments is not None
+            found = (
+                self.shape.parse_text(reply.text)
+                if reply.arguments is None
+                else self.shape.parse_arguments(reply.arguments)
+            )
+            if isinstance(found, ValidAnswer):
+                return ModelAnswer(
+                    value=found.value,
+                    usage=self.attempts.usage,
+                    model=self.name,
+                    attempts=self.attempts.attempts,
+                )
+            if reply.declined:
+                raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
+            if form == "tool" and not called and not last:
+                # It never heard of the tool, and with it of the schema.
+                return LanguageBadAnswer(f"{self._who} ignores tools")
+            if repairs_left:
+                turns = (
+                    *turns,
+                    _quote_reply(reply),
+                    _build_repair_prompt(found.sentences, form, cut=reply.cut),
+                )
+        raise LanguageBadAnswer(
+            f"{self._who} gave no answer of the form that was asked for, also when told what was "
+            "wrong: use a more able model, raise language.max_output_tokens, or set "
+            "language.output to what the server can do"
+        )
+
+    @property
+    def _who(self) -> str:
+        return f"the language model {self.name!r}"
+
+    def _send(
+        self, form: OutputForm, turns: tuple[str, ...], *, last: bool
+    ) -> ModelReply | LanguageFailed:
+        from tacit.llm.client import ModelQuestion
+
+        written = self.instructions
+        if form != "tool":  # also beside a schema: servers hold a model to it without telling it
+            written = f"{written}\n\n{_JSON_INSTRUCTIONS}{self.shape.json_text}"
+        question = ModelQuestion(
+            instructions=written,
+            turns=turns,
+            json_schema=self.shape.json_schema,
+            form=form,
+            max_output_tokens=self.attempts.max_output_tokens,
+            temperature=self.temperature,
+        )
+        sent = (written, self.shape.json_text, *turns)
+        if last:
+            return self.attempts.send(question, sent)
+        return self.attempts.send_in_form(question, sent)
+
+
+def _quote_reply(reply: ModelReply) -> str:
+    """The model's own words, to be looked at again. Never empty: some servers refuse that."""
+    return reply_text(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
+
+
+def _build_repair_prompt(faults: tuple[str, ...], form: OutputForm, *, cut: bool) -> str:
+    return _REPAIR_PROMPT.format(
+        faults="\n".join(f"- {fault}" for fault in faults),
+        how=" by calling the tool" if form == "tool" else ", as one JSON object",
+        cut=", and shorter: it was cut off" if cut else "",
+    )
+
+
+def _check_range(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
+
+
+# Which language model is asked for. The library is imported when it is asked the first time.
+
+LANGUAGE_PROVIDERS = ("none", "openai", "anthropic")
+
+
+def create_language_model(
+    provider: str,
+    *,
+    model: str,
+    base_url: str,
+    api_key_env: str,
+    environ: Mapping[str, str],
+    timeout_seconds: float,
+    retries: int,
+    max_output_tokens: int,
+    temperature: float | None,
+    output: OutputSetting,
+    prices: Prices,
+) -> LanguageModel | None:
+    """The model, or None for learning by rules alone. `environ` is where the key is.
+
+    Everything is the operator's word; empty text stands for what is not set. `none` takes every
+    other argument as it is, so that switching off is one change.
+    """
+    if provider not in LANGUAGE_PROVIDERS:
+        raise InvalidInput("language.provider", f"choose one of {', '.join(LANGUAGE_PROVIDERS)}")
+    if provider == "none":
+        return None
+    if not model.strip():
+        raise InvalidInput("language.model", f"is needed by the provider {provider}: set it")
+    return EndpointModel(
+        "anthropic" if provider == "anthropic" else "openai",
+        model,
+        base_url=base_url or None,
+        api_key=_read_api_key(api_key_env, environ),
+        timeout_seconds=timeout_seconds,
+        retries=retries,
+        max_output_tokens=max_output_tokens,
+        temperature=temperature,
+        output=output,
+        prices=prices,
+    )
+
+
+def create_allowance(
+    prices: Prices, *, tokens_per_day: int | None, cost_per_day: float | None
+) -> Allowance:
+    """What a space may spend in a day. A bound on cost needs prices to count with."""
+    if cost_per_day is None:
+        return Allowance(tokens_per_day=tokens_per_day)
+    if not prices.in_per_million and not prices.out_per_million:
+        raise InvalidInput(
+            "language.cost_per_day",
+            "cannot be kept without prices: set language.price_in_per_million and "
+            "language.price_out_per_million",
+        )
+    try:
+        micros = int((Decimal(str(cost_per_day)) * 1_000_000).to_integral(ROUND_FLOOR))
+    except (ArithmeticError, ValueError):
+        micros = -1
+    if micros < 0:
+        raise InvalidInput("language.cost_per_day", "is not an amount of money: use 0 or more")
+    return Allowance(tokens_per_day=tokens_per_day, cost_micros_per_day=micros)
+
+
+def _read_api_key(variable: str, environ: Mapping[str, str]) -> str | None:
+    if not variable:
+        return None
+    key = environ.get(variable, "").strip()
+    if not key:  # the name is not repeated, because some write the key itself there
+        raise InvalidInput(
+            "language.api_key_env",
+            "names a variable of the environment that is not set: set it, or correct the name",
+        )
+    return key

@@ -1,0 +1,169 @@
+"""The language model interface, and a wrapper that measures its use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Generic, Protocol, TypeVar
+
+from tacit.errors import (
+    LanguageBadAnswer,
+    LanguageFailed,
+    LanguageOverBudget,
+    LanguageRefused,
+    LanguageUnavailable,
+)
+from tacit.llm.budget import Budget, Ledger, Usage
+from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
+from tacit.telemetry import metrics
+from tacit.telemetry.metrics import Meter
+
+# What is asked of a language model: a typed answer to a question, or the next turn of a talk.
+
+T = TypeVar("T")
+CLOSED_MESSAGE = "the language model is closed: open a memory again to use it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer(Generic[T]):
+    value: T
+    usage: Usage  # of every request that it took
+    model: str  # as the operator names it; what the endpoint calls itself is not repeated
+    attempts: int  # requests sent: the first, retries, repairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkResult:
+    reply: TalkReply
+    usage: Usage  # of every request that it took
+    attempts: int
+
+
+class LanguageModel(Protocol):
+    """Safe to call from several threads, also from one in which an event loop runs.
+    Every failure is a `LanguageFailed`; none holds a key, a prompt or an answer."""
+
+    name: str
+
+    def ask(
+        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
+    ) -> ModelAnswer[T]:
+        """`text` is material and stands apart from `instructions`, which say what to do with it.
+
+        `schema` is a dataclass or a Pydantic model: something whose JSON is an object.
+        The answer has that type and met all of its constraints. Without a budget nothing is
+        counted. Blocks for as long as the operator allows a question to take, and no longer.
+        """
+        ...
+
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[ToolSpec],
+        *,
+        budget: Budget | None,
+    ) -> TalkResult:
+        """What the model says next, or which tools it calls: it is asked once, and its calls are
+        the caller's to carry out. Bounded, counted and failing as `ask` is. Calls are bounded in
+        number and size; one of a tool that was not offered, or without whole arguments, is marked
+        as broken."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; who waits for an answer gets `LanguageUnavailable`.
+        Calling it twice is harmless."""
+        ...
+
+
+# A language model that is measured: how often it is asked, what that takes, what comes of it.
+
+_FAILURE_LABELS: dict[type[LanguageFailed], str] = {
+    LanguageUnavailable: "unavailable",
+    LanguageRefused: "refused",
+    LanguageBadAnswer: "bad_answer",
+    LanguageOverBudget: "over_budget",
+}
+
+
+class MeasuredLanguageModel(LanguageModel):
+    """Asks the model that it stands for."""
+
+    def __init__(self, model: LanguageModel, meter: Meter) -> None:
+        self.name = model.name
+        self._model = model
+        self._meter = meter
+
+    def ask(
+        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
+    ) -> ModelAnswer[T]:
+        with self._measure_call():
+            answer = self._model.ask(
+                instructions, text, schema, budget=self._measured_budget(budget)
+            )
+        if budget is None:
+            _count_usage(self._meter, answer.usage, answer.attempts)
+        return answer
+
+    def talk(
+        self,
+        instructions: str,
+        turns: Sequence[TalkTurn],
+        tools: Sequence[ToolSpec],
+        *,
+        budget: Budget | None,
+    ) -> TalkResult:
+        with self._measure_call():
+            talked = self._model.talk(
+                instructions, turns, tools, budget=self._measured_budget(budget)
+            )
+        if budget is None:
+            _count_usage(self._meter, talked.usage, talked.attempts)
+        return talked
+
+    def close(self) -> None:
+        self._model.close()
+
+    @contextmanager
+    def _measure_call(self) -> Iterator[None]:
+        outcome, begun = metrics.OTHER_LABEL, time.monotonic()
+        try:
+            yield
+            outcome = "ok"
+        except LanguageFailed as failed:
+            outcome = _FAILURE_LABELS.get(type(failed), metrics.OTHER_LABEL)
+            raise
+        finally:
+            self._meter.count(metrics.LANGUAGE_COUNT, outcome=outcome)
+            self._meter.observe(metrics.LANGUAGE_SECONDS, time.monotonic() - begun)
+
+    def _measured_budget(self, budget: Budget | None) -> Budget | None:
+        """Also what a question cost that was not answered in the end."""
+        if budget is None:
+            return None
+        return replace(budget, ledger=_MeasuredLedger(budget.ledger, self._meter))
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasuredLedger:
+    """A ledger that is written to once for each request."""
+
+    ledger: Ledger
+    meter: Meter
+
+    def spent(self, space: str, day: date) -> Usage:
+        return self.ledger.spent(space, day)
+
+    def add(self, space: str, day: date, usage: Usage) -> None:
+        _count_usage(self.meter, usage, 1)
+        self.ledger.add(space, day, usage)
+
+
+def _count_usage(meter: Meter, usage: Usage, requests: int) -> None:
+    meter.count(metrics.LANGUAGE_REQUESTS, requests)
+    meter.count(metrics.LANGUAGE_TOKENS, usage.tokens_in, direction="in")
+    meter.count(metrics.LANGUAGE_TOKENS, usage.tokens_out, direction="out")
+    meter.count(metrics.LANGUAGE_COST, usage.cost_micros / 1e6)

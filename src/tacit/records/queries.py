@@ -1,0 +1,188 @@
+"""Checked input of recall and browsing, and the cursors of pages."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypedDict
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.records import validation
+from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
+from tacit.records.validation import parse_memory_id
+
+# A question to memory, checked: its words, and what the answer is narrowed to.
+
+INCLUDE_MEMORIES = "memories"
+INCLUDE_TURNS = "turns"
+
+
+class RecallFilters(TypedDict, total=False):
+    """What an answer can be narrowed to. Nothing is required."""
+
+    categories: Collection[str] | None
+    kinds: Collection[Kind | str] | None
+    user: str | None
+    agent: str | None
+    run: str | None
+    actor: str | None
+    role: str | None
+    pinned: bool | None
+    importance_min: int | None
+    importance_max: int | None
+    updated_after: datetime | None
+    updated_before: datetime | None
+    threshold: float | None
+    as_of: datetime | None
+    include: Collection[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallQuery:
+    text: str
+    top_k: int = limits.RECALL_DEFAULT_COUNT
+    categories: frozenset[str] | None = None
+    kinds: frozenset[Kind] | None = None
+    user: str | None = None  # whose it is: a name, an external key or a person id
+    agent: str | None = None
+    run: str | None = None
+    actor: str | None = None  # who said it
+    role: str | None = None
+    pinned: bool | None = None
+    importance_min: int | None = None
+    importance_max: int | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    threshold: float = 0.0  # results with a lower score are dropped
+    as_of: datetime | None = None  # answers with what was known then
+    include: frozenset[str] = frozenset({INCLUDE_MEMORIES})
+    only: frozenset[str] | None = None  # the categories that whoever asks may use at all
+
+
+def parse_recall_query(
+    query: object, top_k: object, values: dict[str, Any], categories: Collection[str]
+) -> RecallQuery:
+    """Check what was handed in. A name that is no filter is a mistake of the caller's, said so."""
+    checks = _filter_checks(categories)
+    known: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in checks:
+            raise InvalidInput(name, f"unknown filter; use one of {', '.join(sorted(checks))}")
+        if value is not None:
+            known[name] = checks[name](value)
+    low, high = known.get("importance_min"), known.get("importance_max")
+    if low is not None and high is not None and low > high:
+        raise InvalidInput("importance_min", "is above importance_max, so nothing could be found")
+    return RecallQuery(
+        text=validation.check_storable("query", query, limits.QUERY_MAX_CHARS),
+        top_k=validation.parse_int("top_k", top_k, 1, limits.RECALL_MAX_COUNT),
+        **known,
+    )
+
+
+def _filter_checks(categories: Collection[str]) -> dict[str, Callable[[Any], Any]]:
+    def label(name: str) -> Callable[[Any], Any]:
+        return lambda value: validation.parse_identifier(name, value, limits.LABEL_MAX_CHARS)
+
+    def importance(name: str) -> Callable[[Any], Any]:
+        low, high = limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
+        return lambda value: validation.parse_int(name, value, low, high)
+
+    def moment(name: str) -> Callable[[Any], Any]:
+        return lambda value: validation.parse_datetime(name, value)
+
+    return {
+        "categories": lambda v: _parse_collection(
+            "categories", v, lambda c: validation.parse_category(c, categories, "categories")
+        ),
+        "kinds": lambda v: _parse_collection(
+            "kinds", v, lambda k: validation.parse_enum("kinds", k, Kind)
+        ),
+        "user": label("user"),
+        "agent": label("agent"),
+        "run": label("run"),
+        "actor": label("actor"),
+        "role": label("role"),
+        "pinned": lambda v: validation.parse_bool("pinned", v),
+        "importance_min": importance("importance_min"),
+        "importance_max": importance("importance_max"),
+        "updated_after": moment("updated_after"),
+        "updated_before": moment("updated_before"),
+        "threshold": lambda v: validation.parse_fraction("threshold", v),
+        "as_of": moment("as_of"),
+        "include": lambda v: _parse_collection("include", v, _parse_include),
+    }
+
+
+def _parse_collection(field: str, value: object, check: Callable[[Any], Any]) -> frozenset[Any]:
+    if isinstance(value, str | bytes) or not isinstance(value, Collection):
+        raise InvalidInput(field, "expected a list")
+    if not value:
+        raise InvalidInput(field, "is empty, so nothing could be found; leave it out")
+    return frozenset(check(one) for one in value)
+
+
+def _parse_include(value: object) -> str:
+    if value not in (INCLUDE_MEMORIES, INCLUDE_TURNS):
+        raise InvalidInput("include", f"expected {INCLUDE_MEMORIES} or {INCLUDE_TURNS}")
+    return str(value)
+
+
+# What is looked for among memories, as somebody who looks after them asks: words and filters.
+
+ANY_STATE: Final = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Each field narrows what is found; None: not by this."""
+
+    words: str | None = None  # each begins some word of it, whatever its case and accents
+    category: str | None = None
+    kind: Kind | str | None = None
+    # Whom it is about: a key, a person: id or, among one's own memories, a name.
+    about: str | None = None
+    chat: str | None = None  # where it was learned
+    visibility: Visibility | str | None = None
+    sensitivity: Sensitivity | str | None = None
+    state: State | str | None = None  # None: active; ANY: in every state
+    pinned: bool | None = None
+    since: datetime | None = None  # created then or later
+    until: datetime | None = None  # created before
+    owner: str | None = None  # whose, by a key: for operators, who look at everybody's
+
+
+MATCH_ALL: Final = Search()
+
+
+# Cursors: where a listing stopped, as text that callers hand back and need not understand.
+
+
+def encode_cursor(last: Memory) -> str:
+    return encode_position(to_micros(last.created_at), last.id)
+
+
+def encode_position(at: int, id: str) -> str:
+    """Behind what happened at a time, in microseconds, and has this id."""
+    plain = f"{at}.{id}"
+    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
+        at, _, id = plain.partition(".")
+        moment = int(at)
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
+    if parse_memory_id(id) is None or not -(2**62) < moment < 2**62:
+        raise InvalidInput("cursor", "is not one we gave; start again without it")
+    return moment, id
