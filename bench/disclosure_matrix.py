@@ -20,9 +20,8 @@ from pathlib import Path
 # Run as a script, the folder of this file is on the path and the repository is not.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tacit.store.core import Store
-from tacit.store.engine import Options, open_database
-from tacit.store.migrate import migrate
+from tacit.storage.engine import DatabaseOptions, migrate_schema, open_database
+from tacit.storage.store import Store
 from tests.databases import PostgresDatabases
 from tests.disclosure.cells import NOW
 from tests.disclosure.matrix import WORLDS, Tally, sample, walk
@@ -130,9 +129,9 @@ def on_postgres(server: str, stored: int, requests: int) -> Tally:
 
 
 def asked_on(url: str, stored: int, requests: int) -> Tally:
-    database = open_database(url, Options())
+    database = open_database(url, DatabaseOptions())
     with closing(Store(database, lambda: NOW)) as store:
-        migrate(database)
+        migrate_schema(database)
         dice = Dice(1)
         kept = [dice.kept(number) for number in range(stored)]
         fill(store, kept)

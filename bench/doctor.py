@@ -43,7 +43,7 @@ MakeUrl = Callable[[str], str]
 
 
 def _in_order(n: int) -> str:
-    """Ids of one time are neighbours, as `tacit.store.ids` makes them; elsewhere in the benchmarks
+    """Ids of one time are neighbours, as `tacit.storage.spaces` makes them; elsewhere in the benchmarks
     they are spread, which no real store is, and a round in their order would read at random."""
     letters = []
     for _ in range(8):

@@ -18,9 +18,9 @@ import tacit
 from bench.crowd import OTHERS, WRITTEN, Group, Memo, sentence
 from bench.sinks import Sink
 from tacit.records.memory import Memory
-from tacit.store import doors, partitions
-from tacit.store.ids import audience_id
-from tacit.store.spelling import Spelt, lexemes, spell
+from tacit.storage import revisions
+from tacit.storage.dialect import FtsDocument, build_fts_document, fts_lexemes
+from tacit.storage.spaces import audience_id
 
 SPACE = "default"
 _CHUNK_COUNT = 20_000
@@ -124,11 +124,13 @@ class Filling:
         for memo in memos:
             self._count += 1
             values = self._values(memo)
-            said, own = spell(SPACE, values["person"], values["content"])
+            said, own = build_fts_document(SPACE, values["person"], values["content"])
             for table, pattern in self._patterns[memo.pattern].items():
                 row = pattern.copy(values)
                 if in_column and table == "memories":
-                    row.append(" ".join(f"'{word}'" for word in lexemes(Spelt(said, own))))
+                    row.append(
+                        " ".join(f"'{word}'" for word in fts_lexemes(FtsDocument(said, own)))
+                    )
                 rows.setdefault((table, memo.pattern), []).append(row)
             numbers.append((self._count, SPACE, values["id"]))
             doors_of = self._doors_of(memo, values)
@@ -170,7 +172,7 @@ class Filling:
             person = values["person"]
             pattern = self._memories[memo.pattern]
             copy = replace(pattern, owner=person, speaker=person, learned_in=values["chat"])
-            self._doors[same] = doors.of_memory(copy, values["heard"])
+            self._doors[same] = revisions.acl_tokens_of_memory(copy, values["heard"])
         return self._doors[same]
 
     def _register(self) -> None:
@@ -261,9 +263,9 @@ class Filling:
         """Everything that leads to a memory, none of which has changed since it was written."""
         people = [f"ext:telegram:{n}" for n in sorted(self._people)]
         rooms = [f"telegram:{n}" for n in sorted(self._people)] + sorted(self._groups)
-        found = [partitions.person(one) for one in people]
-        found += [partitions.room(one) for one in rooms]
-        found += [partitions.heard(one) for one in sorted(set(self._heard.values()))]
+        found = [revisions.person_path(one) for one in people]
+        found += [revisions.chat_path(one) for one in rooms]
+        found += [revisions.audience_path(one) for one in sorted(set(self._heard.values()))]
         last = max(memory["memories"].stamp for memory in self._patterns.values())
         return [(SPACE, door, last, last) for door in found]
 

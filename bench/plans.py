@@ -17,8 +17,8 @@ from typing import Any
 from sqlalchemy import event, make_url
 
 import tacit.memory
-from tacit.store import rendered
-from tacit.store.tables import metadata
+from tacit.storage import statements
+from tacit.storage.schema import metadata
 
 TABLES = frozenset(metadata.tables) | {"search_rows", "search_words"}
 _UNPLANNED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "PRAGMA")
@@ -45,18 +45,18 @@ def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
         if not sql.startswith(_UNPLANNED):
             found.append(Statement(sql, params))
 
-    bare = rendered.execute
+    bare = statements.execute_on_driver
 
     def noted(driver: Any, sql: str, values: Any, **how: Any) -> Any:
         found.append(Statement(sql, values))
         return bare(driver, sql, values, **how)
 
     event.listen(database.engine, "before_cursor_execute", note)
-    rendered.execute = noted  # what it answers is unchanged
+    statements.execute_on_driver = noted  # what it answers is unchanged
     try:
         yield found
     finally:
-        rendered.execute = bare
+        statements.execute_on_driver = bare
         event.remove(database.engine, "before_cursor_execute", note)
 
 

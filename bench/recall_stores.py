@@ -21,7 +21,7 @@ from bench.filling import SPACE
 from bench.listing import fill
 from bench.vectors import Vectors
 from tacit.embeddings.embedder import Embedder
-from tacit.store import partitions
+from tacit.storage import revisions
 
 ALICE = 1_001
 ALICE_COUNT = 1_000
@@ -33,9 +33,9 @@ POOL_COUNT = 1_024
 _PEOPLE_PER_MEMORY = 1_000  # the others are a thousandth as many as their memories, at least ten
 # Everything that leads to a memory, as tacit.store.partitions names it.
 _DOORS = (
-    f"SELECT space_id, '{partitions.person('')}' || id AS door FROM subjects "
-    f"UNION SELECT space_id, '{partitions.room('')}' || id FROM chats "
-    f"UNION SELECT space_id, '{partitions.heard('')}' || audience FROM audience_people"
+    f"SELECT space_id, '{revisions.person_path('')}' || id AS door FROM subjects "
+    f"UNION SELECT space_id, '{revisions.chat_path('')}' || id FROM chats "
+    f"UNION SELECT space_id, '{revisions.audience_path('')}' || audience FROM audience_people"
 )
 # No memory has changed since: every door is as new as the newest of them.
 _REVISIONS = (
@@ -49,9 +49,7 @@ _COMPLETE = (
     "INSERT INTO embedded (space_id, model, done_at) SELECT space_id, %s, 1 FROM spaces "
     "WHERE true ON CONFLICT DO NOTHING"
 )
-_HOME = (
-    f"coalesce('{partitions.person('')}' || m.owner, '{partitions.room('')}' || m.learned_in, '')"
-)
+_HOME = f"coalesce('{revisions.person_path('')}' || m.owner, '{revisions.chat_path('')}' || m.learned_in, '')"
 
 
 def everybody(size: int, *, group: bool) -> Iterator[Memo]:

@@ -16,7 +16,7 @@ from bench.sinks import Sink, open_sink
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.records.text import split_terms
-from tacit.store.ids import memory_id
+from tacit.storage.spaces import new_memory_id
 
 _TABLES = ("memories", "memory_versions", "memory_people", "history", "change_log")
 _LASTING = ("knowledge", "preference", "identity", "relationship")
@@ -55,7 +55,7 @@ def fill(
         for n in range(each - 1):
             values, fact = _copy(n, person, now, chance)
             while values["id"] in known:
-                values["id"] = memory_id(now - timedelta(days=1))
+                values["id"] = new_memory_id(now - timedelta(days=1))
             known[values["id"]] = fact
             copies.append(values)
         pattern.copy(sink, copies, first=1_000_000 + person * each)
@@ -75,7 +75,7 @@ def _copy(
     at, content = to_micros(made), sentence(person * 100_003 + n)
     said = split_terms(content)
     values = {
-        "id": memory_id(made),
+        "id": new_memory_id(made),
         "content": content,
         "words": " ".join(f"'{word}'" for word in said),  # as PostgreSQL has them, in a column
         "kind": kind,

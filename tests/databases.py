@@ -76,7 +76,7 @@ class PostgresDatabases:
 
     @cached_property
     def _emptying(self) -> str:
-        from tacit.store.tables import metadata
+        from tacit.storage.schema import metadata
 
         others = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "

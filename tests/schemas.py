@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from tacit.store import migrate
-from tacit.store.engine import Database, Options, open_database
+from tacit.storage import engine
+from tacit.storage.engine import Database, DatabaseOptions, open_database
 
 
 def remember_schemas() -> None:
     """From here on, in this process."""
-    migrate._is_current = put_in_place(migrate._is_current)  # type: ignore[assignment]
+    engine._is_schema_current = put_in_place(engine._is_schema_current)  # type: ignore[assignment]
 
 
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Migrations as they are, in one test."""
-    monkeypatch.setattr(migrate, "_is_current", migrate._is_current.__wrapped__)  # type: ignore[attr-defined]
+    monkeypatch.setattr(engine, "_is_schema_current", engine._is_schema_current.__wrapped__)  # type: ignore[attr-defined]
 
 
 def put_in_place(is_current: Callable[[Database], bool]) -> Callable[[Database], bool]:
@@ -58,10 +58,10 @@ def _fill(database: Database, is_current: Callable[[Database], bool]) -> None:
 @cache
 def _migrated(is_current: Callable[[Database], bool]) -> bytes:
     """All that migrations leave, without the room that they needed on the way."""
-    database = open_database("sqlite://", Options())
+    database = open_database("sqlite://", DatabaseOptions())
     try:
         assert not is_current(database)
-        database.write(lambda connection: migrate.upgrade(database, connection))
+        database.write(lambda connection: engine.upgrade_schema(database, connection))
         with database.autocommit_connection() as connection:
             connection.exec_driver_sql("VACUUM")
             driver: Any = connection.connection.driver_connection

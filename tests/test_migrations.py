@@ -20,9 +20,9 @@ from sqlalchemy.types import NullType
 
 import tacit
 from tacit.settings import DbSettings, Settings
-from tacit.store import migrate
-from tacit.store.engine import Options, open_database
-from tacit.store.tables import metadata
+from tacit.storage import engine as storage_engine
+from tacit.storage.engine import DatabaseOptions, open_database
+from tacit.storage.schema import metadata
 from tests.schemas import put_in_place, step_by_step
 
 # The type of an extension, which SQLAlchemy has no name for.
@@ -69,7 +69,7 @@ def engine_of(url: str) -> Iterator[Engine]:
 
 def version_of(url: str) -> str | None:
     with engine_of(url) as engine, engine.connect() as connection:
-        return migrate.current(connection)
+        return storage_engine.schema_version(connection)
 
 
 # The sum of the migrations
@@ -120,7 +120,9 @@ def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) ->
     real, quick = tmp_path / "real.db", tmp_path / "quick.db"
     tacit.open(f"sqlite:///{real}").close()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(migrate, "_is_current", put_in_place(migrate._is_current))
+        patched.setattr(
+            storage_engine, "_is_schema_current", put_in_place(storage_engine._is_schema_current)
+        )
         tacit.open(f"sqlite:///{quick}").close()
         with (
             tacit.open("sqlite://") as memory,
@@ -172,9 +174,9 @@ def test_partial_indexes_are_compared_with_their_conditions(empty_url: str) -> N
 
 def test_the_newest_migration_is_the_version_that_the_code_expects() -> None:
     config = Config()
-    config.set_main_option("script_location", str(migrate._SCRIPTS))
+    config.set_main_option("script_location", str(storage_engine._MIGRATIONS))
     config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_heads() == [migrate.HEAD]
+    assert ScriptDirectory.from_config(config).get_heads() == [storage_engine.SCHEMA_HEAD]
 
 
 # Which databases are opened, and which are refused
@@ -215,7 +217,7 @@ def _with_pokes(url: str, statement: str) -> Any:
 
 
 def _taken(url: str) -> bool:
-    database = open_database(url, Options())
+    database = open_database(url, DatabaseOptions())
     try:
         return database.write(database.dialect.install_notify)
     finally:
@@ -291,7 +293,7 @@ def test_threads_that_open_an_empty_database_at_once_all_succeed(empty_url: str)
         thread.join()
     assert failures == []
     assert len({id for id in opened if id}) == count
-    assert version_of(empty_url) == migrate.HEAD
+    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
 
 
 def test_processes_that_open_an_empty_database_at_once_all_succeed(empty_url: str) -> None:
@@ -305,7 +307,7 @@ def test_processes_that_open_an_empty_database_at_once_all_succeed(empty_url: st
     ended = [process.communicate(timeout=120) for process in processes]
     assert [error for _, error in ended if error] == []
     assert len({id for id, _ in ended if id.strip()}) == len(processes)
-    assert version_of(empty_url) == migrate.HEAD
+    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
 
 
 def _python(program: str, *arguments: str) -> "subprocess.Popen[str]":
@@ -345,8 +347,8 @@ def upgrade() -> None:
 _UPGRADE = """
 import os, sys
 from pathlib import Path
-from tacit.store import migrate
-from tacit.store.engine import Options, open_database
+from tacit.storage import migrate
+from tacit.storage.engine import Options, open_database
 
 migrate._SCRIPTS = Path(sys.argv[2])
 os.environ["TACIT_TEST_PAUSE_SECONDS"] = sys.argv[3]
@@ -360,8 +362,12 @@ print("done", flush=True)
 @pytest.fixture
 def next_migrations(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
-    shutil.copytree(migrate._SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "test_next.py").write_text(_NEXT.replace("HEAD", migrate.HEAD))
+    shutil.copytree(
+        storage_engine._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (folder / "versions" / "test_next.py").write_text(
+        _NEXT.replace("HEAD", storage_engine.SCHEMA_HEAD)
+    )
     return folder
 
 
@@ -383,7 +389,7 @@ def test_an_upgrade_that_was_killed_half_way_leaves_the_old_version_whole(
     assert _line(process) == "half-way", process.communicate()
     process.kill()
     process.communicate()
-    assert version_of(empty_url) == migrate.HEAD
+    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
     with engine_of(empty_url) as engine:
         assert not inspect(engine).has_table("copies")
     assert contents(empty_url) == facts

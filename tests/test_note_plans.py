@@ -14,10 +14,9 @@ import tacit
 from bench.plans import plans_of, recorded
 from tacit.memory import Memory
 from tacit.records.notes import NoteKind
-from tacit.store import notes
-from tacit.store.note_rows import to_columns
-from tacit.store.tables import note_files, note_items, note_lines
-from tacit.store.tables import notes as notes_table
+from tacit.storage import notes
+from tacit.storage.notes import to_note_columns
+from tacit.storage.schema import note_files, note_items, note_lines, notes_table
 from tests.contract.noting import DAY, FOLDER, INDEX, OWN, ROOM, SPACE, mirrored, noted
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 
@@ -47,7 +46,7 @@ def fill(memory: Memory, ids: list[str]) -> None:
             kind=(NoteKind.SESSION, NoteKind.SESSION, NoteKind.LONG_TERM)[number % 3],
             stamp=number,
         )
-        rows.append(to_columns(SPACE, row))
+        rows.append(to_note_columns(SPACE, row))
         of = {"space_id": SPACE, "path": row.path, "memory_id": ids[number % len(ids)]}
         items.append({**of, "section": "facts", "position": 0, "added_on": None})
         file = {"space_id": SPACE, "path": row.path, "folder": "other"}
@@ -66,20 +65,22 @@ def reads(memory: Memory, id: str) -> None:
     store = memory._storage
     since: date = DAY - timedelta(days=6)
     for view in (private(memory, ALICE), private(memory, BOB), group(memory, ALICE)):
-        view._read(lambda c, r: notes.recent(c, store.audiences, r, since, 50))
-        view._read(lambda c, r: notes.readable(c, store.audiences, r, [OWN.path, ROOM.path]))
+        view._read(lambda c, r: notes.list_recent_sessions(c, store.audiences, r, since, 50))
+        view._read(
+            lambda c, r: notes.list_visible_items(c, store.audiences, r, [OWN.path, ROOM.path])
+        )
     with store.database.read() as connection:
-        notes.get(connection, SPACE, OWN.path)
-        notes.items(connection, SPACE, OWN.path)
-        notes.rows_of(connection, store.audiences, SPACE, OWN.path)
-        notes.long_term(connection, SPACE, ["ext:telegram:1001", "acct:1"])
-        notes.pages(connection, SPACE, ["ext:telegram:1001"])
-        notes.paths_of(connection, SPACE, [id])
-        notes.changed_since(connection, SPACE, 1_490)
-        notes.revision(connection, SPACE)
-        notes.state(connection, SPACE, FOLDER, OWN.path)
-        notes.states(connection, SPACE, FOLDER)
-        notes.orphaned(connection, SPACE, FOLDER)
+        notes.get_note(connection, SPACE, OWN.path)
+        notes.list_items(connection, SPACE, OWN.path)
+        notes.list_file_items(connection, store.audiences, SPACE, OWN.path)
+        notes.list_index_notes(connection, SPACE, ["ext:telegram:1001", "acct:1"])
+        notes.list_page_notes(connection, SPACE, ["ext:telegram:1001"])
+        notes.list_note_paths(connection, SPACE, [id])
+        notes.list_changed_notes(connection, SPACE, 1_490)
+        notes.notes_revision(connection, SPACE)
+        notes.get_file_state(connection, SPACE, FOLDER, OWN.path)
+        notes.list_file_states(connection, SPACE, FOLDER)
+        notes.list_orphaned_files(connection, SPACE, FOLDER)
 
 
 def test_nothing_of_notes_reads_a_whole_space(url: str, request: pytest.FixtureRequest) -> None:

@@ -26,7 +26,7 @@ from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.records.memory import ChatKind
 from tacit.records.queries import Search
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tacit.views.exporting import ViewExport
 from tacit.views.hearing import ViewHearing
 from tacit.views.reading import ViewReads

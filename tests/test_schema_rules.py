@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
 import tacit
-from tacit.store import pokes
-from tacit.store.tables import metadata
+from tacit.storage import postgres
+from tacit.storage.schema import metadata
 
 # SQLAlchemy does not know pgvector's type, and warns where it only has to name it.
 ischema_names["vector"] = NullType
@@ -188,7 +188,7 @@ def test_a_key_without_the_space_is_what_partitioning_refuses(catalogue: Connect
 
 def test_what_wakes_workers_has_a_schema_of_its_own(catalogue: Connection) -> None:
     """procrastinate's rows belong to no space: nothing of ours leads there or comes from there."""
-    foreign = set(inspect(catalogue).get_table_names(schema=pokes.SCHEMA))
+    foreign = set(inspect(catalogue).get_table_names(schema=postgres.NOTIFY_SCHEMA))
     assert "procrastinate_jobs" in foreign
     assert not foreign & set(metadata.tables)
     crossing = text(

@@ -21,7 +21,7 @@ from tacit.settings import (
     SessionsSettings,
     Settings,
 )
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tests.contract.rooms import group, private
 from tests.databases import PostgresDatabases
 from tests.test_schema_rules import divide_by_space

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from tacit.store.traces import Traces
+from tacit.storage.engine import FileChanges
 
 LONG_AGO_NS = 1_000_000_000
 
@@ -20,8 +20,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def traces(path: Path) -> Traces:
-    return Traces(sqlalchemy.create_engine(f"sqlite:///{path}"))
+def traces(path: Path) -> FileChanges:
+    return FileChanges(sqlalchemy.create_engine(f"sqlite:///{path}"))
 
 
 def test_what_was_looked_at_need_not_be_looked_at_again(file: Path) -> None:
@@ -60,7 +60,7 @@ def test_of_a_file_written_just_now_nobody_can_say_that_it_stays_so(file: Path) 
 
 @pytest.mark.parametrize("url", ["sqlite://", "postgresql+psycopg://somebody@nowhere/some"])
 def test_a_database_that_is_no_file_is_always_asked(url: str) -> None:
-    found = Traces(sqlalchemy.create_engine(url))
+    found = FileChanges(sqlalchemy.create_engine(url))
     found.is_unchanged()
     found.mark_seen()
     assert not found.is_unchanged()

@@ -27,9 +27,15 @@ from tacit.prompt.styles import Style
 from tacit.records.results import Backup, Restored
 from tacit.records.text import estimate_tokens, load_token_counter
 from tacit.settings import Settings
-from tacit.store.core import Store
-from tacit.store.engine import Database, Options, file_of, open_database
-from tacit.store.migrate import migrate, require_current
+from tacit.storage.engine import (
+    Database,
+    DatabaseOptions,
+    database_file,
+    migrate_schema,
+    open_database,
+    require_current_schema,
+)
+from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter as make_meter
 from tacit.telemetry.traces import RequestTracer
 from tacit.telemetry.traces import create_tracer as make_spans
@@ -65,7 +71,7 @@ def open_memory(
     learning = _learning(chosen, model, allowed) if chosen.learn.enabled else None
     database = open_database(url, _options(chosen))
     try:
-        (migrate if chosen.db.automigrate else require_current)(database)
+        (migrate_schema if chosen.db.automigrate else require_current_schema)(database)
     except BaseException:
         database.close()
         raise
@@ -109,7 +115,7 @@ def restore_backup(
     what was erased since it was made, before anybody reads. Nobody else may have it open."""
     chosen = settings or load_settings()
     place = _url(url, chosen)
-    file = file_of(place)
+    file = database_file(place)
     if file is None:
         raise InvalidInput("db", "is no SQLite file; PostgreSQL is restored with its own tools")
     aside, before = put_in_place(_backup_file(path), file)
@@ -129,7 +135,7 @@ def verify_backup(
     was erased since is erased again in it."""
     chosen = settings or load_settings()
     place = _url(where, chosen)
-    file = file_of(place)
+    file = database_file(place)
     used = file is not None and file.with_name(file.name + "-wal").exists()
     if file is not None and journal is None and not used:
         schema, counts = check_file(_backup_file(file))
@@ -305,9 +311,9 @@ def _path(written: str) -> Path:
     return settings_.path_of(written, Path.home(), Path.cwd())
 
 
-def _options(settings: Settings) -> Options:
+def _options(settings: Settings) -> DatabaseOptions:
     db = settings.db
-    return Options(
+    return DatabaseOptions(
         synchronous=db.sqlite.synchronous,
         wal=db.sqlite.wal,
         busy_timeout_ms=db.sqlite.busy_timeout_ms,

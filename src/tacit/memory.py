@@ -31,7 +31,7 @@ from tacit.prompt.lines import quoted
 from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
-from tacit.store import spaces
+from tacit.storage import spaces
 from tacit.views.disabled import DisabledView
 from tacit.views.measured import MeasuredView
 from tacit.views.steps import Steps
@@ -113,7 +113,7 @@ class Memory(
 
     def spaces(self) -> list[str]:
         with self._storage.database.read() as connection:
-            return spaces.names(connection)
+            return spaces.list_spaces(connection)
 
     def operator(self, name: str) -> Operator:
         """Acts that stand in history under an operator's name, and looks that are noted."""

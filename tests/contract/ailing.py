@@ -10,7 +10,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings, MemorySettings, SessionsSettings
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tests.contract.lessons import told
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, index_words, kept, private
 

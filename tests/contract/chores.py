@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select, update
 
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.memory import Memory
-from tacit.store.tables import learning_days
+from tacit.storage.schema import learning_days
 
 TASK = "summarise"  # whose name it goes by
 _T = learning_days.c

@@ -9,9 +9,9 @@ from tacit.memory import Memory
 from tacit.records.memory import ChatKind
 from tacit.records.memory import Memory as Record
 from tacit.records.notes import NoteKind, Section
-from tacit.store import notes
-from tacit.store.notes import FileState, LineState, NoteRow
-from tacit.store.writes import Writing
+from tacit.storage import notes
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import FileState, LineState, NoteRow
 
 T = TypeVar("T")
 SPACE = "default"
@@ -49,15 +49,15 @@ ROOM = replace(
 )
 
 
-def act(memory: Memory, work: Callable[[Writing], T]) -> T:
+def act(memory: Memory, work: Callable[[Transaction], T]) -> T:
     return memory._storage.write_as(SPACE, "operator:test", work)
 
 
 def noted(memory: Memory, row: NoteRow, *ids: str, section: Section = Section.FACTS) -> NoteRow:
     """A note with these memories in it, in this order."""
 
-    def work(w: Writing) -> None:
-        notes.ensure(w, row)
+    def work(w: Transaction) -> None:
+        notes.ensure_note(w, row)
         for id in ids:
             notes.put_item(w, row.path, id, section)
 
@@ -73,7 +73,7 @@ def found(memory: Memory, path: str) -> NoteRow:
 
 def maybe(memory: Memory, path: str) -> NoteRow | None:
     with memory._storage.database.read() as connection:
-        return notes.get(connection, SPACE, path)
+        return notes.get_note(connection, SPACE, path)
 
 
 def shown(memory: Memory, path: str) -> list[str]:
@@ -83,23 +83,23 @@ def shown(memory: Memory, path: str) -> list[str]:
 
 def records(memory: Memory, path: str) -> list[Record]:
     with memory._storage.database.read() as connection:
-        rows = notes.rows_of(connection, memory._storage.audiences, SPACE, path)
+        rows = notes.list_file_items(connection, memory._storage.audiences, SPACE, path)
     return [record for _, record in rows]
 
 
 def revision(memory: Memory) -> int:
     with memory._storage.database.read() as connection:
-        return notes.revision(connection, SPACE)
+        return notes.notes_revision(connection, SPACE)
 
 
 def mirrored(memory: Memory, path: str, *ids: str) -> FileState:
     """As if a mirror had written the file."""
     lines = {id: LineState(version=1, digest=f"of {id}", done=None) for id in ids}
     state = FileState(folder=FOLDER, path=path, digest="d1", stamp=7, lines=lines)
-    act(memory, lambda w: notes.set_state(w, state))
+    act(memory, lambda w: notes.save_file_state(w, state))
     return state
 
 
 def known(memory: Memory, path: str) -> FileState | None:
     with memory._storage.database.read() as connection:
-        return notes.state(connection, SPACE, FOLDER, path)
+        return notes.get_file_state(connection, SPACE, FOLDER, path)

@@ -7,7 +7,7 @@ from typing import Any
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
-from tacit.store import words
+from tacit.storage import search
 from tacit.views.view import View
 
 ALICE = tacit.Requester("telegram:1001", name="Alice", username="alice_l")
@@ -34,7 +34,7 @@ class SetClock:
 def index_words(memory: Memory) -> int:
     """As a search by words does before it looks; says how much there was to index."""
     database = memory._storage.database
-    return words.catch_up(database) if database.dialect.defers_fts_index else 0
+    return search.update_fts_index(database) if database.dialect.defers_fts_index else 0
 
 
 def private(memory: Memory, who: tacit.Requester, thread: str | None = None) -> View:

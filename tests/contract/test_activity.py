@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 import tacit
 from tacit.memory import Memory
-from tacit.store import migrate
+from tacit.storage import engine
 from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
 from tests.contract.refusals import refuses
@@ -173,7 +173,7 @@ def test_every_entry_of_a_history_says_whose_it_is(memory: Memory, clock: SetClo
 def _go_back(connection: Connection) -> None:
     """To the schema before histories said whose they are."""
     config = Config()
-    config.set_main_option("script_location", str(migrate._SCRIPTS))
+    config.set_main_option("script_location", str(engine._MIGRATIONS))
     config.set_main_option("path_separator", "os")
     before = ScriptDirectory.from_config(config).get_revision("0010").down_revision
     for statement in (

@@ -16,8 +16,8 @@ from sqlalchemy import select
 import tacit
 from tacit import Chat, ChatKind, Scope, limits
 from tacit.memory import Memory
-from tacit.store import keys as stored
-from tacit.store.tables import api_keys
+from tacit.storage import auth as stored
+from tacit.storage.schema import api_keys
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, private, said
@@ -169,7 +169,7 @@ def test_what_was_looked_up_while_a_key_was_revoked_is_not_remembered(
 ) -> None:
     memory = opened(f"sqlite:///{tmp_path / 'keys.db'}")  # two connections
     made = memory.create_key("k", scopes=["read"])
-    read, revoked, ordinary = Event(), Event(), stored.by_id
+    read, revoked, ordinary = Event(), Event(), stored.find_api_keys
 
     def slowly(*given: Any) -> Any:
         found = ordinary(*given)
@@ -177,7 +177,7 @@ def test_what_was_looked_up_while_a_key_was_revoked_is_not_remembered(
         assert revoked.wait(10)
         return found
 
-    monkeypatch.setattr(stored, "by_id", slowly)
+    monkeypatch.setattr(stored, "find_api_keys", slowly)
     asking = Thread(target=memory.key_of, args=(made.token,))
     asking.start()
     assert read.wait(10)

@@ -15,7 +15,7 @@ from tacit.records.text import estimate_tokens
 from tacit.settings import Settings
 from tacit.settings.categories import CategorySetting
 from tacit.settings.records import PromptSettings
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere

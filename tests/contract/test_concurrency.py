@@ -15,7 +15,7 @@ from sqlalchemy import Engine, create_engine, text
 
 import tacit
 from tacit.memory import Memory
-from tacit.store import engine
+from tacit.storage import engine
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, group, kept, private, said
 

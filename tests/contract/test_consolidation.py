@@ -8,9 +8,9 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import HistoryEvent
-from tacit.store import learned, writes
-from tacit.store.learned import Fact
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories
+from tacit.storage.learned_facts import StoredFact
+from tacit.storage.memories import Transaction
 from tests.contract.conftest import Open
 from tests.contract.lessons import contents
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
@@ -71,12 +71,12 @@ def test_many_of_the_same_become_one(memory: Memory, clock: SetClock) -> None:
 
 def learned_as(memory: Memory, id: str, slot: str, value: str) -> None:
     """As learning notes what it compares a memory by."""
-    fact = Fact(slot=slot, value=value, about_speaker=True)
+    fact = StoredFact(slot=slot, value=value, about_speaker=True)
 
-    def work(w: Writing) -> None:
-        held = writes.held(w, id)
+    def work(w: Transaction) -> None:
+        held = memories.get_for_update(w, id)
         assert held is not None
-        learned.note(w, id, held.owner or "", held.content, fact)
+        learned_facts.save_fact(w, id, held.owner or "", held.content, fact)
 
     memory._storage.write_as("default", "system", work)
 

@@ -16,8 +16,8 @@ from tacit import limits
 from tacit.jobs.worker import Runner
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
-from tacit.store import jobs
-from tacit.store.tables import jobs as queue
+from tacit.storage.queue import claim_job, list_due_jobs
+from tacit.storage.schema import jobs as queue
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
@@ -81,10 +81,10 @@ def lease(memory: Memory, clock: SetClock) -> None:
     end = clock.now + timedelta(seconds=limits.LEASE_SECONDS)
     database = memory._storage.database
     with database.read() as connection:
-        due = jobs.due(connection, clock.now, 100)
+        due = list_due_jobs(connection, clock.now, 100)
     assert due
     for job in due:
-        assert database.write(partial(jobs.claim, job=job, worker="dead", now=clock.now, until=end))
+        assert database.write(partial(claim_job, job=job, worker="dead", now=clock.now, until=end))
 
 
 # Once, and in order
@@ -318,7 +318,7 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     view = private(memory, ALICE)
     tell(view, fact(1))
     with memory._storage.database.read() as connection:
-        (stale,) = jobs.due(connection, clock(), 10)
+        (stale,) = list_due_jobs(connection, clock(), 10)
     memory.catch_up()
     tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
     assert memory._runtime.pipeline is not None

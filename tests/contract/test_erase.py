@@ -12,7 +12,7 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import DbSettings, Settings, SqliteSettings
-from tacit.store import writes
+from tacit.storage import memories
 from tests.contract.conftest import Open
 from tests.contract.rooms import (
     ALICE,
@@ -124,8 +124,8 @@ def test_the_id_of_an_erased_memory_is_never_given_again(
     view.erase(id)
     # Chance would give the erased id, then one in use, before a free one.
     chosen = iter([id, taken, "zyxwvuts"])
-    monkeypatch.setattr(writes, "memory_id", lambda _: next(chosen))
-    monkeypatch.setattr(writes, "new_id", lambda: next(chosen))
+    monkeypatch.setattr(memories, "new_memory_id", lambda _: next(chosen))
+    monkeypatch.setattr(memories, "new_id", lambda: next(chosen))
     assert kept(view, "three") == "zyxwvuts"
 
 

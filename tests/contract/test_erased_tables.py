@@ -11,7 +11,7 @@ from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tests.contract.conftest import Open
 from tests.contract.rooms import BOB, FAMILY, group, kept, private
 from tests.contract.traces import rows_with

@@ -209,7 +209,7 @@ def _tables(memory: Memory) -> dict[str, list[dict[str, Any]]]:
 
 
 def reversed_names(memory: Memory) -> list[str]:
-    from tacit.store.tables import metadata
+    from tacit.storage.schema import metadata
 
     names = [table.name for table in metadata.sorted_tables]
     return [*names, "search_rows"] if memory._storage.database.dialect.one_writer else names

@@ -11,8 +11,8 @@ import tacit
 from tacit import ImportItem
 from tacit.lifecycle import revert_import
 from tacit.memory import Memory
-from tacit.store import imports
-from tacit.store.writes import Writing
+from tacit.storage import imports
+from tacit.storage.memories import Transaction
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
@@ -67,15 +67,15 @@ def test_a_call_that_is_cut_off_leaves_nothing_and_the_next_one_goes_on(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = private(memory, ALICE)
-    noted: Callable[..., None] = imports.note
+    noted: Callable[..., None] = imports.insert_imported
     calls = iter(range(100))
 
-    def cut_off(w: Writing, made: Any) -> None:
+    def cut_off(w: Transaction, made: Any) -> None:
         noted(w, made)
         if next(calls) == 3:
             raise KeyboardInterrupt  # after every row is written, and before the end
 
-    monkeypatch.setattr(imports, "note", cut_off)
+    monkeypatch.setattr(imports, "insert_imported", cut_off)
     with pytest.raises(KeyboardInterrupt):
         take_over(view, "moving")
     (run,) = view.imports()

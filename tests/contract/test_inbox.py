@@ -13,7 +13,7 @@ from bench.plans import plans_of, recorded
 from tacit import Update, limits
 from tacit.memory import Memory
 from tacit.settings import JobsSettings, Settings
-from tacit.store.tables import updates
+from tacit.storage.schema import updates
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, private
 

@@ -21,9 +21,9 @@ from tacit.jobs.rounds import Rounds
 from tacit.lifecycle.progress import Work
 from tacit.memory import Memory
 from tacit.settings import EverySettings, JobsSettings, LearnSettings, Settings
-from tacit.store import schedule
-from tacit.store.tables import job_runs
-from tacit.store.tables import jobs as queue
+from tacit.storage.queue import claim_task, has_overdue_tasks, task_phase
+from tacit.storage.schema import job_runs
+from tacit.storage.schema import jobs as queue
 from tests.contract.chores import TASK, ticked, ticking
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
@@ -105,7 +105,7 @@ def test_each_space_has_its_own_part_of_the_period(
     assert waits[0] >= 0
     assert waits[-1] < 1
     assert waits[-1] - waits[0] > 0.5
-    assert due[3] == clock.now + schedule.share("space-3", TASK) * DAY
+    assert due[3] == clock.now + task_phase("space-3", TASK) * DAY
 
 
 def test_a_task_runs_when_it_is_due_and_comes_round_again(
@@ -193,7 +193,7 @@ def test_only_what_exists_and_has_something_to_work_with_runs(memory: Memory) ->
 def hold(memory: Memory, clock: SetClock, *, early: bool = True) -> None:
     """Somebody takes the task of the default space, and dies."""
     taken = memory._storage.database.write(
-        lambda c: schedule.claim(c, "default", TASK, "dead", clock.now, early=early)
+        lambda c: claim_task(c, "default", TASK, "dead", clock.now, early=early)
     )
     assert taken is not None
 
@@ -587,8 +587,8 @@ def test_opening_never_waits_for_what_is_overdue(
     idle = inhabited(opened(shared_url, settings=settings()))
     clock.forward(days=1)
     with idle._storage.database.read() as connection:  # the first is asked for before any thread is
-        assert schedule.overdue(connection, "default", ["expire", "purge"], clock.now)
-        assert not schedule.overdue(connection, "nowhere", ["expire", "purge"], clock.now)
+        assert has_overdue_tasks(connection, "default", ["expire", "purge"], clock.now)
+        assert not has_overdue_tasks(connection, "nowhere", ["expire", "purge"], clock.now)
     eager = settings(workers=1, on_open=True, every=EverySettings())
     opened(shared_url, settings=eager).close()  # at once: what was begun is gone on with
     assert _threads() == []

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from tacit import limits
 from tacit.memory import Memory
-from tacit.store.spelling import lexemes, spell
+from tacit.storage.dialect import build_fts_document, fts_lexemes
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, minilm
 from tests.contract.rooms import ALICE, BOB, group, index_words, private
@@ -147,7 +147,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
     def as_before(connection) -> None:  # type: ignore[no-untyped-def]
         rows = connection.execute(text("SELECT space_id, id, owner, content FROM memories")).all()
         for row in rows:
-            words = spell(row.space_id, row.owner, row.content)
+            words = build_fts_document(row.space_id, row.owner, row.content)
             if connection.dialect.name == "sqlite":
                 number = "(SELECT number FROM search_rows WHERE memory_id = :id)"
                 said = f"UPDATE search_words SET content = :words WHERE rowid = {number}"
@@ -155,7 +155,7 @@ def test_a_database_from_before_keys_were_indexed_is_indexed_again(
             else:
                 connection.execute(
                     text("UPDATE memories SET words = array_to_tsvector(:words) WHERE id = :id"),
-                    {"id": row.id, "words": lexemes(words)},
+                    {"id": row.id, "words": fts_lexemes(words)},
                 )
         connection.execute(text("ALTER TABLE learning_days DROP COLUMN last_turn_at"))
         connection.execute(text("ALTER TABLE erasures DROP COLUMN remains"))

@@ -6,7 +6,7 @@ from sqlalchemy import select
 import tacit
 from tacit import limits
 from tacit.memory import Memory
-from tacit.store.tables import link_offers, link_tries
+from tacit.storage.schema import link_offers, link_tries
 from tests.contract.conftest import Open
 from tests.contract.pairing import LAPTOP, TABLET, WEB, WRONG, asked, linked
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private, said

@@ -10,9 +10,9 @@ import tacit
 from tacit import Search
 from tacit.memory import Memory, Operator
 from tacit.records.queries import ANY_STATE
-from tacit.store import looks as store_looks
-from tacit.store.tables import memories
-from tacit.store.writes import Writing
+from tacit.storage import access_log as store_looks
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import memories_table
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private, said
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
@@ -174,7 +174,7 @@ def test_what_cannot_be_noted_is_not_shown(
     def refuse(*_: object) -> None:
         raise tacit.StoreUnavailable("no room is left")
 
-    monkeypatch.setattr(store_looks, "note", refuse)
+    monkeypatch.setattr(store_looks, "insert_access_log_entry", refuse)
     asks: list[Callable[[], object]] = [
         root.browse, root.browse_count, root.looks, lambda: root.show(id), lambda: root.history(id),
     ]  # fmt: skip
@@ -243,8 +243,8 @@ def test_a_turn_is_never_shown(memory: Memory, root: Operator) -> None:
     own = private(memory, ALICE)
     id = kept(own, "what was said")
 
-    def turned(w: Writing) -> None:
-        w.connection.execute(update(memories).values(is_turn=True, session="s", seq=1))
+    def turned(w: Transaction) -> None:
+        w.connection.execute(update(memories_table).values(is_turn=True, session="s", seq=1))
 
     memory._storage.write_as("default", "system", turned)
     assert (

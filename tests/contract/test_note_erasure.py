@@ -7,7 +7,7 @@ import pytest
 
 from tacit.memory import Memory
 from tacit.records.notes import NoteLink
-from tacit.store import notes
+from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, only, told
 from tests.contract.noting import (
@@ -34,7 +34,7 @@ OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
 
 def orphaned(memory: Memory) -> list[str]:
     with memory._storage.database.read() as connection:
-        return notes.orphaned(connection, SPACE, FOLDER)
+        return notes.list_orphaned_files(connection, SPACE, FOLDER)
 
 
 def test_an_erased_memory_leaves_the_note_and_its_file_is_looked_at_again(memory: Memory) -> None:
@@ -47,8 +47,8 @@ def test_an_erased_memory_leaves_the_note_and_its_file_is_looked_at_again(memory
     state = known(memory, OWN.path)
     assert state is not None
     assert (state.stamp, set(state.lines)) == (-1, {other})
-    assert act(memory, lambda w: notes.tombstoned(w, id))
-    assert not act(memory, lambda w: notes.tombstoned(w, other))
+    assert act(memory, lambda w: notes.is_tombstoned(w, id))
+    assert not act(memory, lambda w: notes.is_tombstoned(w, other))
 
 
 def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_not(
@@ -58,7 +58,7 @@ def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_n
     id = kept(own, "I like tea")
     noted(memory, INDEX, id)
     mirrored(memory, INDEX.path, id)
-    act(memory, lambda w: notes.drop_item(w, INDEX.path, id))
+    act(memory, lambda w: notes.remove_item(w, INDEX.path, id))
     before = found(memory, INDEX.path)
     own.erase(id)
     state = known(memory, INDEX.path)
@@ -85,7 +85,7 @@ def test_with_an_item_goes_the_summary_that_was_made_of_it(memory: Memory) -> No
     own = private(memory, ALICE)
     id, summary, other = kept(own, "I like tea"), kept(own, "Tea!"), kept(own, "I like figs")
     noted(memory, OWN, id, other)
-    act(memory, lambda w: notes.head(w, OWN.path, summary_id=summary))
+    act(memory, lambda w: notes.update_note(w, OWN.path, summary_id=summary))
     assert own.erase(id).count == 2
     assert found(memory, OWN.path).summary_id is None
     assert [one.content for one in own.list()] == ["I like figs"]
@@ -120,12 +120,12 @@ def test_with_a_person_go_their_notes_and_what_is_known_of_their_files(memory: M
     for path in (INDEX.path, OWN.path, nobodys.path):
         assert maybe(memory, path) is None
         assert known(memory, path) is None
-        assert act(memory, lambda w, path=path: notes.tombstoned(w, path))  # type: ignore[misc]
+        assert act(memory, lambda w, path=path: notes.is_tombstoned(w, path))  # type: ignore[misc]
     left = found(memory, his.path)
     assert (left.contact_id, left.contact_nickname) == (None, None)
     assert left.stamp > stamp
     assert shown(memory, his.path) == ["x"]
-    assert not act(memory, lambda w: notes.tombstoned(w, his.path))
+    assert not act(memory, lambda w: notes.is_tombstoned(w, his.path))
 
 
 def test_who_wipes_what_is_theirs_wipes_their_notes(memory: Memory) -> None:
@@ -168,7 +168,7 @@ def test_an_older_copy_loses_the_notes_again(memory: Memory) -> None:
     assert maybe(memory, OWN.path) is not None
     memory.replay_erasures(noted_then)
     assert maybe(memory, OWN.path) is None
-    assert act(memory, lambda w: notes.tombstoned(w, OWN.path))
+    assert act(memory, lambda w: notes.is_tombstoned(w, OWN.path))
 
 
 def test_with_a_person_go_the_states_of_files_whose_notes_went_before(memory: Memory) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from tacit import Requester
 from tacit.memory import Memory
 from tacit.records.request import Request
-from tacit.store import notes
-from tacit.store.notes import NoteRow
+from tacit.storage import notes
+from tacit.storage.notes import NoteRow
 from tacit.views.view import View
 from tests.contract.noting import DAY, INDEX, OWN, ROOM, SPACE, act, noted
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
@@ -20,16 +20,18 @@ WEB = Requester("acct:alice")
 
 def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
     audiences = view._storage.audiences
-    rows = view._read(lambda c, request: notes.recent(c, audiences, request, since, limit))
+    rows = view._read(
+        lambda c, request: notes.list_recent_sessions(c, audiences, request, since, limit)
+    )
     return [row.path for row in rows]
 
 
 def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str]]:
     audiences = view._storage.audiences
 
-    def work(connection: Connection, request: Request) -> dict[str, notes.Rows]:
+    def work(connection: Connection, request: Request) -> dict[str, notes.ItemMemories]:
         asked = request.for_management() if managing else request
-        return notes.readable(connection, audiences, asked, paths)
+        return notes.list_visible_items(connection, audiences, asked, paths)
 
     return {path: [one.content for _, one in rows] for path, rows in view._read(work).items()}
 
@@ -86,15 +88,15 @@ def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
     team = group(memory, ALICE)
     id = kept(team, "We planned a party", withheld_from=[BOB.key], **OPEN)
     noted(memory, ROOM)
-    act(memory, lambda w: notes.head(w, ROOM.path, summary_id=id))
+    act(memory, lambda w: notes.update_note(w, ROOM.path, summary_id=id))
     for who, told in ((ALICE, ["We planned a party"]), (BOB, [])):
         view = private(memory, who)
         audiences = view._storage.audiences
 
         def work(connection: Connection, request: Request) -> list[str]:
-            row = notes.get(connection, SPACE, ROOM.path)
+            row = notes.get_note(connection, SPACE, ROOM.path)
             assert row is not None
-            found = notes.summaries(connection, audiences, request, [row])  # noqa: B023
+            found = notes.list_visible_summaries(connection, audiences, request, [row])  # noqa: B023
             return [one.content for one in found.values()]
 
         assert view._read(work) == told
@@ -142,7 +144,9 @@ def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -
     noted(memory, replace(INDEX, path="_longterms/other/_index.md", subject="acct:other"))
 
     def work(connection: Connection, request: Request) -> list[str]:
-        return [row.path for row in notes.long_term(connection, SPACE, request.own_identities)]
+        return [
+            row.path for row in notes.list_index_notes(connection, SPACE, request.own_identities)
+        ]
 
     for view in (own, web):
         assert view._read(work) == [theirs.path, INDEX.path]

@@ -11,8 +11,8 @@ import tacit
 from bench.plans import recorded
 from tacit.memory import Memory
 from tacit.records.notes import NoteKind, NoteLink, Section
-from tacit.store import notes
-from tacit.store.writes import Writing
+from tacit.storage import notes
+from tacit.storage.memories import Transaction
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.noting import (
@@ -41,7 +41,7 @@ OPEN = {"visibility": "room", "sensitivity": "public"}
 
 def items(memory: Memory, path: str) -> list[notes.ItemRow]:
     with memory._storage.database.read() as connection:
-        return notes.items(connection, SPACE, path)
+        return notes.list_items(connection, SPACE, path)
 
 
 def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> None:
@@ -56,8 +56,8 @@ def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> No
         links=(NoteLink(text="Docs [1]", target="https://example.org/ü"),),
         layout="# Ünder\n",
     )
-    first = act(memory, lambda w: notes.ensure(w, row))
-    again = act(memory, lambda w: notes.ensure(w, replace(row, tags=("other",))))
+    first = act(memory, lambda w: notes.ensure_note(w, row))
+    again = act(memory, lambda w: notes.ensure_note(w, replace(row, tags=("other",))))
     assert replace(first, stamp=0) == row
     assert replace(again, stamp=0) == row
     assert maybe(memory, "2026-03-01/other.md") is None
@@ -66,7 +66,10 @@ def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> No
 def test_a_head_changes_by_its_fields(memory: Memory) -> None:
     before = noted(memory, OWN)
     later = AT + timedelta(hours=1)
-    act(memory, lambda w: notes.head(w, OWN.path, tags=("x",), source="web", updated_at=later))
+    act(
+        memory,
+        lambda w: notes.update_note(w, OWN.path, tags=("x",), source="web", updated_at=later),
+    )
     after = found(memory, OWN.path)
     assert (after.tags, after.source, after.updated_at) == (("x",), "web", later)
     assert after.stamp > before.stamp
@@ -75,9 +78,9 @@ def test_a_head_changes_by_its_fields(memory: Memory) -> None:
 def test_who_a_note_is_about_does_not_change(memory: Memory) -> None:
     noted(memory, OWN)
     with pytest.raises(tacit.InvalidInput, match="subject"):
-        act(memory, lambda w: notes.head(w, OWN.path, subject="acct:42"))
+        act(memory, lambda w: notes.update_note(w, OWN.path, subject="acct:42"))
     with pytest.raises(tacit.NotFound):
-        act(memory, lambda w: notes.head(w, "2026-03-01/none.md", source="web"))
+        act(memory, lambda w: notes.update_note(w, "2026-03-01/none.md", source="web"))
 
 
 def test_items_keep_their_order_and_their_day(memory: Memory) -> None:
@@ -96,11 +99,11 @@ def test_another_memory_takes_a_place_and_one_leaves_it(memory: Memory) -> None:
     a, b, c = (kept(own, f"fact {letter}") for letter in "abc")
     noted(memory, INDEX, a, b)
     act(memory, lambda w: notes.put_item(w, INDEX.path, a, Section.GOALS, added_on=DAY))
-    act(memory, lambda w: notes.move_item(w, INDEX.path, a, c))
+    act(memory, lambda w: notes.replace_item(w, INDEX.path, a, c))
     assert items(memory, INDEX.path)[0] == notes.ItemRow(
         memory_id=c, section=Section.GOALS, position=0, added_on=DAY
     )
-    act(memory, lambda w: notes.drop_item(w, INDEX.path, b))
+    act(memory, lambda w: notes.remove_item(w, INDEX.path, b))
     assert shown(memory, INDEX.path) == ["fact c"]
     assert len(own.list()) == 3
 
@@ -113,17 +116,17 @@ def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(
     noted(memory, page, id, section=Section.PAGE)
     mirrored(memory, page.path, id)
     to = replace(page, path="_longterms/x/goal.md")
-    act(memory, lambda w: notes.rename(w, page.path, to))
+    act(memory, lambda w: notes.rename_note(w, page.path, to))
     assert maybe(memory, page.path) is None
     assert shown(memory, to.path) == ["a plan"]
     with memory._storage.database.read() as connection:
-        assert notes.orphaned(connection, SPACE, FOLDER) == [page.path]
-        assert [row.path for row in notes.pages(connection, SPACE, [INDEX.subject or ""])] == [
-            to.path
-        ]
-    act(memory, lambda w: notes.ensure(w, page))
+        assert notes.list_orphaned_files(connection, SPACE, FOLDER) == [page.path]
+        assert [
+            row.path for row in notes.list_page_notes(connection, SPACE, [INDEX.subject or ""])
+        ] == [to.path]
+    act(memory, lambda w: notes.ensure_note(w, page))
     with pytest.raises(tacit.Conflict):
-        act(memory, lambda w: notes.rename(w, to.path, page))
+        act(memory, lambda w: notes.rename_note(w, to.path, page))
 
 
 CHANGES: dict[str, Callable[[View, str], object]] = {
@@ -142,7 +145,7 @@ def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(
     id, other, summary = kept(own, "I like tea"), kept(own, "I like figs"), kept(own, "We talked")
     noted(memory, OWN, id, other)
     noted(memory, INDEX, id)
-    act(memory, lambda w: notes.head(w, INDEX.path, summary_id=summary))
+    act(memory, lambda w: notes.update_note(w, INDEX.path, summary_id=summary))
     apart = noted(memory, ROOM, other)
     before = revision(memory)
     CHANGES[change](own, id)
@@ -150,16 +153,16 @@ def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(
     assert {found(memory, path).stamp for path in (OWN.path, INDEX.path)} == {before + 1}
     assert found(memory, ROOM.path).stamp == apart.stamp
     with memory._storage.database.read() as connection:
-        later = notes.changed_since(connection, SPACE, before)
+        later = notes.list_changed_notes(connection, SPACE, before)
         assert {row.path for row in later} == {OWN.path, INDEX.path}
-        assert len(notes.changed_since(connection, SPACE, 0)) == 3
+        assert len(notes.list_changed_notes(connection, SPACE, 0)) == 3
 
 
 def test_a_changed_summary_moves_the_stamp(memory: Memory) -> None:
     own = private(memory, ALICE)
     summary = kept(own, "We talked")
     before = noted(memory, OWN)
-    act(memory, lambda w: notes.head(w, OWN.path, summary_id=summary))
+    act(memory, lambda w: notes.update_note(w, OWN.path, summary_id=summary))
     own.update(summary, "We talked about tea")
     assert found(memory, OWN.path).stamp == before.stamp + 2
 
@@ -243,16 +246,16 @@ def test_what_somebody_else_put_in_its_place_does_not_come_onto_the_page(memory:
 def test_a_write_that_needs_the_new_stamp_can_have_it(memory: Memory) -> None:
     noted(memory, OWN)
 
-    def work(w: Writing) -> tuple[int, int]:
-        notes.touch(w, OWN.path)
-        rev = notes.settle(w)
-        row = notes.get(w.connection, SPACE, OWN.path)
+    def work(w: Transaction) -> tuple[int, int]:
+        notes.touch_notes(w, OWN.path)
+        rev = notes.stamp_notes(w)
+        row = notes.get_note(w.connection, SPACE, OWN.path)
         assert row is not None
         return rev, row.stamp
 
     rev, stamp = act(memory, work)
     assert rev == stamp == revision(memory)
-    assert act(memory, notes.settle) == rev
+    assert act(memory, notes.stamp_notes) == rev
 
 
 def test_the_state_of_a_file_is_kept_by_folder(memory: Memory) -> None:
@@ -272,20 +275,20 @@ def test_the_state_of_a_file_is_kept_by_folder(memory: Memory) -> None:
             "unknown1": notes.LineState(version=1, digest="x"),
         },
     )
-    act(memory, lambda w: notes.set_state(w, changed))
+    act(memory, lambda w: notes.save_file_state(w, changed))
     # A line of what is gone is not kept, and the file has to be looked at.
     kept_state = replace(changed, stamp=-1, lines={b: changed.lines[b]})
     elsewhere = replace(first, folder="f2")
-    act(memory, lambda w: notes.set_state(w, elsewhere))
+    act(memory, lambda w: notes.save_file_state(w, elsewhere))
     with memory._storage.database.read() as connection:
-        assert notes.states(connection, SPACE, FOLDER) == {OWN.path: kept_state}
-        assert notes.states(connection, SPACE, "f2") == {OWN.path: elsewhere}
-        assert notes.spaces_with_notes(connection) == [SPACE]
-    act(memory, lambda w: notes.drop_state(w, FOLDER, OWN.path))
+        assert notes.list_file_states(connection, SPACE, FOLDER) == {OWN.path: kept_state}
+        assert notes.list_file_states(connection, SPACE, "f2") == {OWN.path: elsewhere}
+        assert notes.list_spaces_with_notes(connection) == [SPACE]
+    act(memory, lambda w: notes.delete_file_state(w, FOLDER, OWN.path))
     assert known(memory, OWN.path) is None
 
 
-def _add(id: str, w: Writing) -> None:
+def _add(id: str, w: Transaction) -> None:
     notes.put_item(w, OWN.path, id, Section.TASKS)
 
 

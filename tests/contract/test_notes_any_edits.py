@@ -12,7 +12,7 @@ from tacit.errors import Conflict, NotFound
 from tacit.notes.text.document import Entry, parse
 from tacit.records import notes
 from tacit.records.notes import NoteKind
-from tacit.store.notes import rows_of
+from tacit.storage.notes import list_file_items
 from tests.contract.notebooks import Notebook, with_notes
 from tests.contract.rooms import ALICE, SetClock, private
 
@@ -115,6 +115,6 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
 
 
 def _shown(connection: Connection, memory: tacit.Memory, path: str) -> list[tuple[object, ...]]:
-    rows = rows_of(connection, memory._storage.audiences, "default", path)
+    rows = list_file_items(connection, memory._storage.audiences, "default", path)
     items = [notes.item_from_memory(found, row.section) for row, found in rows]
     return [(item.id, item.content, item.done) for item in items]

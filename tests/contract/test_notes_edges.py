@@ -9,7 +9,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.notes.text.wording import without_ids
 from tacit.records.notes import Section, SessionDraft
-from tacit.store import notes
+from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, files_in, hand_written, with_notes
 from tests.contract.rooms import ALICE, SetClock, kept, private
@@ -46,7 +46,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
     """Everything is in the store, and the file and what is known of it are as they were."""
     store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
     with store.database.read() as connection:
-        state = notes.state(connection, "default", folder, book.name)
+        state = notes.get_file_state(connection, "default", folder, book.name)
     assert state is not None
     ferry = book.id("ferry")
     book.replace("## Follow Ups", "- [x] Water the plants\n\n## Follow Ups")
@@ -58,7 +58,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
     settled = book.path.read_bytes()
     before = {(one.id, one.version) for one in book.view.list().items}
     book.path.write_bytes(edited)
-    store.write_as("default", "system", lambda w: notes.set_state(w, state))
+    store.write_as("default", "system", lambda w: notes.save_file_state(w, state))
     report = book.memory.sync_notes()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert {(one.id, one.version) for one in book.view.list().items} == before
@@ -71,13 +71,13 @@ def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(
 ) -> None:
     store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
     with store.database.read() as connection:
-        state = notes.state(connection, "default", folder, book.name)
+        state = notes.get_file_state(connection, "default", folder, book.name)
     assert state is not None
     book.view.update(book.id("Hotel"), "Hotel: booked for July")
     book.view.forget(book.id("ferry"))
     book.memory.sync_notes()
     settled = book.path.read_bytes()
-    store.write_as("default", "system", lambda w: notes.set_state(w, state))
+    store.write_as("default", "system", lambda w: notes.save_file_state(w, state))
     report = book.memory.sync_notes()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert report.problems == ()
@@ -204,7 +204,7 @@ def test_a_secret_in_the_head_or_in_a_link_stays_in_the_file_alone(book: Noteboo
     book.replace("## Related Links\n", f"## Related Links\n- [door](https://x.example/?k={key})\n")
     book.memory.sync_notes()
     with book.memory._storage.database.read() as connection:
-        row = notes.get(connection, "default", book.name)
+        row = notes.get_note(connection, "default", book.name)
     assert row is not None
     assert key not in repr(row)
     book.view.update(book.id("ferry"), "The ferry leaves at ten")

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from tacit import InvalidInput, NoteLink, SessionDraft, TaskDraft
 from tacit.memory import Memory
 from tacit.notes.mirror import heads, syncing
-from tacit.store import notes
+from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import files_in, with_notes
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private
@@ -219,7 +219,7 @@ def test_an_item_added_while_a_file_is_first_written_reaches_it(
 ) -> None:
     view = private(memory, ALICE)
     path = view.end_session(draft=SessionDraft(facts=("First",))).path
-    rows_of, done = notes.rows_of, list[threading.Thread]()
+    rows_of, done = notes.list_file_items, list[threading.Thread]()
 
     def slow(*what: Any) -> Any:
         found = rows_of(*what)
@@ -228,7 +228,7 @@ def test_an_item_added_while_a_file_is_first_written_reaches_it(
             done[0].join(1)  # on SQLite it waits for this write
         return found
 
-    monkeypatch.setattr(notes, "rows_of", slow)
+    monkeypatch.setattr(notes, "list_file_items", slow)
     memory.sync_notes()
     done[0].join()
     memory.sync_notes()

@@ -16,7 +16,7 @@ from tacit import Message, SessionDraft
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
-from tacit.store.tables import done_memories, done_once, metadata
+from tacit.storage.schema import done_memories, done_once, metadata
 from tacit.views.fingerprint import fingerprint
 from tacit.views.once import WORDS
 from tacit.views.view import View
@@ -153,7 +153,7 @@ def test_what_is_noted_stands_or_falls_with_the_write(
     def broken(*_: object) -> None:
         raise RuntimeError("the power is out")
 
-    monkeypatch.setattr("tacit.store.once.add", broken)
+    monkeypatch.setattr("tacit.storage.idempotency.insert_result", broken)
     with pytest.raises(RuntimeError):
         view.once(KEY).remember("I like tea")
     assert counts(memory) == before

@@ -178,6 +178,6 @@ def test_what_cannot_be_noted_is_not_shown(
     def broken(*_: object) -> None:
         raise tacit.StoreUnavailable("no room for a note")
 
-    monkeypatch.setattr("tacit.store.looks.note", broken)
+    monkeypatch.setattr("tacit.storage.access_log.insert_access_log_entry", broken)
     with pytest.raises(tacit.StoreUnavailable):
         getattr(memory.operator("root"), word)(*(["telegram:1001"] if word == "about" else []))

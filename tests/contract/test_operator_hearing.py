@@ -9,7 +9,7 @@ from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.settings.records import MemorySettings, SessionsSettings
-from tacit.store import looks
+from tacit.storage import access_log
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, group, kept, private
@@ -183,7 +183,7 @@ def test_what_cannot_be_noted_is_not_shown(memory: Memory, monkeypatch: pytest.M
     def refuse(*_: object) -> None:
         raise tacit.StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(looks, "note", refuse)
+    monkeypatch.setattr(access_log, "insert_access_log_entry", refuse)
     for look in (
         root.rooms,
         lambda: root.hearers(id),

@@ -12,7 +12,7 @@ from sqlalchemy import make_url, text
 
 from tacit import limits
 from tacit.memory import Memory
-from tacit.store import pokes
+from tacit.storage import postgres
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, private
@@ -85,7 +85,9 @@ def test_something_that_is_due_later_holds_up_nothing_that_is_due_now(
     accepting, working = opened(url, settings=IDLE), _at_work(opened(url))
     until(lambda: _listeners(working) > 0)
     later = datetime.now(UTC) + timedelta(hours=1)
-    accepting._storage.database.write(lambda c: pokes.add(c, "default", "thread", later))
+    accepting._storage.database.write(
+        lambda c: postgres.notify_workers(c, "default", "thread", later)
+    )
     tell(private(accepting, ALICE, thread="thread"), fact(1))
     until(lambda: accepting.waiting().turns == 0)
     until(lambda: bool(_ask(accepting, _POKES) == 1))
@@ -110,7 +112,7 @@ def test_a_poke_belongs_to_the_transaction_that_accepts(url: str, opened: Open) 
 
 
 def _add_and_fail(connection: Any) -> None:
-    pokes.add(connection, "default", "thread", None)
+    postgres.notify_workers(connection, "default", "thread", None)
     raise ZeroDivisionError
 
 

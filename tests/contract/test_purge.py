@@ -14,7 +14,7 @@ from tacit.lifecycle.progress import Progress
 from tacit.lifecycle.purge import purging
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, LifecycleSettings, Settings
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 from tests.contract.rows import rows

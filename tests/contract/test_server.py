@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import make_url
 
 import tacit
-from tacit.store import postgres
+from tacit.storage import postgres
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, private, said
 

@@ -17,8 +17,8 @@ from tacit.policy.rules import decide
 from tacit.records.memory import Memory as Record
 from tacit.records.notes import Section
 from tacit.records.request import Request
-from tacit.store.rows import COLUMNS, to_memory
-from tacit.store.tables import memories, note_items, notes
+from tacit.storage.memory_reads import MEMORY_COLUMNS, to_memory
+from tacit.storage.schema import memories_table, note_items, notes_table
 from tacit.views.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, private
 from tests.contract.sessions import ARCHIVE, CANARY, plain, told
@@ -114,18 +114,18 @@ def every(memory: Memory) -> list[Record]:
     store = memory._storage
     with store.database.read() as connection:
         rows = connection.execute(
-            select(*COLUMNS)
-            .where(memories.c.space_id == memory._space)
-            .order_by(memories.c.created_at, memories.c.id)
+            select(*MEMORY_COLUMNS)
+            .where(memories_table.c.space_id == memory._space)
+            .order_by(memories_table.c.created_at, memories_table.c.id)
         ).all()
-        at = COLUMNS.index(memories.c.heard)
+        at = MEMORY_COLUMNS.index(memories_table.c.heard)
         heard = store.audiences.get_people(connection, memory._space, [row[at] for row in rows])
         return [to_memory(row, heard[row[at]]) for row in rows]
 
 
 def standing(memory: Memory) -> Iterator[tuple[Any, Section, str]]:
     """Which memory stands in which session's note."""
-    n, i = notes.c, note_items.c
+    n, i = notes_table.c, note_items.c
     both = select(n.path, i.section, i.memory_id).where(
         n.space_id == memory._space, i.space_id == n.space_id, i.path == n.path
     )
@@ -163,7 +163,7 @@ def check(memory: Memory, view: View) -> None:
 
 
 def own_note(memory: Memory, request: Request, path: str) -> bool:
-    n = notes.c
+    n = notes_table.c
     row = select(n.subject, n.chat_kind).where(n.space_id == memory._space, n.path == path)
     with memory._storage.database.read() as connection:
         subject, kind = connection.execute(row).one()
@@ -172,7 +172,7 @@ def own_note(memory: Memory, request: Request, path: str) -> bool:
 
 def own_words(memory: Memory, request: Request) -> set[str]:
     """Of links and tags of one's own private sessions, which no rule is about."""
-    n = notes.c
+    n = notes_table.c
     rows = select(n.path, n.links, n.tags).where(n.space_id == memory._space)
     with memory._storage.database.read() as connection:
         found = connection.execute(rows).all()

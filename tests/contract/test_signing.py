@@ -15,8 +15,8 @@ from bench.plans import plans_of, recorded
 from tacit import Chat, Requester, WebSession, limits
 from tacit.memory import Memory
 from tacit.settings import ConsoleSettings, Settings
-from tacit.store import signing as stored
-from tacit.store.tables import sign_ins, sittings
+from tacit.storage import auth as stored
+from tacit.storage.schema import sign_ins, sittings
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said
@@ -168,13 +168,13 @@ def test_how_long_links_and_sittings_last_is_a_setting(
 def test_being_there_is_noted_at_most_once_a_minute(
     memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cookie, noted, ordinary = came(memory), list[object](), stored.see
+    cookie, noted, ordinary = came(memory), list[object](), stored.touch_web_session
 
     def see(*given: Any) -> bool:
         noted.append(given)
         return ordinary(*given)
 
-    monkeypatch.setattr(stored, "see", see)
+    monkeypatch.setattr(stored, "touch_web_session", see)
     for _ in range(12):
         clock.forward(seconds=10)
         assert memory.signed_in(cookie) is not None
@@ -209,14 +209,14 @@ def test_who_signs_out_is_out_there_and_nowhere_else(memory: Memory) -> None:
 def test_who_signs_out_while_they_are_looked_up_stays_out(
     memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cookie, ordinary = came(memory), stored.see
+    cookie, ordinary = came(memory), stored.touch_web_session
     clock.forward(seconds=61)
 
     def see(connection: Any, one: WebSession, at: Any) -> bool:
-        stored.end(connection, one)
+        stored.end_web_session(connection, one)
         return ordinary(connection, one, at)
 
-    monkeypatch.setattr(stored, "see", see)
+    monkeypatch.setattr(stored, "touch_web_session", see)
     assert memory.signed_in(cookie) is None
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 import tacit
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
-from tacit.store import graph_steps, rendered, spaces
+from tacit.storage import checkpoints, spaces, statements
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, private
 
@@ -36,14 +36,14 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
     here, there = (private(opened(url), ALICE) for _ in range(2))
     here.steps().save(step("1", c="1"), [value("c", "1", b"whole")])
     assert there.remember("I was here")
-    plain, calls = rendered.plain, itertools.count(1)
+    plain, calls = statements.render_plain, itertools.count(1)
 
     def interrupted(*given: Any) -> Any:
         if next(calls) == 3:  # after the guard and the step, before its value
             raise KeyboardInterrupt
         return plain(*given)
 
-    monkeypatch.setattr(rendered, "plain", interrupted)
+    monkeypatch.setattr(statements, "render_plain", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here.steps().save(step("2", c="2"), [value("c", "2", b"half")])
     found = here.steps().find("t")
@@ -70,13 +70,13 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
     later = step("2", c=values[0].version if values else "1")
     view.steps().save(later, values)
     with database.read() as connection:
-        rev = spaces.identity_rev(connection, "default")
+        rev = spaces.identity_revision(connection, "default")
     moved = {"space": "default", "rev": rev + 1}
-    guard, added = graph_steps._UNCHANGED, answers.copy()
+    guard, added = checkpoints._IDENTITIES_UNCHANGED, answers.copy()
     row = {"space_id": "default", "person": "ext:x", "place": "", "thread": "t", "ns": ""}
     assert added == [True]
-    assert not write_if((guard, moved), [(graph_steps._KEEP_WRITE, _written(row, n)) for n in "12"])
-    assert not write_if((guard, moved), [(graph_steps._KEEP_WRITE, _written(row, "1"))])
+    assert not write_if((guard, moved), [(checkpoints._KEEP_WRITE, _written(row, n)) for n in "12"])
+    assert not write_if((guard, moved), [(checkpoints._KEEP_WRITE, _written(row, "1"))])
     with database.read() as connection:
         assert not connection.execute(text("SELECT * FROM graph_writes")).all()
 

@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tacit.store import writes
+from tacit.storage import memories
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP, stored, turns
 from tests.contract.embedders import minilm
@@ -53,8 +53,8 @@ def test_a_turn_is_found_as_it_was_said(keeping: Memory, clock: SetClock) -> Non
 def test_turns_of_one_write_never_share_an_id(
     keeping: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writes, "memory_id", lambda _: "AAAAAAAA")
-    monkeypatch.setattr(writes, "new_id", lambda: "BBBBBBBB")
+    monkeypatch.setattr(memories, "new_memory_id", lambda _: "AAAAAAAA")
+    monkeypatch.setattr(memories, "new_id", lambda: "BBBBBBBB")
     done = private(keeping, ALICE).record([Message("user", "one"), Message("user", "two")])
     assert done.ids == ("AAAAAAAA", "BBBBBBBB")
 

@@ -21,11 +21,10 @@ from tacit.policy.predicate import build_predicate
 from tacit.policy.rules import decide
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
-from tacit.store import listing, reads, spaces, words, writes
-from tacit.store.core import Store
-from tacit.store.glance import MISS, glance
-from tacit.store.listing import Filter
-from tacit.store.tables import ROWS, memories
+from tacit.storage import memories, memory_reads, search, spaces
+from tacit.storage.schema import POLICY_TABLES, memories_table
+from tacit.storage.search import ListFilter
+from tacit.storage.store import FAST_PATH_MISS, Store, get_memory_fast
 from tests.disclosure.cells import (
     ELSEWHERE,
     HERE,
@@ -160,14 +159,14 @@ def fill(store: Store, kept: Sequence[Kept]) -> None:
             store.write_as(space, "system", partial(_add, chunk=chunk))
 
 
-def _add(w: writes.Writing, chunk: Sequence[Kept]) -> None:
+def _add(w: memories.Transaction, chunk: Sequence[Kept]) -> None:
     for one in chunk:
-        writes.add(w, one.written)
-    m = memories.c
+        memories.insert_memory(w, one.written)
+    m = memories_table.c
     for name in _WORDS:
         ids = [one.written.id for one in chunk if name in one.spoiled]
         if ids:
-            spoil = update(memories).where(m.space_id == w.space, m.id.in_(ids))
+            spoil = update(memories_table).where(m.space_id == w.space, m.id.in_(ids))
             w.connection.execute(spoil.values({name: UNREADABLE}))
 
 
@@ -176,7 +175,7 @@ def ask(store: Store, kept: Sequence[Kept], asked: Sequence[Request], seed: int)
     tally = Asked()
     roll = random.Random(seed)
     if store.database.dialect.defers_fts_index:
-        words.catch_up(store.database)
+        search.update_fts_index(store.database)
     for question in asked:
         rules = {
             one.written.id: decision.rule
@@ -214,24 +213,26 @@ def _problems(
     audiences, dialect = store.audiences, store.database.dialect
     right = sorted(rules.items())
     try:
-        for wanted in (Filter(), Filter(words=EVERY_CONTENT_HAS)):
-            page = listing.page(connection, audiences, dialect, question, wanted, EVERYTHING_COUNT)
+        for wanted in (ListFilter(), ListFilter(words=EVERY_CONTENT_HAS)):
+            page = search.list_memories(
+                connection, audiences, dialect, question, wanted, EVERYTHING_COUNT
+            )
             listed = sorted((found.id, decision.rule) for found, decision in page)
             if listed != right:
                 yield f"{wanted} lists otherwise: {sorted(set(listed) ^ set(right))[:5]}"
-        terms = build_predicate(question, ROWS)
-        which = select(memories.c.id).where(terms.condition)
+        terms = build_predicate(question, POLICY_TABLES)
+        which = select(memories_table.c.id).where(terms.condition)
         chosen = set(connection.execute(which, dict(terms.params)).scalars())
         if chosen != set(rules):
             yield f"the condition differs in {sorted(chosen ^ set(rules))[:5]}"
-        rev = spaces.identity_rev(connection, question.space)
+        rev = spaces.identity_revision(connection, question.space)
         for id in ids:
             tally.by_id += 1
-            found = reads.by_id(connection, audiences, question, id)
+            found = memory_reads.get_memory(connection, audiences, question, id)
             if (found[1].rule if found else None) != rules.get(id):
                 yield f"{id} by its id is {found and found[1]}, not {rules.get(id)}"
-            glanced = glance(store.database, audiences, (rev, question), "id", {"id": id})
-            if glanced is MISS:
+            glanced = get_memory_fast(store.database, audiences, (rev, question), "id", {"id": id})
+            if glanced is FAST_PATH_MISS:
                 continue
             tally.glances += 1
             if (glanced[1].rule if glanced else None) != rules.get(id):

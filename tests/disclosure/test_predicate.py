@@ -5,9 +5,8 @@ A sample of what `make disclosure-matrix` walks in full.
 
 from contextlib import closing
 
-from tacit.store.core import Store
-from tacit.store.engine import Options, open_database
-from tacit.store.migrate import migrate
+from tacit.storage.engine import DatabaseOptions, migrate_schema, open_database
+from tacit.storage.store import Store
 from tests.disclosure.cells import NOW
 from tests.disclosure.matrix import GAPS, RULED, STATES, Tally, sample, walk
 from tests.disclosure.stored import Dice, ask, fill
@@ -27,8 +26,8 @@ def test_a_sample_of_every_world_is_decided_as_the_rules_say() -> None:
 
 
 def test_queries_return_what_decide_allows(database_url: str) -> None:
-    database = open_database(database_url, Options())
-    migrate(database)
+    database = open_database(database_url, DatabaseOptions())
+    migrate_schema(database)
     with closing(Store(database, lambda: NOW)) as store:
         dice = Dice(20)
         kept = [dice.kept(number) for number in range(STORED_COUNT)]

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 from tacit.notes.text import document
 from tacit.records.notes import NoteKind
 from tacit.settings import key_names, load, variable
-from tacit.store.tables import metadata
+from tacit.storage.schema import metadata
 from tests.docs.blocks import Block
 from tests.docs.checked import check
 from tests.docs.world import World

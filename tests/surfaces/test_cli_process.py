@@ -53,7 +53,7 @@ def test_help_loads_no_database_library(home: Path) -> None:
     )
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "tacit.surfaces.cli.parser" in loaded
-    assert not {"sqlalchemy", "alembic", "yaml", "pydantic", "tacit.store.core"} & loaded
+    assert not {"sqlalchemy", "alembic", "yaml", "pydantic", "tacit.storage.store"} & loaded
 
 
 def test_bytes_that_are_no_text_are_refused(file: Path) -> None:

@@ -10,7 +10,7 @@ from tacit.lifecycle.doctor.check import Patient
 from tacit.lifecycle.doctor.examine import examine
 from tacit.records import validation
 from tacit.records.results import Diagnosis, Finding
-from tacit.store import spaces
+from tacit.storage import spaces
 
 
 class MemoryHealth(Opened):
@@ -18,7 +18,7 @@ class MemoryHealth(Opened):
         """Whether the database can be read from, now: for whoever decides where to ask."""
         try:
             with self._storage.database.read() as connection:
-                spaces.identity_rev(connection, self._space)
+                spaces.identity_revision(connection, self._space)
         except StoreError:
             return False
         return True

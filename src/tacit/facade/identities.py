@@ -8,8 +8,8 @@ from tacit.facade.opened import Opened
 from tacit.identity import external_keys
 from tacit.records import validation
 from tacit.records.accounts import Link, LinkKind
-from tacit.store import identities, links, places
-from tacit.store.writes import Writing
+from tacit.storage import chats, people, spaces
+from tacit.storage.memories import Transaction
 
 
 class MemoryIdentities(Opened):
@@ -23,13 +23,15 @@ class MemoryIdentities(Opened):
 
     def verify_link(self, external_key: str) -> Link:
         source = _external(external_key)
-        return self._write_identities(lambda w: links.verify(w.connection, w.space, source, w.at))
+        return self._write_identities(
+            lambda w: people.verify_link(w.connection, w.space, source, w.at)
+        )
 
     def unlink(self, external_key: str) -> Link:
         """From the next read on, the key and the account are two people again."""
         source = _external(external_key)
         return self._write_identities(
-            lambda w: links.end(w.connection, w.space, source, LinkKind.LINK, w.at)
+            lambda w: people.end_link(w.connection, w.space, source, LinkKind.LINK, w.at)
         )
 
     def links(self, identity: str) -> list[Link]:
@@ -38,7 +40,7 @@ class MemoryIdentities(Opened):
         if who is None:
             raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
         with self._storage.database.read() as connection:
-            return identities.of(connection, self._space, who)
+            return spaces.list_link_history(connection, self._space, who)
 
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
         """Two people turned out to be one. The first must be known by name only."""
@@ -56,7 +58,7 @@ class MemoryIdentities(Opened):
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
         return self._write_identities(
-            lambda w: links.end(w.connection, w.space, source, LinkKind.MERGE, w.at)
+            lambda w: people.end_link(w.connection, w.space, source, LinkKind.MERGE, w.at)
         )
 
     # Chats
@@ -65,7 +67,7 @@ class MemoryIdentities(Opened):
         """Somebody came into a group, or spoke there."""
         room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
         self._write_identities(
-            lambda w: places.join(w.connection, w.dialect, w.space, room, who, w.at)
+            lambda w: chats.join_chat(w.connection, w.dialect, w.space, room, who, w.at)
         )
 
     def left(self, chat: str, person: str | None = None) -> None:
@@ -74,21 +76,23 @@ class MemoryIdentities(Opened):
         room = external_keys.parse_chat_id(chat)
         who = None if person is None else external_keys.parse_subject(person, "person")
         self._write_identities(
-            lambda w: places.leave(w.connection, w.dialect, w.space, room, who, w.at)
+            lambda w: chats.leave_chat(w.connection, w.dialect, w.space, room, who, w.at)
         )
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """What is said in a confidential group does not leave it, whatever it is."""
         room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
         self._write_identities(
-            lambda w: places.set_confidential(w.connection, w.dialect, w.space, room, flag, w.at)
+            lambda w: chats.set_chat_confidential(
+                w.connection, w.dialect, w.space, room, flag, w.at
+            )
         )
 
     def migrated(self, old: str, new: str) -> None:
         """A channel gave a group a new id."""
         was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
         self._write_identities(
-            lambda w: places.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
+            lambda w: chats.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
         )
 
     def _begin_link(
@@ -96,8 +100,8 @@ class MemoryIdentities(Opened):
     ) -> Link:
         by = validation.parse_identifier("actor", actor, limits.LABEL_MAX_CHARS)
 
-        def work(w: Writing) -> Link:
-            return links.begin(
+        def work(w: Transaction) -> Link:
+            return people.begin_link(
                 w.connection, w.space, source, target, kind, verified=verified, actor=by, at=w.at
             )
 

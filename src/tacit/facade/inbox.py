@@ -14,7 +14,7 @@ from tacit.facade.opened import Opened
 from tacit.identity import external_keys
 from tacit.records import validation
 from tacit.records.conversation import PendingUpdate, Update
-from tacit.store import inbox
+from tacit.storage import queue
 
 _FIELD = "updates"
 
@@ -27,7 +27,9 @@ class MemoryInbox(Opened):
         where, brought = _channel(channel), _parse(updates)
         if not brought:
             return 0
-        return self._storage.write_as(self._space, "system", lambda w: inbox.add(w, where, brought))
+        return self._storage.write_as(
+            self._space, "system", lambda w: queue.insert_updates(w, where, brought)
+        )
 
     def waiting_updates(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
@@ -37,19 +39,21 @@ class MemoryInbox(Opened):
         behind = validation.parse_int("after", after, 0, limits.SEQ_MAX)
         most = validation.parse_int("limit", limit, 1, limits.UPDATES_MAX_COUNT)
         with self._storage.database.read() as connection:
-            return inbox.waiting(connection, self._space, where, behind, most)
+            return queue.list_waiting_updates(connection, self._space, where, behind, most)
 
     def update_done(self, channel: str, id: str) -> None:
         """Nothing of it is kept but its id, so that a repeat is known as one."""
         where, which = _channel(channel), _id(id)
-        self._storage.write_as(self._space, "system", lambda w: inbox.done(w, where, which))
+        self._storage.write_as(
+            self._space, "system", lambda w: queue.finish_update(w, where, which)
+        )
 
     def update_failed(self, channel: str, id: str) -> bool:
         """Whether it is to be tried again. After some failures it is set aside, and waits no
         longer; a week later it goes."""
         where, which = _channel(channel), _id(id)
         return self._storage.write_as(
-            self._space, "system", lambda w: inbox.failed(w, where, which)
+            self._space, "system", lambda w: queue.fail_update(w, where, which)
         )
 
 

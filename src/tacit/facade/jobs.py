@@ -9,9 +9,8 @@ from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
 from tacit.records import validation
 from tacit.records.results import JobRun, JobStatus
-from tacit.store import runs, schedule
-from tacit.store.runs import Run
-from tacit.store.schedule import Standing
+from tacit.storage import queue
+from tacit.storage.queue import TaskRun, TaskStatus
 
 TASKS = tuple(limits.JOBS_EVERY_HOURS)
 
@@ -21,8 +20,8 @@ class MemoryJobs(Opened):
         """The tasks of this space: when each is due, how far it is, and how it went last."""
         now = self._storage.clock()
         with self._storage.database.read() as connection:
-            standing = schedule.standing(connection, self._space, TASKS, now)
-            last = runs.last(connection, self._space)
+            standing = queue.read_task_statuses(connection, self._space, TASKS, now)
+            last = queue.last_task_runs(connection, self._space)
         return [self._job_status(task, standing.get(task), last.get(task)) for task in TASKS]
 
     def run_job(self, task: str) -> JobStatus:
@@ -47,7 +46,9 @@ class MemoryJobs(Opened):
         background, until this is closed."""
         self._runtime.start_background_work()
 
-    def _job_status(self, task: str, standing: Standing | None, last: Run | None) -> JobStatus:
+    def _job_status(
+        self, task: str, standing: TaskStatus | None, last: TaskRun | None
+    ) -> JobStatus:
         on = task in self._runtime.tasks and task in self._runtime.upkeep.intervals
         if standing is None:
             return JobStatus(task=task, state="idle" if on else "off", last=_run(last))
@@ -61,7 +62,7 @@ class MemoryJobs(Opened):
         )
 
     def _job_state(
-        self, standing: Standing, *, on: bool
+        self, standing: TaskStatus, *, on: bool
     ) -> Literal["idle", "running", "waiting", "failed", "off"]:
         if standing.is_leased:
             return "running"
@@ -73,5 +74,5 @@ class MemoryJobs(Opened):
         return "waiting" if due else "idle"
 
 
-def _run(last: Run | None) -> JobRun | None:
+def _run(last: TaskRun | None) -> JobRun | None:
     return None if last is None else JobRun(**last._asdict())

@@ -16,8 +16,8 @@ from tacit.records import validation
 from tacit.records.accounts import Key, NewKey, Scope
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
-from tacit.store import keys
-from tacit.store.writes import Writing
+from tacit.storage import auth
+from tacit.storage.memories import Transaction
 
 PREFIX = "tct"
 
@@ -49,8 +49,8 @@ class MemoryKeys(Opened):
         days = _whole("expires_days", expires_days, limits.API_KEY_MAX_DAYS)
         token = tokens.new(PREFIX)
 
-        def work(w: Writing) -> Key:
-            if keys.count(w) >= limits.API_KEYS_MAX_COUNT:
+        def work(w: Transaction) -> Key:
+            if auth.count_api_keys(w) >= limits.API_KEYS_MAX_COUNT:
                 most = limits.API_KEYS_MAX_COUNT
                 raise InvalidInput("name", f"there are {most:,} keys already; revoke some")
             key = Key(
@@ -60,7 +60,7 @@ class MemoryKeys(Opened):
                 expires_at=None if days is None else w.at + timedelta(days=days),
                 **wanted,
             )
-            keys.add(w, key, token.digest)
+            auth.insert_api_key(w, key, token.digest)
             return key
 
         made = self._storage.write_as(self._space, "system", work)
@@ -69,12 +69,14 @@ class MemoryKeys(Opened):
     def keys(self) -> list[Key]:
         """The keys to this space, oldest first, with those that open nothing any more."""
         with self._storage.database.read() as connection:
-            return keys.of_space(connection, self._space)
+            return auth.list_api_keys(connection, self._space)
 
     def revoke_key(self, id: str) -> None:
         """From now on it opens nothing: here at once, in other processes within seconds."""
         named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
-        found = self._storage.write_as(self._space, "system", lambda w: keys.revoke(w, named))
+        found = self._storage.write_as(
+            self._space, "system", lambda w: auth.revoke_api_key(w, named)
+        )
         self._storage.api_keys.clear()
         if not found:
             raise NotFound("key")
@@ -91,7 +93,7 @@ class MemoryKeys(Opened):
     def has_keys(self) -> bool:
         """Whether some key opens something, in any space."""
         with self._storage.database.read() as connection:
-            return keys.any_holds(connection, self._storage.clock())
+            return auth.has_valid_api_key(connection, self._storage.clock())
 
     def chat(self, requester: Requester, id: str) -> Chat:
         """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or

@@ -8,7 +8,7 @@ from tacit.facade.opened import Opened
 from tacit.jobs.worker import Runner
 from tacit.records import validation
 from tacit.records.results import LearningQueueStatus
-from tacit.store import jobs
+from tacit.storage.queue import count_queue, unpark_jobs
 
 
 class MemoryLearning(Opened):
@@ -37,7 +37,7 @@ class MemoryLearning(Opened):
     def waiting(self) -> LearningQueueStatus:
         """What was accepted in this space and is not learned yet."""
         with self._storage.database.read() as connection:
-            queue = jobs.queue(connection, self._space)
+            queue = count_queue(connection, self._space)
         return LearningQueueStatus(
             turns=queue.waiting,
             parked=queue.parked,
@@ -48,6 +48,6 @@ class MemoryLearning(Opened):
     def retry_learning(self) -> int:
         """Try again what was given up; says how many turns that are."""
         now = self._storage.clock()
-        count = self._storage.database.write(lambda c: jobs.unpark(c, self._space, now))
+        count = self._storage.database.write(lambda c: unpark_jobs(c, self._space, now))
         self._runtime.wake_learners()
         return count

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tacit.records import validation
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
@@ -25,6 +25,6 @@ class Opened:
         self._space = validation.parse_space(space)
         self._enabled = enabled
 
-    def _write_identities(self, work: Callable[[Writing], T]) -> T:
+    def _write_identities(self, work: Callable[[Transaction], T]) -> T:
         """A change of people, links or chats."""
         return self._storage.change_identities(self._space, "system", work)

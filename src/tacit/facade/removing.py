@@ -12,8 +12,8 @@ from tacit.lifecycle import certificate, erase_person, journal, replay
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle.tombstones import Noted
 from tacit.records.results import Certificate, Erased
-from tacit.store import identities
-from tacit.store.writes import Writing
+from tacit.storage import spaces
+from tacit.storage.memories import Transaction
 
 
 class MemoryRemoving(Opened):
@@ -70,11 +70,13 @@ class MemoryRemoving(Opened):
         assert done.certificate is not None
         return done.certificate
 
-    def _erase_people(self, who: str, how: Callable[[Writing, frozenset[str]], Noted]) -> Erased:
+    def _erase_people(
+        self, who: str, how: Callable[[Transaction, frozenset[str]], Noted]
+    ) -> Erased:
         named: list[frozenset[str]] = []
 
-        def work(w: Writing) -> Noted:
-            now = identities.around(w.connection, w.space, [who]).current_identities(who)
+        def work(w: Transaction) -> Noted:
+            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
             named[:] = [now]
             return how(w, now)
 

@@ -13,9 +13,9 @@ from tacit.facade.opened import Opened
 from tacit.identity import external_keys
 from tacit.records import validation
 from tacit.records.accounts import NewSignIn, SignedIn, WebSession
-from tacit.store import identities, signing
-from tacit.store.signing import Who
-from tacit.store.writes import Writing
+from tacit.storage import auth, spaces
+from tacit.storage.auth import SignInOwner
+from tacit.storage.memories import Transaction
 
 LINK, COOKIE = "tcl", "tcs"  # how what is in a link begins, and what is in a cookie
 _SEEN = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
@@ -34,9 +34,9 @@ class MemorySigning(Opened):
         )
         token = tokens.new(LINK)
 
-        def work(w: Writing) -> datetime:
+        def work(w: Transaction) -> datetime:
             expires_at = w.at + lasting
-            signing.offer(w, token.id, token.digest, who, expires_at)
+            auth.insert_sign_in_link(w, token.id, token.digest, who, expires_at)
             return expires_at
 
         expires_at = self._storage.write_as(self._space, "system", work)
@@ -49,22 +49,22 @@ class MemorySigning(Opened):
         if read is None:
             raise SignInRefused
         with self._storage.database.read() as connection:
-            used = signing.offered(connection, *read)
+            used = auth.find_sign_in_link(connection, *read)
         if used is None or used.expires_at <= self._storage.clock():
             raise SignInRefused
         cookie = tokens.new(COOKIE)
 
-        def work(w: Writing) -> WebSession:
+        def work(w: Transaction) -> WebSession:
             began = WebSession(
                 id=cookie.id,
                 space=w.space,
-                person=signing.outside(used.who.person),
+                person=auth.external_key(used.who.person),
                 operator=used.who.operator,
                 created_at=w.at,
                 seen_at=w.at,
                 expires_at=w.at + timedelta(hours=self._options.web_session_hours),
             )
-            if not signing.begin(w, used, cookie.digest, began):
+            if not auth.begin_web_session(w, used, cookie.digest, began):
                 raise SignInRefused
             return began
 
@@ -83,7 +83,7 @@ class MemorySigning(Opened):
         if abs(now - found.seen_at) < _SEEN:
             return found
         with suppress(StoreBusy):  # whoever comes next notes it
-            if not self._storage.database.write(lambda c: signing.see(c, found, now)):
+            if not self._storage.database.write(lambda c: auth.touch_web_session(c, found, now)):
                 return None
             return replace(found, seen_at=now)
         return found
@@ -92,21 +92,21 @@ class MemorySigning(Opened):
         """From now on it opens nothing, if it did before."""
         found = self._find_web_session(cookie)
         if found is not None:
-            self._storage.database.write(lambda connection: signing.end(connection, found))
+            self._storage.database.write(lambda connection: auth.end_web_session(connection, found))
 
     def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
         """Wherever a person is signed in, under the identities they have now, or an operator of
         this space; links that wait for them go too. Says how many sittings ended."""
         who = _who(person, operator)
 
-        def work(w: Writing) -> int:
+        def work(w: Transaction) -> int:
             if who.person is None:
                 assert who.operator is not None
-                return signing.end_all_of_operator(w.connection, w.space, who.operator)
-            now = identities.around(w.connection, w.space, [who.person]).current_identities(
+                return auth.end_operator_web_sessions(w.connection, w.space, who.operator)
+            now = spaces.load_identities(w.connection, w.space, [who.person]).current_identities(
                 who.person
             )
-            return signing.end_all(w.connection, w.space, now)
+            return auth.end_web_sessions(w.connection, w.space, now)
 
         return self._storage.write_as(self._space, "system", work)
 
@@ -115,7 +115,7 @@ class MemorySigning(Opened):
         if read is None:
             return None
         with self._storage.database.read() as connection:
-            return signing.sitting(connection, *read)
+            return auth.find_web_session(connection, *read)
 
     def _is_live(self, found: WebSession, now: datetime) -> bool:
         """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
@@ -123,11 +123,11 @@ class MemorySigning(Opened):
         return now < found.expires_at and abs(now - found.seen_at) < idle
 
 
-def _who(person: object, operator: object) -> Who:
+def _who(person: object, operator: object) -> SignInOwner:
     if (person is None) is (operator is None):
         raise InvalidInput("person", "name either a person, as telegram:123, or an operator")
     if operator is not None:
-        return Who(
+        return SignInOwner(
             operator=validation.parse_identifier("operator", operator, limits.LABEL_MAX_CHARS)
         )
-    return Who(person=external_keys.parse_subject(person, "person"))
+    return SignInOwner(person=external_keys.parse_subject(person, "person"))

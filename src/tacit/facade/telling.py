@@ -12,8 +12,8 @@ from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
 from tacit.records import validation
 from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus, Page
-from tacit.store import events
-from tacit.store.events import Place
+from tacit.storage import history
+from tacit.storage.history import EventPosition
 
 _DIVIDER = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
@@ -40,7 +40,9 @@ class MemoryTelling(Opened):
         after = _decoded(cursor)
         self._storage.events.flush()  # what this process has not written yet counts, too
         with self._storage.database.read() as connection:
-            found = events.counts(connection, self._space, nodes, wanted, start, most + 1, after)
+            found = history.count_events(
+                connection, self._space, nodes, wanted, start, most + 1, after
+            )
         following = _encoded(found[most - 1]) if len(found) > most else None
         return Page(items=tuple(found[:most]), cursor=following)
 
@@ -58,7 +60,7 @@ def _encoded(last: EventCounts) -> str:
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str | None) -> Place | None:
+def _decoded(cursor: str | None) -> EventPosition | None:
     if cursor is None:
         return None
     try:

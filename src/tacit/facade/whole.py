@@ -9,8 +9,8 @@ from tacit.identity import external_keys
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.maintain import maintain
 from tacit.records.results import EmbeddingStatus, Maintained, Stats
-from tacit.store import counts, identities, signing
-from tacit.store.writes import Writing
+from tacit.storage import auth, search, spaces
+from tacit.storage.memories import Transaction
 
 
 class MemoryWhole(Opened):
@@ -19,9 +19,9 @@ class MemoryWhole(Opened):
         signed in, they are signed out."""
         who = external_keys.parse_subject(subject)
 
-        def work(w: Writing) -> int:
-            now = identities.around(w.connection, w.space, [who]).current_identities(who)
-            signing.end_all(w.connection, w.space, now)
+        def work(w: Transaction) -> int:
+            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
+            auth.end_web_sessions(w.connection, w.space, now)
             return forgetting.forget_owned(w, now, self._options.restorable_days)
 
         return self._storage.write_as(self._space, "system", work)
@@ -29,7 +29,7 @@ class MemoryWhole(Opened):
     def stats(self) -> Stats:
         """Counts of the whole space, for its operator."""
         with self._storage.database.read() as connection:
-            return counts.of_space(connection, self._space, self._storage.clock())
+            return search.read_space_stats(connection, self._space, self._storage.clock())
 
     def maintain(self, *, rewrite: bool = False) -> Maintained:
         """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL

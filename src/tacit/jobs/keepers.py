@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tacit import limits
 from tacit.errors import StoreError
 from tacit.jobs.rounds import Rounds
-from tacit.store import schedule
+from tacit.storage import queue
 
 _log = logging.getLogger(__name__)
 AT_OPENING = ("expire", "purge")
@@ -65,7 +65,7 @@ class Keepers:
         def work() -> None:
             hand.plan()
             now = hand.store.clock()
-            hand.store.database.write(lambda c: schedule.hasten(c, space, AT_OPENING, now))
+            hand.store.database.write(lambda c: queue.schedule_now(c, space, AT_OPENING, now))
             hand.drain(AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
 
         self._run_safely(work)

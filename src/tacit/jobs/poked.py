@@ -16,7 +16,7 @@ from tacit import limits
 from tacit.errors import StoreError
 from tacit.jobs.worker import Runner
 from tacit.learn.path import Path
-from tacit.store import jobs, pokes
+from tacit.storage import postgres, queue
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -87,7 +87,7 @@ class Poked:
         """Until it is cancelled, or the database is gone."""
         self._ready = await self._run_in_worker(self._claim_notifications)
         if not self._ready:
-            _log.info("somebody else has a schema named %s: nobody is told", pokes.SCHEMA)
+            _log.info("somebody else has a schema named %s: nobody is told", postgres.NOTIFY_SCHEMA)
             await self._stopped.wait()
             return
         await self._run_in(None, _import)
@@ -95,13 +95,13 @@ class Poked:
         try:
             await app.open_async()
             await app.run_worker_async(
-                queues=[pokes.QUEUE],
+                queues=[postgres.NOTIFY_QUEUE],
                 name="",
                 concurrency=self._count,
                 fetch_job_polling_interval=limits.LEARN_POLL_SECONDS,
                 delete_jobs="always",
                 install_signal_handlers=False,
-                stalled_worker_timeout=pokes.STALLED_SECONDS,
+                stalled_worker_timeout=postgres.NOTIFY_STALLED_SECONDS,
             )
         finally:
             await app.close_async()
@@ -110,7 +110,7 @@ class Poked:
         import procrastinate
 
         connector = procrastinate.PsycopgConnector(
-            kwargs=pokes.connecting(self._database.engine),
+            kwargs=postgres.notify_connection_options(self._database.engine),
             min_size=1,
             max_size=_CONNECTIONS_MAX_COUNT,
             timeout=_CONNECTION_WAIT_SECONDS,
@@ -118,7 +118,7 @@ class Poked:
         )
         app = procrastinate.App(connector=connector)
 
-        @app.task(name=pokes.TASK, queue=pokes.QUEUE)
+        @app.task(name=postgres.NOTIFY_TASK, queue=postgres.NOTIFY_QUEUE)
         async def learn(poke: str) -> None:
             await self._run_in_worker(lambda: _warily(lambda: self._handle_notification(poke)))
 
@@ -141,19 +141,19 @@ class Poked:
     def _handle_notification(self, poke: str) -> None:
         """The first of the thread, and on while there is something due."""
         runner, clock = Runner(self._path), self._path.store.clock
-        self._database.write(lambda connection: pokes.answer(connection, poke))
+        self._database.write(lambda connection: postgres.delete_notifications(connection, poke))
         with self._database.read() as connection:
-            job = pokes.first(connection, poke, clock())
+            job = postgres.first_notified_job(connection, poke, clock())
         while job is not None and not self._stopping.is_set():
             runner.run_job(job)
             with self._database.read() as connection:
-                job = jobs.first_of(connection, job.space, job.thread, clock())
+                job = queue.first_job_of_thread(connection, job.space, job.thread, clock())
 
     def _run_due(self) -> None:
         """What is due and nobody is at: a worker died, or nobody was told."""
         Runner(self._path).drain(stop=self._stopping.is_set)
         if self._ready:
-            self._database.write(pokes.tidy)
+            self._database.write(postgres.delete_stale_notifications)
 
 
 def _warily(work: Callable[[], None]) -> None:

@@ -19,10 +19,9 @@ from tacit import limits
 from tacit.errors import Conflict, StoreError
 from tacit.jobs.again import again
 from tacit.lifecycle.progress import Progress, Work
-from tacit.store import schedule, spaces
-from tacit.store.core import Store
-from tacit.store.jobs import Lost
-from tacit.store.schedule import Errand
+from tacit.storage import queue, spaces
+from tacit.storage.queue import LeaseLost, ScheduledTask
+from tacit.storage.store import Store
 from tacit.telemetry.metrics import TASK_COUNT, TASK_SECONDS
 
 _log = logging.getLogger(__name__)
@@ -49,9 +48,9 @@ class Rounds:
                 "every": self.intervals[task],
                 "now": self.store.clock(),
             }
-            database.write(partial(schedule.bring_in, **when))
+            database.write(partial(queue.reschedule_late_tasks, **when))
             while names := self._unplanned(task):
-                database.write(partial(schedule.plan, names=names, **when))
+                database.write(partial(queue.schedule_task, names=names, **when))
 
     def drain(
         self,
@@ -82,7 +81,7 @@ class Rounds:
             raise Conflict(f"{task} is being run by somebody else; `jobs` tells how far it is")
         try:
             self._run_steps(errand, lambda: False, lambda _: None)
-        except Lost:
+        except LeaseLost:
             raise Conflict(f"{task} was taken over by somebody else, who goes on with it") from None
         except Exception as failed:
             self._record_failure(errand, failed)
@@ -94,8 +93,8 @@ class Rounds:
         every = self.intervals.get(task, timedelta(0))
 
         def work(connection: Connection) -> None:
-            spaces.ensure(connection, database.dialect, space, now)
-            schedule.plan(connection, [space], task, every, now)
+            spaces.ensure_space(connection, database.dialect, space, now)
+            queue.schedule_task(connection, [space], task, every, now)
 
         database.write(work)
 
@@ -104,25 +103,25 @@ class Rounds:
 
     def _unplanned(self, task: str) -> list[str]:
         with self.store.database.read() as connection:
-            return schedule.unplanned(connection, task)
+            return queue.list_unscheduled_spaces(connection, task)
 
     def _due(self, only: Collection[str] | None) -> list[tuple[str, str]]:
         tasks = [task for task in self._scheduled_tasks() if only is None or task in only]
         most = limits.JOBS_DUE_BATCH_COUNT
         with self.store.database.read() as connection:
             now = self.store.clock()
-            return schedule.due(connection, tasks, now, worker=self.name, most=most)
+            return queue.list_due_tasks(connection, tasks, now, worker=self.name, most=most)
 
-    def _claim(self, space: str, task: str, *, early: bool) -> Errand | None:
+    def _claim(self, space: str, task: str, *, early: bool) -> ScheduledTask | None:
         now = self.store.clock()
         return self.store.database.write(
-            lambda c: schedule.claim(c, space, task, self.name, now, early=early)
+            lambda c: queue.claim_task(c, space, task, self.name, now, early=early)
         )
 
-    def _run_to_end(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
+    def _run_to_end(self, errand: ScheduledTask, stop: Stop, pause: Pause) -> bool:
         try:
             return self._run_steps(errand, stop, pause)
-        except Lost:
+        except LeaseLost:
             return False  # somebody else goes on with it, or the space was erased
         except Exception as failed:  # noqa: BLE001 - one bad task must not hold up the others
             if stop():  # what it asked was taken away from it
@@ -132,7 +131,7 @@ class Rounds:
             self._record_failure(errand, failed)
             return False
 
-    def _run_steps(self, errand: Errand, stop: Stop, pause: Pause) -> bool:
+    def _run_steps(self, errand: ScheduledTask, stop: Stop, pause: Pause) -> bool:
         """Step by step. Whether it came to its end, rather than being stopped."""
         step = self.tasks[errand.task]
         done = Progress(cursor=errand.cursor, counts=errand.counts)
@@ -149,36 +148,36 @@ class Rounds:
                 self._release(errand)
                 return False
 
-    def _run_step(self, errand: Errand, step: Work, before: Progress) -> Progress:
+    def _run_step(self, errand: ScheduledTask, step: Work, before: Progress) -> Progress:
         saved: list[Progress] = []
 
         def save(connection: Connection, after: Progress) -> None:
             self._save(connection, errand, after)
             saved[:] = [after]
 
-        with self.store.leases.hold(partial(schedule.renew, errand)):
+        with self.store.leases.hold(partial(queue.renew_task, errand)):
             after = step(errand.space, before, save)
         if saved != [after]:  # it had nothing to write: then this is all there is to keep
             self.store.database.write(lambda connection: save(connection, after))
         return after
 
-    def _save(self, connection: Connection, errand: Errand, after: Progress) -> None:
+    def _save(self, connection: Connection, errand: ScheduledTask, after: Progress) -> None:
         """The last step ends the run in its own transaction: nobody finds it done and not ended."""
         now = self.store.clock()
         if after.cursor is not None:
-            schedule.save(connection, errand, after.cursor, after.counts, now)
+            queue.save_task_progress(connection, errand, after.cursor, after.counts, now)
             return
         every = self.intervals.get(errand.task, _ASKED_FOR)
-        schedule.finish(connection, errand, after.counts, now, now + every)
+        queue.finish_task(connection, errand, after.counts, now, now + every)
 
-    def _record_failure(self, errand: Errand, failed: Exception) -> None:
+    def _record_failure(self, errand: ScheduledTask, failed: Exception) -> None:
         """Where not even this can be written, the lease stays ours, and then runs out."""
         self.store.meter.count(TASK_COUNT, task=errand.task, outcome="error")
         now, next_time = self.store.clock(), again(failed, errand.attempts)
         wait = min(next_time.wait, self.intervals.get(errand.task, next_time.wait))
 
         def work(connection: Connection) -> None:
-            schedule.fail(
+            queue.fail_task(
                 connection,
                 errand,
                 now,
@@ -189,10 +188,10 @@ class Rounds:
 
         try:
             self.store.database.write(work)
-        except Lost:
+        except LeaseLost:
             return
         except StoreError as error:
             raise error from failed
 
-    def _release(self, errand: Errand) -> None:
-        self.store.database.write(lambda connection: schedule.release(connection, errand))
+    def _release(self, errand: ScheduledTask) -> None:
+        self.store.database.write(lambda connection: queue.release_task(connection, errand))

@@ -14,7 +14,7 @@ from tacit.lifecycle.reflect import reflecting
 from tacit.lifecycle.summarise import summarising
 from tacit.llm.budget import Allowance
 from tacit.recall.recollection import Recollection
-from tacit.store.core import Store
+from tacit.storage.store import Store
 
 
 def tasks(

@@ -24,8 +24,8 @@ from tacit.jobs.again import again
 from tacit.learn.keep import Kept
 from tacit.learn.path import Path, Trace
 from tacit.learn.turn import unpacked
-from tacit.store import jobs, pokes
-from tacit.store.jobs import Job
+from tacit.storage import postgres, queue
+from tacit.storage.queue import Job
 
 _log = logging.getLogger(__name__)
 _AT_ONCE_COUNT = 16
@@ -77,8 +77,8 @@ class Runner:
         while True:
             now = self.path.store.clock()
             with self.path.store.database.read() as connection:
-                job = jobs.first_of(connection, space, thread, now)
-                busy = job is None and jobs.leased_of(connection, space, thread, now)
+                job = queue.first_job_of_thread(connection, space, thread, now)
+                busy = job is None and queue.is_thread_leased(connection, space, thread, now)
             if job is not None and self.run_job(job):
                 count += 1
             elif (job is None and not busy) or time.monotonic() >= deadline:
@@ -91,8 +91,8 @@ class Runner:
         holds either. Both in one snapshot, or a turn that is taken meanwhile is neither."""
         now = self.path.store.clock()
         with self.path.store.database.read() as connection:
-            return jobs.leased(connection, now) or bool(
-                jobs.due(connection, now, 1, early=self._debounce(early=True))
+            return queue.has_leased_jobs(connection, now) or bool(
+                queue.list_due_jobs(connection, now, 1, early=self._debounce(early=True))
             )
 
     def run_job(self, job: Job) -> bool:
@@ -103,7 +103,7 @@ class Runner:
         now = self.path.store.clock()
         until = now + timedelta(seconds=limits.LEASE_SECONDS)
         claimed = self.path.store.database.write(
-            lambda c: [jobs.claim(c, job, self.name, now, until) for job in some]
+            lambda c: [queue.claim_job(c, job, self.name, now, until) for job in some]
         )
         ours = [job for job in claimed if job is not None]
         with self.path.store.leases.hold(partial(self._renew, ours)):
@@ -112,12 +112,12 @@ class Runner:
     def _renew(self, ours: Sequence[Job], connection: Connection, now: datetime) -> None:
         until = now + timedelta(seconds=limits.LEASE_SECONDS)
         for job in ours:
-            jobs.renew(connection, job, self.name, until)
+            queue.renew_job(connection, job, self.name, until)
 
     def _try_job(self, job: Job) -> bool:
         try:
             self._learn_turn(job)
-        except jobs.Lost:
+        except queue.LeaseLost:
             return False  # somebody else has done it, or it was erased
         except StoreError:
             raise  # the lease runs out, and somebody tries again
@@ -134,13 +134,15 @@ class Runner:
             job.thread,
             turn,
             Trace(),
-            done=lambda connection: jobs.finish(connection, job, self.name),
+            done=lambda connection: queue.finish_job(connection, job, self.name),
         )
 
     def _due(self, *, early: bool) -> list[Job]:
         now = self.path.store.clock()
         with self.path.store.database.read() as connection:
-            return jobs.due(connection, now, _AT_ONCE_COUNT, early=self._debounce(early=early))
+            return queue.list_due_jobs(
+                connection, now, _AT_ONCE_COUNT, early=self._debounce(early=early)
+            )
 
     def _debounce(self, *, early: bool) -> timedelta:
         return timedelta(seconds=self.path.learning.debounce_seconds if early else 0)
@@ -152,7 +154,7 @@ class Runner:
             next_time.counts_as_attempt and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
         )
         self.path.store.database.write(
-            lambda connection: jobs.put_off(
+            lambda connection: queue.postpone_job(
                 connection,
                 job,
                 self.name,
@@ -192,7 +194,7 @@ class Workers:
 
 def _crew(path: Path, count: int) -> Crew:
     if path.store.database.dialect.has_notify:
-        if pokes.installed() is not None:
+        if postgres.find_procrastinate() is not None:
             from tacit.jobs.poked import Poked
 
             return Poked(path, count)

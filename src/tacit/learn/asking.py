@@ -17,10 +17,10 @@ from tacit.records.drafts import Draft
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, State, Visibility
 from tacit.records.results import Remembered
 from tacit.records.text import split_key
-from tacit.store import keyed, learned, proposals, writes
-from tacit.store.burying import bury
-from tacit.store.proposals import Waiting
-from tacit.store.writes import NO_VECTORS, Writing
+from tacit.storage import learned_facts, memories
+from tacit.storage.erasures import hard_delete
+from tacit.storage.learned_facts import PendingProposal
+from tacit.storage.memories import NO_VECTORS, Transaction
 
 _REASON = "a model would keep it, and it is yours to say"
 _PROFILE = CATEGORY_OF_KIND[Kind.IDENTITY]
@@ -65,7 +65,7 @@ def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
         )
 
 
-def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembered:
+def propose(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembered:
     """Make what is written a proposal to the requester. `old` is the memory that a yes replaces;
     for a key, that is the value which the requester holds. Outside of a private chat the answer
     does not depend on what is known."""
@@ -87,12 +87,12 @@ def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembe
             raise Conflict("the person said no to this before: it is not kept, nor asked about")
     elif before is None:
         # Nothing recalls it, so nothing is like it yet: its vector is made afterwards.
-        writes.add(replace(w, vectors=NO_VECTORS, added=[]), memory, told=False)
+        memories.insert_memory(replace(w, vectors=NO_VECTORS, added=[]), memory, told=False)
         assert memory.owner is not None
         replaced = old.id if old is not None and old.owner == memory.owner else None
-        proposals.propose(w, memory.id, memory.owner, _REASON, replaced, signals=1)
+        learned_facts.insert_proposal(w, memory.id, memory.owner, _REASON, replaced, signals=1)
     elif w.request.private:
-        proposals.signal(w, before.memory_id)
+        learned_facts.add_proposal_signal(w, before.memory_id)
         return _waits(before.memory_id)
     return _waits(memory.id)
 
@@ -100,16 +100,16 @@ def propose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembe
 def question(memory: Memory) -> str:
     """What a no is remembered by."""
     if memory.key is None:
-        return learned.normalised(memory.content)
-    return learned.normalised(f"keep {memory.category} {memory.key} {memory.content}")
+        return learned_facts.normalized_digest(memory.content)
+    return learned_facts.normalized_digest(f"keep {memory.category} {memory.key} {memory.content}")
 
 
-def holders(w: Writing, memory: Memory) -> list[Memory]:
+def holders(w: Transaction, memory: Memory) -> list[Memory]:
     """The values that a keyed memory takes the place of, locked."""
     if memory.key is None:
         return []
-    rows = keyed.holders(w, memory.category, memory.key, for_room=False)
-    found = [writes.held(w, row.id) for row in rows if row.owner == memory.owner]
+    rows = memories.list_key_holders(w, memory.category, memory.key, for_room=False)
+    found = [memories.get_for_update(w, row.id) for row in rows if row.owner == memory.owner]
     return [one for one in found if one is not None]
 
 
@@ -117,19 +117,21 @@ def _waits(id: str) -> Remembered:
     return Remembered(id=id, state=State.PENDING, version=1, created=True)
 
 
-def _holder(w: Writing, draft: Draft) -> Memory | None:
+def _holder(w: Transaction, draft: Draft) -> Memory | None:
     """The value that counts: the writer's own, or that of a linked identity."""
     assert draft.category is not None
     assert draft.key is not None
-    rows = keyed.holders(w, draft.category, draft.key, for_room=False)
+    rows = memories.list_key_holders(w, draft.category, draft.key, for_room=False)
     rows.sort(key=lambda row: (row.owner != w.request.subject, row.shadowed))
-    return writes.held(w, rows[0].id) if rows else None
+    return memories.get_for_update(w, rows[0].id) if rows else None
 
 
-def _asked_before(w: Writing, memory: Memory) -> Waiting | None:
+def _asked_before(w: Transaction, memory: Memory) -> PendingProposal | None:
     """The same, waiting already. Another value of the same key takes its place."""
-    for waiting in proposals.waiting(w.connection, w.space, w.request.own_identities, w.at):
-        other = writes.held(w, waiting.memory_id)
+    for waiting in learned_facts.list_proposals(
+        w.connection, w.space, w.request.own_identities, w.at
+    ):
+        other = memories.get_for_update(w, waiting.memory_id)
         if other is None or other.category != memory.category or other.key != memory.key:
             continue
         if other.visibility is not Visibility.PRIVATE_ONLY:
@@ -137,13 +139,13 @@ def _asked_before(w: Writing, memory: Memory) -> Waiting | None:
         if _says_the_same(other, memory) and other.subjects == memory.subjects:
             return waiting
         if memory.key is not None:
-            proposals.settle(w, waiting.memory_id)
-            bury(w, [waiting.memory_id])
+            learned_facts.delete_proposal(w, waiting.memory_id)
+            hard_delete(w, [waiting.memory_id])
     return None
 
 
-def _is_declined(w: Writing, memory: Memory) -> bool:
-    return proposals.is_declined(w, w.request.own_identities, question(memory))
+def _is_declined(w: Transaction, memory: Memory) -> bool:
+    return learned_facts.is_declined(w, w.request.own_identities, question(memory))
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:

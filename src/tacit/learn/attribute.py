@@ -15,9 +15,9 @@ from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
 from tacit.records.accounts import NameKind
 from tacit.records.validation import fold_name
-from tacit.store import people
-from tacit.store.tables import person_names
-from tacit.store.writes import Writing
+from tacit.storage import people
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import person_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Ambiguous(Exception):
     """Somebody could be one of two people; the message is the name that was said."""
 
 
-def attribute(w: Writing, statement: Statement) -> Attributed:
+def attribute(w: Transaction, statement: Statement) -> Attributed:
     assert w.request.subject is not None
     about = {w.request.subject} if statement.about_speaker else set()
     about |= {_person(w, one, statement) for one in statement.about}
@@ -46,7 +46,7 @@ def attribute(w: Writing, statement: Statement) -> Attributed:
     )
 
 
-def withheld_people(w: Writing, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
+def withheld_people(w: Transaction, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
     """The identities of those from whom a hold keeps it, and whether one of them stays unclear:
     several people have the name (all of them are among these), or it cannot be kept as a name."""
     names = list(dict.fromkeys(map(_spoken, said)))
@@ -55,24 +55,26 @@ def withheld_people(w: Writing, said: Sequence[Mention]) -> tuple[frozenset[str]
     unclear = len(names) > most
     for name in names[:most]:
         try:
-            found |= people.refer(
+            found |= people.resolve_or_create_people(
                 w.connection, w.dialect, w.request, [name], people.WITHHELD_FIELD, w.at
             )
         except InvalidInput:
             unclear = True
-            found.update(people.find(w.connection, w.request, name, withholding=True)[0])
+            found.update(people.find_people(w.connection, w.request, name, withholding=True)[0])
     # The owner has it anyway, and could never take that back: it is theirs alone instead.
     unclear = unclear or not found.isdisjoint(w.request.own_identities)
     return frozenset(found - w.request.own_identities), unclear
 
 
-def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tongue) -> bool:
+def of_family(w: Transaction, said: Statement | None, whom: Attributed, tongue: Tongue) -> bool:
     """Whether the speaker tells it in private, of their own family and of nobody with a key of
     their own, as far as the speaker knows: a child's allergy is a parent's to tell."""
     if said is None or not said.about or not (whom.hearsay and w.request.private):
         return False
     others = whom.about - {w.request.subject}
-    known = [one for one in people.known_to(w.connection, w.request) if one.identities & others]
+    known = [
+        one for one in people.list_known_people(w.connection, w.request) if one.identities & others
+    ]
     ids = others.union(*(one.identities for one in known))
     if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
         return False
@@ -82,7 +84,7 @@ def of_family(w: Writing, said: Statement | None, whom: Attributed, tongue: Tong
     return all(one.relation in family or fold_name(one.name or "") in named for one in said.about)
 
 
-def _person(w: Writing, said: Mention, statement: Statement) -> str:
+def _person(w: Transaction, said: Mention, statement: Statement) -> str:
     named = _found(w, [one for one in (said.username, said.name) if one])
     related = _found(w, [said.relation]) if said.relation else None
     calls = said.username or said.name
@@ -101,9 +103,9 @@ def _person(w: Writing, said: Mention, statement: Statement) -> str:
     return person
 
 
-def _found(w: Writing, names: Sequence[str]) -> str | None:
+def _found(w: Transaction, names: Sequence[str]) -> str | None:
     for name in names:
-        found, _ = people.find(w.connection, w.request, name)
+        found, _ = people.find_people(w.connection, w.request, name)
         if len(found) > 1:
             raise Ambiguous(name)
         if found:
@@ -111,25 +113,25 @@ def _found(w: Writing, names: Sequence[str]) -> str | None:
     return None
 
 
-def _created(w: Writing, name: str, kind: NameKind) -> str:
+def _created(w: Transaction, name: str, kind: NameKind) -> str:
     # Two writers may meet somebody new at once: the second finds whom the first made.
     w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {fold_name(name)}")
-    return _found(w, [name]) or people.create(
+    return _found(w, [name]) or people.create_person(
         w.connection, w.dialect, w.request, name, w.at, kind=kind
     )
 
 
-def _call(w: Writing, person: str, name: str, kind: NameKind) -> None:
-    people.add_name(w.connection, w.dialect, w.request, person, name, kind, w.at)
+def _call(w: Transaction, person: str, name: str, kind: NameKind) -> None:
+    people.add_person_name(w.connection, w.dialect, w.request, person, name, kind, w.at)
 
 
-def _has_name(w: Writing, person: str) -> bool:
-    known = people.known_to(w.connection, w.request)
+def _has_name(w: Transaction, person: str) -> bool:
+    known = people.list_known_people(w.connection, w.request)
     named = (one.names for one in known if person in one.identities)
     return any(name.kind is not NameKind.RELATION for names in named for name in names)
 
 
-def _no_longer(w: Writing, relation: str) -> None:
+def _no_longer(w: Transaction, relation: str) -> None:
     n = person_names.c
     w.connection.execute(
         delete(person_names).where(

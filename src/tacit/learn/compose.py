@@ -25,14 +25,14 @@ from tacit.records.memory import (
     Visibility,
 )
 from tacit.records.request import Request
-from tacit.store import people, writes
-from tacit.store.identities import around
-from tacit.store.writes import Writing
+from tacit.storage import memories, people
+from tacit.storage.memories import Transaction
+from tacit.storage.spaces import load_identities
 
 Ttls = dict[str, int]  # days, by kind
 
 
-def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
+def compose(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     """A memory as this chat's provenance makes it; what is not said is taken over from `old`."""
     request, subject = w.request, w.request.subject
     if old is not None and not request.private:
@@ -50,7 +50,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     learned = request.kind if in_group or request.private else None
     plain = Visibility.ROOM if draft.for_room else Visibility.PRIVATE_ONLY
     return Memory(
-        id=writes.fresh_id(w),
+        id=memories.draw_memory_id(w),
         space=w.space,
         owner=None if draft.for_room else subject,
         speaker=subject,
@@ -95,7 +95,7 @@ def compose(w: Writing, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     )
 
 
-def refiled(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
+def refiled(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     """The memory with the fields that were named, and no others, changed."""
     kind = draft.kind or memory.kind
     expires = draft.expires_at or memory.expires_at
@@ -159,7 +159,7 @@ def _told_elsewhere(old: Memory) -> Memory:
     )
 
 
-def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
+def withholding(w: Transaction, memory: Memory, draft: Draft) -> Memory:
     """The memory, withheld from whom the draft names too; nothing else of it moves."""
     withheld = _withheld(w, draft, memory)
     if withheld == memory.withheld_from:
@@ -167,12 +167,12 @@ def withholding(w: Writing, memory: Memory, draft: Draft) -> Memory:
     return replace(memory, withheld_from=withheld, withheld_unknown=is_unknown(w, withheld))
 
 
-def heard(w: Writing) -> frozenset[str]:
+def heard(w: Transaction) -> frozenset[str]:
     """By the identities they have here: a link may end, and whoever was there was there."""
     return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
 
 
-def heard_with(w: Writing, draft: Draft, old: Memory | None) -> frozenset[str]:
+def heard_with(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     """Words and data that are taken over were heard by nobody but those who heard them before."""
     if old is None:
         return heard(w)
@@ -187,7 +187,7 @@ def data_of(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
     return draft.data or None
 
 
-def source(w: Writing, draft: Draft) -> Source:
+def source(w: Transaction, draft: Draft) -> Source:
     chat = w.request.chat
     return Source(channel=channel_of_chat(chat), chat=chat, message=draft.message)
 
@@ -201,32 +201,34 @@ def expiry(kind: Kind, at: datetime, ttls: Ttls) -> datetime | None:
     return None if days is None else at + timedelta(days=days)
 
 
-def _about(w: Writing, draft: Draft, old: Memory | None) -> frozenset[str]:
+def _about(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     if draft.about is None:
         return old.subjects if old else frozenset()
-    return people.refer(w.connection, w.dialect, w.request, draft.about, "about", w.at)
+    return people.resolve_or_create_people(
+        w.connection, w.dialect, w.request, draft.about, "about", w.at
+    )
 
 
-def _withheld(w: Writing, draft: Draft, old: Memory | None) -> frozenset[str]:
+def _withheld(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     """Only ever grows here: to let somebody hear it again is an act of its own."""
     before = old.withheld_from if old else frozenset()
     if draft.withheld_from is None:
         return before
-    named = people.refer(
+    named = people.resolve_or_create_people(
         w.connection, w.dialect, w.request, draft.withheld_from, "withheld_from", w.at
     )
     return before | named
 
 
-def is_unknown(w: Writing, withheld: frozenset[str]) -> bool:
+def is_unknown(w: Transaction, withheld: frozenset[str]) -> bool:
     """Whether one of them is known by nothing but a name."""
     if not withheld:
         return False
-    known = around(w.connection, w.space, withheld).is_recognizable
+    known = load_identities(w.connection, w.space, withheld).is_recognizable
     return not all(known(person) for person in withheld)
 
 
-def _sensitivity(w: Writing, draft: Draft, old: Memory | None, said: str) -> Sensitivity:
+def _sensitivity(w: Transaction, draft: Draft, old: Memory | None, said: str) -> Sensitivity:
     """The stricter of what the caller asks for and what the words that are said allow."""
     asked = draft.sensitivity or (old.sensitivity if old else Sensitivity.PERSONAL)
     if old is not None and (draft.by_model or not w.request.private):
@@ -259,7 +261,7 @@ def _portable(draft: Draft, old: Memory | None) -> bool:
     return draft.kind is not None and draft.kind.lasting
 
 
-def _trust(w: Writing, subjects: frozenset[str]) -> Trust:
+def _trust(w: Transaction, subjects: frozenset[str]) -> Trust:
     mine = {w.request.person(s) for s in subjects}
     return Trust.STATED if not mine or w.request.requester in mine else Trust.HEARSAY
 

@@ -26,9 +26,9 @@ from tacit.records.memory import (
     Trust,
     Visibility,
 )
-from tacit.store import learned, proposals, relations, writes
-from tacit.store.burying import bury
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories, relations
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction
 
 QUARANTINE_TAG = "quarantine"  # on it until an operator lets it out
 
@@ -44,7 +44,7 @@ class Kept:
 
 
 def keep(
-    w: Writing, turn: Turn, decision: Decision, whom: Attributed, agreed: Consent, ttls: Ttls
+    w: Transaction, turn: Turn, decision: Decision, whom: Attributed, agreed: Consent, ttls: Ttls
 ) -> Kept | None:
     """None where nothing was to be written."""
     if agreed.verdict is Verdict.DROP:
@@ -62,7 +62,7 @@ def keep(
         standing = RequesterRole.OWNER if old.owner is not None else RequesterRole.MEMBER
         done = remembering.update(w, old, standing, _onto(old, draft, decision), ttls)
     if turn.recorded is not None:
-        relations.derive(w, done.id, [turn.recorded])
+        relations.insert_source_turns(w, done.id, [turn.recorded])
     for further in decision.also:
         held = _standing(w, further)
         if held is not None:
@@ -70,17 +70,17 @@ def keep(
     if decision.statement is not None:
         whose = _room(w) if draft.for_room else _owner(w)
         fact = fact_of(decision.statement)
-        learned.note(w, done.id, whose, decision.content, fact, new=done.created)
+        learned_facts.save_fact(w, done.id, whose, decision.content, fact, new=done.created)
     return Kept(id=done.id, outcome=decision.outcome, state=State.ACTIVE, content=decision.content)
 
 
-def _standing(w: Writing, old: learned.Kept | None) -> Memory | None:
+def _standing(w: Transaction, old: learned_facts.ComparedMemory | None) -> Memory | None:
     """As it is now, locked; None if it gave way meanwhile."""
-    held = None if old is None else writes.held(w, old.id)
+    held = None if old is None else memories.get_for_update(w, old.id)
     return held if held is not None and held.state is State.ACTIVE else None
 
 
-def _ended(w: Writing, old: Memory) -> Kept:
+def _ended(w: Transaction, old: Memory) -> Kept:
     remembering.end(w, old)
     return Kept(id=old.id, outcome=Outcome.ENDED, state=State.SUPERSEDED, content=old.content)
 
@@ -98,7 +98,7 @@ def _onto(old: Memory, draft: Draft, decision: Decision) -> Draft:
     return replace(draft, category=None if old.key is not None else draft.category)
 
 
-def quarantine(w: Writing, turn: Turn, reason: str, ttls: Ttls) -> Kept:
+def quarantine(w: Transaction, turn: Turn, reason: str, ttls: Ttls) -> Kept:
     """The text itself, with where it came from, for somebody to look at: nothing recalls it."""
     w = replace(w, why=reason)
     draft = Draft(
@@ -113,20 +113,20 @@ def quarantine(w: Writing, turn: Turn, reason: str, ttls: Ttls) -> Kept:
         portable=False,
     )
     memory = replace(compose(w, draft, None, ttls), state=State.QUARANTINED)
-    writes.add(w, memory, told=False)
+    memories.insert_memory(w, memory, told=False)
     return Kept(id=memory.id, outcome=Outcome.NEW, state=State.QUARANTINED, content=memory.content)
 
 
 def _propose(
-    w: Writing, turn: Turn, decision: Decision, whom: Attributed, agreed: Consent, ttls: Ttls
+    w: Transaction, turn: Turn, decision: Decision, whom: Attributed, agreed: Consent, ttls: Ttls
 ) -> Kept:
     """Its words are a memory that nothing recalls until somebody says yes."""
     assert decision.statement is not None
     asked = _asked(w, whom)
-    said = learned.normalised(decision.content)
-    before = proposals.said_before(w, {asked}, said)
+    said = learned_facts.normalized_digest(decision.content)
+    before = learned_facts.find_same_proposal(w, {asked}, said)
     if before is not None:
-        proposals.signal(w, before.memory_id)
+        learned_facts.add_proposal_signal(w, before.memory_id)
         return Kept(
             id=before.memory_id,
             outcome=Outcome.SAME,
@@ -135,34 +135,36 @@ def _propose(
         )
     composed = compose(w, _draft(w, turn, decision, whom), None, ttls)
     memory = replace(composed, state=State.PENDING)
-    writes.add(w, memory, told=False)
+    memories.insert_memory(w, memory, told=False)
     whose = _room(w) if memory.owner is None else _owner(w)
-    learned.note(w, memory.id, whose, memory.content, fact_of(decision.statement), new=True)
+    learned_facts.save_fact(
+        w, memory.id, whose, memory.content, fact_of(decision.statement), new=True
+    )
     if turn.recorded is not None:
-        relations.derive(w, memory.id, [turn.recorded])
+        relations.insert_source_turns(w, memory.id, [turn.recorded])
     replaced = decision.old.id if decision.old else None
-    proposals.propose(w, memory.id, asked, agreed.reason, replaced, signals=1)
+    learned_facts.insert_proposal(w, memory.id, asked, agreed.reason, replaced, signals=1)
     return Kept(id=memory.id, outcome=decision.outcome, state=State.PENDING, content=memory.content)
 
 
-def _asked(w: Writing, whom: Attributed) -> str:
+def _asked(w: Transaction, whom: Attributed) -> str:
     """Whom it concerns, if they heard it anyway; otherwise whoever said it: to ask somebody about
     what was said behind their back would tell them of it."""
     heard = sorted(whom.about & w.request.present) if w.request.kind is ChatKind.GROUP else []
     return heard[0] if heard and not whom.withheld_from else _owner(w)
 
 
-def _owner(w: Writing) -> str:
+def _owner(w: Transaction) -> str:
     assert w.request.subject is not None
     return w.request.subject
 
 
-def _room(w: Writing) -> str:
+def _room(w: Transaction) -> str:
     assert w.request.chat is not None
     return w.request.chat
 
 
-def _draft(w: Writing, turn: Turn, decision: Decision, whom: Attributed) -> Draft:
+def _draft(w: Transaction, turn: Turn, decision: Decision, whom: Attributed) -> Draft:
     said = decision.statement
     if said is None:
         return Draft(content=decision.content, message=turn.message)
@@ -188,7 +190,7 @@ def _draft(w: Writing, turn: Turn, decision: Decision, whom: Attributed) -> Draf
     )
 
 
-def _visibility(w: Writing, said: Statement) -> Visibility | None:
+def _visibility(w: Transaction, said: Statement) -> Visibility | None:
     """As the speaker said. What is said in a group is the room's, and "between us" there is between
     those who are in it."""
     if w.request.kind is ChatKind.GROUP:
@@ -200,26 +202,28 @@ def _visibility(w: Writing, said: Statement) -> Visibility | None:
     return None
 
 
-def approve(w: Writing, waiting: proposals.Waiting, memory: Memory, old: Sequence[Memory]) -> None:
+def approve(
+    w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory, old: Sequence[Memory]
+) -> None:
     """Somebody said yes: it is a memory like others from here on."""
     w = replace(w, why=f"approved; {waiting.reason}")
     active = replace(memory, state=State.ACTIVE, updated_at=w.at)
     gives_way = {one.id: one for one in (*old, *asking.holders(w, memory))}
     for one in gives_way.values():
         remembering.give_way(w, one, memory.id)
-    writes.change(w, active, HistoryEvent.CONSENT, "created")
+    memories.update_fields(w, active, HistoryEvent.CONSENT, "created")
     remembering.settle(w, active)
-    proposals.settle(w, memory.id)
+    learned_facts.delete_proposal(w, memory.id)
 
 
-def decline(w: Writing, waiting: proposals.Waiting, memory: Memory) -> None:
+def decline(w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory) -> None:
     """Somebody said no: the words go, and are not asked about again for a while."""
-    proposals.decline(w, waiting.concerns, asking.question(memory))
-    proposals.settle(w, memory.id)
-    bury(w, [memory.id])
+    learned_facts.insert_refusal(w, waiting.concerns, asking.question(memory))
+    learned_facts.delete_proposal(w, memory.id)
+    hard_delete(w, [memory.id])
 
 
-def withdraw(w: Writing, waiting: proposals.Waiting) -> None:
+def withdraw(w: Transaction, waiting: learned_facts.PendingProposal) -> None:
     """It was kept by now: there is nothing left to ask."""
-    proposals.settle(w, waiting.memory_id)
-    bury(w, [waiting.memory_id])
+    learned_facts.delete_proposal(w, waiting.memory_id)
+    hard_delete(w, [waiting.memory_id])

@@ -11,9 +11,9 @@ from tacit.identity.resolution import RawRequest
 from tacit.records.accounts import NameKind
 from tacit.records.memory import State
 from tacit.records.request import Request
-from tacit.store import listing, people, reads
-from tacit.store.core import Store
-from tacit.store.listing import Filter
+from tacit.storage import memory_reads, people, search
+from tacit.storage.search import ListFilter
+from tacit.storage.store import Store
 
 _SLOT, _CATEGORY = "name", "profile"
 _KEYS = ("preferred_name", "name")
@@ -30,13 +30,17 @@ def own_name(store: Store, space: str, asking: RawRequest) -> str | None:
 
     def work(connection: Connection, request: Request) -> str | None:
         for key in _KEYS:
-            value = reads.by_key(connection, store.audiences, request, _CATEGORY, key)
+            value = memory_reads.get_memory_by_key(
+                connection, store.audiences, request, _CATEGORY, key
+            )
             name = "" if value is None else value[0].content
             if len(name) <= _NAME_MAX_CHARS and _NAME.fullmatch(name):
                 return name
         given = {
             name.text
-            for person in people.going_by(connection, space, request.own_identities).values()
+            for person in people.read_public_names(
+                connection, space, request.own_identities
+            ).values()
             for name in person.names
             if name.kind is NameKind.NAME
         }
@@ -50,10 +54,10 @@ def own_name(store: Store, space: str, asking: RawRequest) -> str | None:
 def _told(store: Store, connection: Connection, request: Request) -> str | None:
     states = (State.ACTIVE, State.PENDING) if request.private else (None,)
     for state in states:
-        wanted = Filter(
+        wanted = ListFilter(
             category=_CATEGORY, owners=tuple(sorted(request.own_identities)), state=state
         )
-        page = listing.page(
+        page = search.list_memories(
             connection,
             store.audiences,
             store.database.dialect,

@@ -40,23 +40,14 @@ from tacit.records.conversation import Role
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
-from tacit.store import (
-    candidates,
-    happening,
-    learned,
-    proposals,
-    reads,
-    relations,
-    usage,
-)
-from tacit.store.core import Store
-from tacit.store.glance import MISS
-from tacit.store.usage import DatabaseLedger
-from tacit.store.writes import Vectors, Writing
+from tacit.storage import learned_facts, memories, memory_reads, relations
+from tacit.storage.learned_facts import DatabaseLedger
+from tacit.storage.memories import TextVectors, Transaction
+from tacit.storage.store import FAST_PATH_MISS, Store
 from tacit.telemetry.metrics import measure_operation
 
 _ZONE_KEY = ("profile", "timezone")
-_FAILED = happening.Happened(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)
+_FAILED = memories.EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)
 Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
 
 
@@ -144,11 +135,11 @@ class Path:
         found = under(held, extract(turn, speaker, tongue, self._reader(space, turn)))
         _trace_extracted(trace, found)
         contents = [one.content for one in found.statements]
-        vectors = self.retriever.embed_inline(contents) if contents else Vectors()
+        vectors = self.retriever.embed_inline(contents) if contents else TextVectors()
         near, alike = self._near(space, turn, vectors)
         judgement = self._judged(space, alike)
 
-        def work(w: Writing) -> list[Kept]:
+        def work(w: Transaction) -> list[Kept]:
             told = Told(found, speaker, tongue, near, judgement)
             return self._keep(w, turn, told, trace)
 
@@ -167,11 +158,13 @@ class Path:
         category, key = _ZONE_KEY
         named = {"category": category, "key": key}
         found = self.store.get_memory_fast(space, turn.asking, "key", named)
-        if found is not MISS:
+        if found is not FAST_PATH_MISS:
             return None if found is None else found[1]
         audiences = self.store.audiences
         read = self.store.read(
-            space, turn.asking, lambda c, r: reads.by_key(c, audiences, r, category, key)
+            space,
+            turn.asking,
+            lambda c, r: memory_reads.get_memory_by_key(c, audiences, r, category, key),
         )
         return read[0] if read else None
 
@@ -187,7 +180,9 @@ class Path:
             today=lambda: self.store.clock().date(),
         )
 
-    def _near(self, space: str, turn: Turn, vectors: Vectors) -> tuple[Likeness, Sequence[Pair]]:
+    def _near(
+        self, space: str, turn: Turn, vectors: TextVectors
+    ) -> tuple[Likeness, Sequence[Pair]]:
         """What each new wording is like: for edges, and for a model to judge."""
         if not vectors.by_text:
             return {}, ()
@@ -201,7 +196,7 @@ class Path:
             }
             ids = sorted({id for near in found.values() for id in near})
             older = (
-                candidates.some(connection, self.store.audiences, request, ids)
+                memory_reads.list_visible(connection, self.store.audiences, request, ids)
                 if self.learning.model
                 else {}
             )
@@ -236,11 +231,11 @@ class Path:
         space: str,
         thread: str,
         turn: Turn,
-        work: Callable[[Writing], list[Kept]],
+        work: Callable[[Transaction], list[Kept]],
         done: Callable[[Connection], None],
-        vectors: Vectors | None = None,
+        vectors: TextVectors | None = None,
     ) -> list[Kept]:
-        def whole(w: Writing) -> list[Kept]:
+        def whole(w: Transaction) -> list[Kept]:
             done(w.connection)
             request = replace(
                 w.request,
@@ -249,16 +244,16 @@ class Path:
             )
             kept = work(replace(w, request=request))
             if turn.role is not Role.ASSISTANT:
-                happening.unclassified(w)
-            usage.mark_turn(w.connection, w.space, w.request.subject, w.at)
+                memories.emit_skipped_classification(w)
+            learned_facts.mark_last_turn(w.connection, w.space, w.request.subject, w.at)
             return kept
 
-        return self.store.write(space, turn.asking, thread, whole, vectors or Vectors())
+        return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
 
-    def _quarantining(self, turn: Turn, reason: str) -> Callable[[Writing], list[Kept]]:
+    def _quarantining(self, turn: Turn, reason: str) -> Callable[[Transaction], list[Kept]]:
         return lambda w: [keeping.quarantine(w, turn, reason, self.learning.ttls)]
 
-    def _keep(self, w: Writing, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
+    def _keep(self, w: Transaction, turn: Turn, told: Told, trace: Trace) -> list[Kept]:
         stated = _attributed(w, turn, told, trace)
         shelf = look(w, turn, [one for one, _ in stated])
         decisions = reconcile(turn, stated, shelf, told.speaker, told.locale)
@@ -272,15 +267,15 @@ class Path:
             kept.append(made)
             if made.state is State.ACTIVE:
                 likeness = told.near.get(made.content, {})
-                happening.likened(w, made.id, likeness)
+                memories.set_event_similarity(w, made.id, likeness)
                 if likeness or decision.old is not None:
-                    relations.find(w, made.id, likeness, new=decision.old is None)
+                    relations.replace_found_edges(w, made.id, likeness, new=decision.old is None)
                 outranked(w, decision, whom, made.id)
         return kept
 
     def _agreed(
         self,
-        w: Writing,
+        w: Transaction,
         turn: Turn,
         decision: Decision,
         whom: Attributed,
@@ -289,15 +284,18 @@ class Path:
     ) -> Kept | None:
         assert w.request.subject is not None
         owner, today = w.request.subject, w.at.date()
-        if usage.learned_on(w.connection, w.space, owner, today) >= self.learning.daily_max:
+        if (
+            learned_facts.count_learned_on(w.connection, w.space, owner, today)
+            >= self.learning.daily_max
+        ):
             trace.note("consent", "drop: enough was learned from this person today")
             return None
-        said = learned.normalised(decision.content)
-        waiting = proposals.said_before(w, {owner}, said)
+        said = learned_facts.normalized_digest(decision.content)
+        waiting = learned_facts.find_same_proposal(w, {owner}, said)
         circumstances = Circumstances(
             confirm=self.learning.confirm,
             own_word=not whom.hearsay and decision.content not in told.found.inferred,
-            declined=proposals.is_declined(w, {owner}, said),
+            declined=learned_facts.is_declined(w, {owner}, said),
             signals=waiting.signals if waiting else 0,
             inferred=decision.content in told.found.inferred,
             of_family=of_family(w, decision.statement, whom, told.locale),
@@ -308,18 +306,18 @@ class Path:
         if one is not None:
             if waiting is not None and agreed.verdict is Verdict.KEEP:
                 keeping.withdraw(w, waiting)
-            usage.count(w.connection, w.space, owner, today)
+            learned_facts.increment_learned(w.connection, w.space, owner, today)
             trace.note("kept", f"{one.state} {one.id}: {one.content}")
         return one
 
 
 def _attributed(
-    w: Writing, turn: Turn, told: Told, trace: Trace
+    w: Transaction, turn: Turn, told: Told, trace: Trace
 ) -> list[tuple[Statement, Attributed]]:
     stated: list[tuple[Statement, Attributed]] = []
     for one in told.found.statements:
         filled = classify(one, told.locale, turn.said_at)
-        happening.classified(w, filled.category)
+        memories.emit_classification(w, filled.category)
         trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
         if not turn.may_use(filled.category or CATEGORY_OF_KIND[filled.kind or Kind.KNOWLEDGE]):
             trace.note("classify", "left out: this agent may not use that category")

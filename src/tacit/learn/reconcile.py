@@ -17,9 +17,9 @@ from tacit.learn.facts import Mention, Statement
 from tacit.learn.reading.tongue import Tongue
 from tacit.learn.turn import Turn
 from tacit.records.memory import ChatKind
-from tacit.store import candidates, learned, usage
-from tacit.store.learned import Fact, Kept
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memory_reads
+from tacit.storage.learned_facts import ComparedMemory, StoredFact
+from tacit.storage.memories import Transaction
 
 _LOOKED_AT_COUNT = 40  # of somebody's newest
 _ALIKE_MAX_COUNT = 50
@@ -44,37 +44,43 @@ class Decision:
     reason: str
     content: str
     statement: Statement | None  # None: it is the old memory with another value in it
-    old: Kept | None = None
-    also: tuple[Kept, ...] = ()  # further memories that it puts an end to
+    old: ComparedMemory | None = None
+    also: tuple[ComparedMemory, ...] = ()  # further memories that it puts an end to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
     """What is compared with: the speaker's own memories, newest first."""
 
-    kept: Sequence[Kept]
+    kept: Sequence[ComparedMemory]
     known: Sequence[Known]  # in the same order
     audible: Sequence[bool]  # whether it may be heard where the turn was said
 
 
-def look(w: Writing, turn: Turn, statements: Sequence[Statement]) -> Shelf:
+def look(w: Transaction, turn: Turn, statements: Sequence[Statement]) -> Shelf:
     """The newest, and whatever says the same or fills the same slots, of what may be used."""
     mine = w.request.own_identities
-    said = {learned.normalised(one.content) for one in statements}
+    said = {learned_facts.normalized_digest(one.content) for one in statements}
     slots = {one.slot for one in statements if one.slot}
-    found = learned.newest(w.connection, w.space, mine, _LOOKED_AT_COUNT)
+    found = learned_facts.list_newest_facts(w.connection, w.space, mine, _LOOKED_AT_COUNT)
     older = len(found) == _LOOKED_AT_COUNT  # otherwise there is nothing beyond these
     rooms = w.request.chat_ids if w.request.kind is ChatKind.GROUP else frozenset()
     if rooms:
-        found += learned.of_room(w.connection, w.space, rooms, _LOOKED_AT_COUNT)
+        found += learned_facts.list_chat_facts(w.connection, w.space, rooms, _LOOKED_AT_COUNT)
         found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
     if older and (said or slots):
-        further = learned.alike(w.connection, w.space, mine, said, slots, _ALIKE_MAX_COUNT)
+        further = learned_facts.list_similar_facts(
+            w.connection, w.space, mine, said, slots, _ALIKE_MAX_COUNT
+        )
         there = {one.id for one in found}
         found += [one for one in further if one.id not in there]
     if turn.only is not None:
         found = [one for one in found if turn.may_use(one.category)]
-    last = usage.last_turn(w.connection, w.space, w.request.subject, w.at.date()) if found else None
+    last = (
+        learned_facts.last_turn_at(w.connection, w.space, w.request.subject, w.at.date())
+        if found
+        else None
+    )
     return Shelf(
         kept=found,
         known=[_known(one)._replace(just_said=one.updated_at == last) for one in found],
@@ -126,7 +132,7 @@ def _decided(statement: Statement, whom: Attributed, shelf: Shelf) -> Decision:
         content=statement.content,
         statement=statement,
     )
-    same = learned.normalised(statement.content)
+    same = learned_facts.normalized_digest(statement.content)
     for kept, audible in zip(shelf.kept, shelf.audible, strict=True):
         if kept.content_digest == same and audible:
             return replace(new, outcome=Outcome.SAME, reason="said again", old=kept)
@@ -142,18 +148,18 @@ def _decided(statement: Statement, whom: Attributed, shelf: Shelf) -> Decision:
     return replace(new, outcome=Outcome.CHANGED, reason=reason, old=old, also=tuple(also))
 
 
-def _may_replace(kept: Kept, whom: Attributed) -> bool:
+def _may_replace(kept: ComparedMemory, whom: Attributed) -> bool:
     """What is said of a person does not replace a room's own fact."""
     return kept.owner is not None or not whom.about
 
 
-def by_judgement(w: Writing, turn: Turn, decision: Decision, judgement: Judgement) -> Decision:
+def by_judgement(w: Transaction, turn: Turn, decision: Decision, judgement: Judgement) -> Decision:
     """What a model found to say the same as something known, or to update it."""
     found = judgement.get(decision.content)
     if decision.outcome is not Outcome.NEW or found is None:
         return decision
     id, verdict = found
-    old = learned.by_id(w.connection, w.space, w.request.own_identities, id)
+    old = learned_facts.get_fact(w.connection, w.space, w.request.own_identities, id)
     if old is None or not turn.may_use(old.category):
         return decision
     if verdict == "same":
@@ -166,22 +172,22 @@ def is_rooms_own(statement: Statement, whom: Attributed) -> bool:
     return not whom.about and not whom.withheld_from and not statement.about_speaker
 
 
-def _seen_as(known: Known, kept: Kept, statement: Statement, whom: Attributed) -> Known:
+def _seen_as(known: Known, kept: ComparedMemory, statement: Statement, whom: Attributed) -> Known:
     """Who is the same person counts as called the same: "my wife" is Sarah."""
     return known._replace(about=statement.about) if kept.subjects == whom.about else known
 
 
-def _audible(w: Writing, found: Sequence[Kept]) -> list[bool]:
+def _audible(w: Transaction, found: Sequence[ComparedMemory]) -> list[bool]:
     """In private everything of one's own; where others listen, what comes through the predicate."""
     if w.request.private:
         return [True] * len(found)
     ids = [one.id for one in found]
-    heard = candidates.some(w.connection, w.audiences, w.request, ids)
+    heard = memory_reads.list_visible(w.connection, w.audiences, w.request, ids)
     return [id in heard for id in ids]
 
 
 @lru_cache(maxsize=4_096)
-def _known(kept: Kept) -> Known:
+def _known(kept: ComparedMemory) -> Known:
     fact = kept.fact
     return Known(
         content=kept.content,
@@ -191,22 +197,22 @@ def _known(kept: Kept) -> Known:
         said_at=kept.updated_at,
         about=tuple(
             Mention(text=text, name=name, relation=relation, username=username)
-            for text, name, relation, username in learned.unpacked_about(fact.about)
+            for text, name, relation, username in learned_facts.unpack_mentions(fact.about)
         ),
         negated=fact.negated,
     )
 
 
-def fact_of(statement: Statement) -> Fact:
+def fact_of(statement: Statement) -> StoredFact:
     about = [(one.text, one.name, one.relation, one.username) for one in statement.about]
-    return Fact(
+    return StoredFact(
         slot=statement.slot,
         value=statement.value,
         negated=statement.negated,
         about_speaker=statement.about_speaker,
-        about=learned.packed_about(about),
+        about=learned_facts.pack_mentions(about),
     )
 
 
-def _kept_of(known: Known, shelf: Shelf) -> Kept:
+def _kept_of(known: Known, shelf: Shelf) -> ComparedMemory:
     return next(kept for kept, one in zip(shelf.kept, shelf.known, strict=True) if one is known)

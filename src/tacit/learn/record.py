@@ -30,26 +30,26 @@ from tacit.records.memory import (
     Trust,
     Visibility,
 )
-from tacit.store import writes
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
 
 CATEGORY = "conversation"
 _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
 
 
 def record(
-    w: Writing, kept: Sequence[HeldMessage], session: str | None, keep_days: int
+    w: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
 ) -> list[str]:
     """Insert a turn for each message, under the hold that was read for it."""
     ids = []
     for one in kept:
         turn = _turn(w, one, session, keep_days)
-        writes.add_turn(w, turn)
+        memories.insert_turn(w, turn)
         ids.append(turn.id)
     return ids
 
 
-def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
+def _turn(w: Transaction, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
     said, request = kept.said, w.request
     when = said.at or w.at
     withheld, unclear = withheld_people(w, kept.scope.withheld_from)
@@ -58,7 +58,7 @@ def _turn(w: Writing, kept: HeldMessage, session: str | None, keep_days: int) ->
     # Only what the requester says themselves is theirs to have said.
     own = said.role is Role.USER and said.name is None
     return Memory(
-        id=writes.fresh_id(w),
+        id=memories.draw_memory_id(w),
         space=w.space,
         owner=request.subject,
         speaker=request.subject if own else None,

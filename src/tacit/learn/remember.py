@@ -35,10 +35,9 @@ from tacit.records.memory import (
     Visibility,
 )
 from tacit.records.results import Remembered
-from tacit.store import keyed, reads, relations, writes
-from tacit.store.identities import around
-from tacit.store.settle import settle_key
-from tacit.store.writes import Writing
+from tacit.storage import memories, memory_reads, relations
+from tacit.storage.memories import Transaction, update_key_precedence
+from tacit.storage.spaces import load_identities
 
 _NO_NEWS = ("expires_at", "trust")  # that alone: what is remembered is the same
 _FROM_ITS_OWNER = (
@@ -47,7 +46,7 @@ _FROM_ITS_OWNER = (
 )
 
 
-def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
+def remember(w: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
     _check_place(w, draft)
     if asking.must_ask(draft):
         done = asking.propose(w, draft, None, ttls)
@@ -55,15 +54,15 @@ def remember(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
         done = _put(w, draft, ttls)
     else:
         memory = compose(w, draft, None, ttls)
-        writes.add(w, memory)
+        memories.insert_memory(w, memory)
         done = Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.turns:
-        relations.derive(w, done.id, draft.turns)
+        relations.insert_source_turns(w, done.id, draft.turns)
     return done
 
 
 def update(
-    w: Writing, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+    w: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
     """`memory` is one the requester may change, in this standing."""
     if memory.state is not State.ACTIVE:
@@ -88,7 +87,7 @@ def update(
     return _correct(w, memory, standing, draft, ttls)
 
 
-def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
+def withhold(w: Transaction, memory: Memory, who: tuple[object, ...]) -> None:
     """Who it is withheld from is nobody's business: the delta does not tell of it."""
     changed = withholding(w, memory, Draft(withheld_from=who))
     added = changed.withheld_from - memory.withheld_from
@@ -96,45 +95,47 @@ def withhold(w: Writing, memory: Memory, who: tuple[object, ...]) -> None:
         raise InvalidInput("who", _FROM_ITS_OWNER)
     if changed != memory:
         changed = replace(changed, updated_at=w.at)
-        writes.change(w, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
+        memories.update_fields(w, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
 
 
-def _owners(w: Writing, memory: Memory) -> frozenset[str]:
+def _owners(w: Transaction, memory: Memory) -> frozenset[str]:
     """The owner's identities, for the owner and for an operator. Anybody else would learn by a
     refusal whose some key is."""
     if memory.owner is None:
         return frozenset()
     if w.request.requester is None:
-        return around(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+        return load_identities(w.connection, w.space, [memory.owner]).current_identities(
+            memory.owner
+        )
     return w.request.own_identities if memory.owner in w.request.own_identities else frozenset()
 
 
-def end(w: Writing, old: Memory) -> None:
+def end(w: Transaction, old: Memory) -> None:
     """It no longer holds, and nothing takes its place."""
     gone = replace(old, state=State.SUPERSEDED, updated_at=w.at, shadowed=False)
-    writes.change(w, gone, HistoryEvent.SUPERSEDE, "superseded")
+    memories.update_fields(w, gone, HistoryEvent.SUPERSEDE, "superseded")
 
 
-def give_way(w: Writing, old: Memory, by: str) -> None:
+def give_way(w: Transaction, old: Memory, by: str) -> None:
     if old.state is State.ACTIVE:
         _retire(w, old, by)
 
 
-def _put(w: Writing, draft: Draft, ttls: Ttls) -> Remembered:
+def _put(w: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
     """One value for each key: written again it becomes a version, and keeps what is not named."""
     if draft.category is None:
         draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
     own, alias = _holders(w, draft)
     if own is None:
         memory = compose(w, draft, _kept_private(alias), ttls)
-        writes.add(w, memory)
+        memories.insert_memory(w, memory)
         settle(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.for_room and may_change(ChangeAction.UPDATE, w.request, own) is None:
         # The room has a value that this member may not hear. It gives way, and nothing tells.
         memory = compose(w, draft, None, ttls)
         _retire(w, own, memory.id)
-        writes.add(w, memory)
+        memories.insert_memory(w, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if own.learned_in is None or own.learned_in not in w.request.chat_ids or _raises(w, own, draft):
         return _supersede(w, own, draft, ttls)
@@ -149,16 +150,16 @@ def _kept_private(alias: Memory | None) -> Memory | None:
     return None if alias is None else replace(alias, visibility=Visibility.PRIVATE_ONLY)
 
 
-def _holders(w: Writing, draft: Draft) -> tuple[Memory | None, Memory | None]:
+def _holders(w: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None]:
     """The value of this key that the writer holds, and one that an alias of theirs holds."""
     assert draft.category is not None
     assert draft.key is not None
-    rows = keyed.holders(w, draft.category, draft.key, for_room=draft.for_room)
+    rows = memories.list_key_holders(w, draft.category, draft.key, for_room=draft.for_room)
     owner = None if draft.for_room else w.request.subject
     own = next((row.id for row in rows if row.owner == owner), None)
     alias = next((row.id for row in rows if row.owner != owner and not row.shadowed), None)
-    held = writes.held(w, own) if own else None
-    other = writes.held(w, alias) if alias and not own else None
+    held = memories.get_for_update(w, own) if own else None
+    other = memories.get_for_update(w, alias) if alias and not own else None
     # Another writer may have retired it while we waited for its row.
     return (
         held if held and held.state is State.ACTIVE else None,
@@ -173,7 +174,7 @@ def _says_the_same(memory: Memory, draft: Draft) -> bool:
     )
 
 
-def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _reword(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     changed = replace(
         refiled(w, memory, draft, ttls),
         content=draft.content or memory.content,
@@ -188,12 +189,12 @@ def _reword(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     told = _other_sensitivity(memory, changed)
     if not validation.is_same_json(changed.data, memory.data):
         told["fields" if same_words else "also"] = "data"
-    writes.reword(w, changed, told or None, same_words=same_words)
+    memories.update_content(w, changed, told or None, same_words=same_words)
     settle(w, changed)
     return _answer(w, changed)
 
 
-def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _refile(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """The same wording. What changes nothing leaves no trace."""
     changed = refiled(w, memory, draft, ttls)
     if changed != memory:
@@ -203,7 +204,7 @@ def _refile(w: Writing, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
         changed = replace(changed, updated_at=w.at)
         news = None if named in _NO_NEWS else "updated"
         detail = {"fields": named, **_other_sensitivity(memory, changed)}
-        writes.change(w, changed, HistoryEvent.UPDATE, news, detail)
+        memories.update_fields(w, changed, HistoryEvent.UPDATE, news, detail)
         settle(w, changed)
     return _answer(w, changed)
 
@@ -215,34 +216,34 @@ def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
     return {"sensitivity": f"{before.sensitivity} to {after.sensitivity}"}
 
 
-def _answer(w: Writing, memory: Memory) -> Remembered:
+def _answer(w: Transaction, memory: Memory) -> Remembered:
     """What may be told here of a memory that was there before: if it may not be said, nothing."""
     if not w.request.private and not decide(w.request, memory).allowed:
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
+    seen, _ = memory_reads.visible_version(w.connection, w.audiences, w.request, memory)
     return Remembered(id=memory.id, state=memory.state, version=seen, created=False)
 
 
-def _supersede(w: Writing, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _supersede(w: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """A new memory with this chat's provenance, in the place of one with the same owner."""
-    if old.key is not None and old.owner != w.request.subject and keyed.taken(w, old):
+    if old.key is not None and old.owner != w.request.subject and memories.is_key_taken(w, old):
         raise Conflict("its key has another value by now: change that one")
     new = compose(w, draft, old, ttls)
     _retire(w, old, new.id)
-    writes.add(w, new)
+    memories.insert_memory(w, new)
     settle(w, new)
     return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=_tell(w, old))
 
 
 def _correct(
-    w: Writing, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+    w: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
     """Somebody corrects what another said. Hearsay about the speaker gives way; all else stays."""
     new = compose(w, _about_the_same(old, draft), None, ttls)
     gives_way = standing is RequesterRole.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
         _retire(w, old, new.id)
-    writes.add(w, new)
+    memories.insert_memory(w, new)
     return Remembered(
         id=new.id,
         state=new.state,
@@ -262,17 +263,17 @@ def _about_the_same(old: Memory, draft: Draft) -> Draft:
     )
 
 
-def _retire(w: Writing, old: Memory, by: str) -> None:
+def _retire(w: Transaction, old: Memory, by: str) -> None:
     gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=w.at, shadowed=False)
-    writes.change(w, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
+    memories.update_fields(w, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
 
 
-def _tell(w: Writing, old: Memory) -> str | None:
+def _tell(w: Transaction, old: Memory) -> str | None:
     """Only the owner in private may be told what was there before."""
     return old.id if w.request.private else None
 
 
-def _check_place(w: Writing, draft: Draft) -> None:
+def _check_place(w: Transaction, draft: Draft) -> None:
     """What depends on the room alone, and so tells nothing about what is stored."""
     if draft.visibility is Visibility.PUBLIC_OK and not w.request.private:
         raise InvalidInput("visibility", "public_ok is for the owner to give in a private chat")
@@ -282,7 +283,7 @@ def _check_place(w: Writing, draft: Draft) -> None:
         raise InvalidInput("for_room", "only a member, in the group itself, speaks for a room")
 
 
-def _raises(w: Writing, memory: Memory, draft: Draft) -> bool:
+def _raises(w: Transaction, memory: Memory, draft: Draft) -> bool:
     """A wider visibility asked for where others listen goes to a new memory, not to older words."""
     return (
         draft.visibility is not None
@@ -291,7 +292,7 @@ def _raises(w: Writing, memory: Memory, draft: Draft) -> bool:
     )
 
 
-def settle(w: Writing, memory: Memory) -> None:
+def settle(w: Transaction, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
         owners = w.request.identities(w.request.person(memory.owner))
-        settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
+        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)

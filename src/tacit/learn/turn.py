@@ -11,9 +11,9 @@ from typing import Any
 from tacit.identity.resolution import RawRequest
 from tacit.records.conversation import Role
 from tacit.records.memory import ChatKind
-from tacit.store import jobs
+from tacit.storage import queue
 
-LEARN = jobs.LEARN  # the kind of its job
+LEARN = queue.LEARN_JOB  # the kind of its job
 _ASKS = re.compile(r"[?\uff1f]\W*$")
 
 

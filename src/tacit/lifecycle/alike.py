@@ -11,7 +11,7 @@ from tacit import limits
 from tacit.learn.same_fact import LIKENESS_MIN, worth_asking
 from tacit.lifecycle.pairs import May, Note, Two, groups, hundredths, two
 from tacit.records.text import stem_words
-from tacit.store.pairs import SOMEBODYS_WORD, Check, Key
+from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey
 
 _COMMON_MAX_COUNT = 50  # memories with a word in them, for the word to lead from one to another
 
@@ -19,7 +19,7 @@ _COMMON_MAX_COUNT = 50  # memories with a word in them, for the word to lead fro
 def nearest(
     notes: Sequence[Note],
     vectors: Mapping[str, bytes] | None,
-    checked: Mapping[Key, Check],
+    checked: Mapping[PairKey, PairCheck],
     may: May,
 ) -> Iterator[Two]:
     """Pairs to ask about, most alike first; by words alone where there are no `vectors`."""
@@ -36,9 +36,9 @@ def nearest(
             yield pair
 
 
-def _stale(pair: Two, check: Check) -> bool:
+def _stale(pair: Two, check: PairCheck) -> bool:
     """One was reworded since, or they are no longer as alike as they were."""
-    if check.similarity == SOMEBODYS_WORD:
+    if check.similarity == STATED_BY_PERSON:
         return False
     return pair.newer.worded_at > check.checked_at or hundredths(pair.likeness) != check.similarity
 

@@ -15,9 +15,9 @@ from tacit.errors import InvalidInput, SchemaMismatch, StoreBusy, StoreUnavailab
 from tacit.lifecycle.journal import sync_folder
 from tacit.lifecycle.maintain import check as check_promises
 from tacit.records.results import Backup
-from tacit.store import migrate
-from tacit.store.engine import Database
-from tacit.store.tables import metadata
+from tacit.storage import engine
+from tacit.storage.engine import Database
+from tacit.storage.schema import metadata
 
 _ASIDE = ".before-restore"
 _BUSY_SECONDS = 5.0
@@ -68,18 +68,18 @@ def check_file(path: Path) -> tuple[str, dict[str, int]]:
 
 def check_database(database: Database, name: str) -> Backup:
     """A database that was restored by other means, on whichever server."""
-    migrate.require_current(database)
+    engine.require_current_schema(database)
     with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_promises(connection)
         counts = {name: _count(connection, name) for name in _COUNTS}
-    return Backup(path=name, schema=migrate.HEAD, counts=counts, problems=tuple(problems))
+    return Backup(path=name, schema=engine.SCHEMA_HEAD, counts=counts, problems=tuple(problems))
 
 
 def put_in_place(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
     """The copy takes the database's place, whose files are kept aside. Who opens it next erases
     again what the journal beside it tells."""
     schema, counts = check_file(copy)
-    if schema > migrate.HEAD:
+    if schema > engine.SCHEMA_HEAD:
         raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
     if _is_of(copy, database):
         raise InvalidInput("path", "is the database itself; name a backup")

@@ -14,8 +14,8 @@ from tacit.errors import InvalidInput
 from tacit.lifecycle.remnants import NOTES
 from tacit.lifecycle.tombstones import Noted, certificate_key, key_of_gone_space
 from tacit.records.results import Certificate, PendingErasure
-from tacit.store import erasures
-from tacit.store.ids import digest
+from tacit.storage import erasures
+from tacit.storage.spaces import keyed_digest
 
 _NAMES = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
 
@@ -45,7 +45,9 @@ def issued(connection: Connection, space: str, text: object) -> tuple[Noted, boo
     plain = _parsed(text)
     key = _key(connection, space, plain)
     id = str(plain["id"])
-    erasure = erasures.one(connection, space, id) or erasures.of_gone_space(connection, id)
+    erasure = erasures.get_erasure(connection, space, id) or erasures.get_erasure_of_erased_space(
+        connection, id
+    )
     counts = plain["counts"]
     if key is None or erasure is None or not isinstance(counts, dict):
         raise InvalidInput("certificate", "is not genuine: hand in the text that an erasure gave")
@@ -56,8 +58,8 @@ def issued(connection: Connection, space: str, text: object) -> tuple[Noted, boo
 def _key(connection: Connection, space: str, plain: Mapping[str, object]) -> str | None:
     """That it was signed with; None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
-    keys = [key_of_gone_space(erasures.of_gone_space(connection, str(plain["id"])))]
-    secret = erasures.secrets(connection).get(space)
+    keys = [key_of_gone_space(erasures.get_erasure_of_erased_space(connection, str(plain["id"])))]
+    secret = erasures.list_space_secrets(connection).get(space)
     if secret is not None:
         keys.append(certificate_key(secret))
     given = str(plain["signature"])
@@ -80,4 +82,4 @@ def _parsed(text: object) -> dict[str, object]:
 
 
 def _signature(key: str, bare: str) -> str:
-    return digest(key, "certificate\n" + bare)
+    return keyed_digest(key, "certificate\n" + bare)

@@ -30,10 +30,10 @@ from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
-from tacit.store import pairs, writes
-from tacit.store.core import Store
-from tacit.store.usage import DatabaseLedger
-from tacit.store.writes import Writing
+from tacit.storage import memories, relations
+from tacit.storage.learned_facts import DatabaseLedger
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 
 ACTOR = "system"
 # It is about a person, and never about whoever writes it.
@@ -74,11 +74,11 @@ def names_others(connection: Connection, space: str, owner: str, content: str) -
     """Whether a word of it is somebody else's name, as far as names are known to the owner."""
     single = [fold_name(word) for word in split_terms(content)]
     words = {*single, *map(" ".join, pairwise(single))}
-    return pairs.any_called(connection, space, owner, sorted(words))
+    return relations.is_name_of_other(connection, space, owner, sorted(words))
 
 
 def concluded(
-    w: Writing,
+    w: Transaction,
     place: Place,
     content: str,
     *,
@@ -93,7 +93,7 @@ def concluded(
 ) -> Memory:
     """Its owner alone hears it, in private: that is what inferred means to the rules."""
     return Memory(
-        id=writes.fresh_id(w),
+        id=memories.draw_memory_id(w),
         space=w.space,
         owner=place.owner,
         speaker=None,

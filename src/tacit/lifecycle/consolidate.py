@@ -27,10 +27,10 @@ from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.recall.recollection import Recollection
-from tacit.store import learned, meanings, pairs, partitions, writes
-from tacit.store.core import Store
-from tacit.store.pairs import Check, Key
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories, relations, revisions, vectors
+from tacit.storage.memories import Transaction
+from tacit.storage.relations import PairCheck, PairKey
+from tacit.storage.store import Store
 
 TASK = "consolidate"
 _VECTORS_AT_ONCE_COUNT = 500
@@ -93,9 +93,9 @@ class _Consolidating:
     def _skip_owners(self, space: str, after: Progress, save: Save) -> Progress:
         """Nothing to do for those up to here; for nobody any more, where there is no cursor."""
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             if after.cursor is None:
-                pairs.drop_lapsed(w)
+                relations.delete_old_pair_checks(w)
             save(w.connection, after)
 
         self.store.write_as(space, ACTOR, work)
@@ -108,7 +108,7 @@ class _Consolidating:
             return None, None
         for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
-                owner = pairs.next_owner(connection, space, after)
+                owner = relations.next_owner(connection, space, after)
                 if owner is None:
                     return None, None
                 look = self._plan_owner(connection, space, owner, asks=asks)
@@ -119,17 +119,21 @@ class _Consolidating:
 
     def _plan_owner(self, connection: Connection, space: str, owner: str, *, asks: bool) -> _Look:
         now, audiences = self.store.clock(), self.store.audiences
-        found = pairs.compared(connection, audiences, space, owner, now)
+        found = relations.list_mergeable(connection, audiences, space, owner, now)
         if len(found) < 2:
             return _Look(owner=owner)
         most = limits.CONSOLIDATE_POOL_MAX_COUNT
-        known = {one.id: one for one in learned.newest(connection, space, [owner], most)}
+        known = {
+            one.id: one for one in learned_facts.list_newest_facts(connection, space, [owner], most)
+        }
         notes, may = pool(found, known, now), partial(may_merge, at=now)
-        checked = pairs.checks(connection, space, sorted(note.id for note in notes), now)
+        checked = relations.list_pair_checks(
+            connection, space, sorted(note.id for note in notes), now
+        )
         sure = certain(notes, checked, may)
         if sure:
             return _Look(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGE_BATCH_COUNT])
-        ran = pairs.last(connection, space, owner, TASK)
+        ran = relations.last_reflection(connection, space, owner, TASK)
         spent = ran[1] if ran is not None and ran[0].date() == now.date() else 0
         left = self.options.consolidate_pairs_per_day - spent
         if not asks or left <= 0:
@@ -147,11 +151,11 @@ class _Consolidating:
         model = self.retriever.index_cache.model
         if model is None:
             return None
-        dialect, home = self.store.database.dialect, partitions.person(owner)
+        dialect, home = self.store.database.dialect, revisions.person_path(owner)
         found: dict[str, bytes] = {}
         for start in range(0, len(notes), _VECTORS_AT_ONCE_COUNT):
             ids = [note.id for note in notes[start : start + _VECTORS_AT_ONCE_COUNT]]
-            found |= meanings.of_home(connection, dialect, space, home, ids, model)
+            found |= vectors.read_vectors(connection, dialect, space, home, ids, model)
         return found
 
     def _ask_model(self, space: str, alike: Sequence[Two]) -> list[bool]:
@@ -169,7 +173,7 @@ class _Consolidating:
     def _merge_certain(self, space: str, before: Progress, look: _Look, save: Save) -> Progress:
         run = str(before.counts["run"])
 
-        def work(w: Writing) -> Progress:
+        def work(w: Transaction) -> Progress:
             _hold(w, look.certain)
             merged = sum(merge(w, one, run) for one in look.certain)
             # As long as something comes of it, the same person once more.
@@ -186,20 +190,20 @@ class _Consolidating:
     ) -> Progress:
         run = str(before.counts["run"])
 
-        def work(w: Writing) -> Progress:
+        def work(w: Transaction) -> Progress:
             there = _hold(w, look.alike)
             merged = sum(
                 merge(w, one, run) for one, is_same in zip(look.alike, same, strict=True) if is_same
             )
-            noted: dict[Key, Check] = {
-                one.key: Check(
+            noted: dict[PairKey, PairCheck] = {
+                one.key: PairCheck(
                     similarity=hundredths(one.likeness), is_same=is_same, checked_at=w.at
                 )
                 for one, is_same in zip(look.alike, same, strict=True)
                 if there >= {*one.key}
             }
-            pairs.note_checks(w, noted)
-            pairs.note_run(w, look.owner, TASK, w.at, look.spent + len(look.alike))
+            relations.save_pair_checks(w, noted)
+            relations.save_reflection(w, look.owner, TASK, w.at, look.spent + len(look.alike))
             after = before.advance(
                 before.cursor if look.more else look.owner,
                 merged=merged,
@@ -214,8 +218,8 @@ class _Consolidating:
         return self.store.write_as(space, ACTOR, work)
 
 
-def _hold(w: Writing, found: Sequence[Two]) -> set[str]:
+def _hold(w: Transaction, found: Sequence[Two]) -> set[str]:
     """Lock all rows in the order of their ids, so that nobody waits for one who waits for them;
     those that are still there."""
     ids = sorted({id for one in found for id in one.key})
-    return {id for id in ids if writes.held(w, id) is not None}
+    return {id for id in ids if memories.get_for_update(w, id) is not None}

@@ -14,35 +14,30 @@ from tacit.lifecycle import certificate, journal, remnants, tombstones
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.records.memory import Memory
 from tacit.records.results import Erased
-from tacit.store import (
+from tacit.storage import (
+    auth,
     checkpoints,
     erasures,
-    exposure,
-    graph_pruning,
+    idempotency,
     imports,
-    inbox,
-    jobs,
-    keyed,
-    link_offers,
-    note_erasing,
-    noted,
-    once,
-    signing,
+    memories,
+    notes,
+    queue,
+    revisions,
 )
-from tacit.store.burying import bury
-from tacit.store.core import Store
-from tacit.store.engine import Database
-from tacit.store.identities import around
-from tacit.store.settle import settle_key
-from tacit.store.tables import derived_from, memories, metadata, spaces
-from tacit.store.tables import tombstones as tombstones_table
-from tacit.store.writes import Writing
+from tacit.storage.engine import Database
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction, update_key_precedence
+from tacit.storage.schema import derived_from, memories_table, metadata, spaces_table
+from tacit.storage.schema import tombstones as tombstones_table
+from tacit.storage.spaces import load_identities
+from tacit.storage.store import Store
 
 _ERASED_AT_ONCE_COUNT = 500
-_M = memories.c
+_M = memories_table.c
 
 
-def erase(w: Writing, memory: Memory, *, turns: bool = False) -> Noted:
+def erase(w: Transaction, memory: Memory, *, turns: bool = False) -> Noted:
     """For its owner and for an operator, with what it replaced and with the values of its key under
     the owner's other identities: to them it is one thing, and where others listen it counts as
     one. Anybody else erases what they may hear, and that alone. What was thought because of it goes
@@ -52,24 +47,24 @@ def erase(w: Writing, memory: Memory, *, turns: bool = False) -> Noted:
     operator = w.request.requester is None
     own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
     owner = memory.owner or ""
-    owners = around(w.connection, w.space, [owner]).current_identities(owner)
+    owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
     if operator or own:
         if turns:  # first, so that what is being learned at this moment is there to be found
             thread = memory.thread or w.thread
-            removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners, thread)
-        ids |= set(keyed.siblings(w, memory))
+            removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners, thread)
+        ids |= set(memories.list_key_siblings(w, memory))
         ids |= _replaced(w, ids, owners)
         if turns:
             ids |= _learned_from(w, ids, owners)
     remove(w, removal, ids)
     if memory.key is not None and memory.owner is not None:
-        settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
+        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
     whole = operator or (own and w.request.private)
     count = None if whole else len(ids) if w.request.private else 1
     return tombstones.record(w, removal, count=count, whole=whole)
 
 
-def _replaced(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
+def _replaced(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
     """What these memories took the place of, step by step, as far as it has the same owner."""
     found: set[str] = set()
     fringe = set(ids)
@@ -84,12 +79,12 @@ def _replaced(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
     return found
 
 
-def _learned_from(w: Writing, ids: set[str], owners: Collection[str]) -> set[str]:
+def _learned_from(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
     """The turns that led to these memories, as far as they have the same owner."""
     d = derived_from.c
     said = (
         select(d.turn_id)
-        .join(memories, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
+        .join(memories_table, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
         .where(
             d.space_id == w.space,
             d.memory_id.in_(sorted(ids)),
@@ -100,28 +95,28 @@ def _learned_from(w: Writing, ids: set[str], owners: Collection[str]) -> set[str
     return set(w.connection.execute(said).scalars())
 
 
-def remove(w: Writing, removal: Removal, ids: Iterable[str]) -> None:
+def remove(w: Transaction, removal: Removal, ids: Iterable[str]) -> None:
     """These memories, and what was thought because of them, step by step."""
     waiting = set(ids) - removal.ids
     while waiting:
         some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
-        thoughts = erasures.insights(w.connection, w.space, some)
-        removal.counts.update(erasures.count(w.connection, w.space, some))
-        removal.owners |= erasures.whose(w.connection, w.space, some)
+        thoughts = erasures.list_derived_memories(w.connection, w.space, some)
+        removal.counts.update(erasures.count_rows_of_memories(w.connection, w.space, some))
+        removal.owners |= erasures.list_owners_of(w.connection, w.space, some)
         # Not counted: how many others have is not for a certificate to tell.
-        exposed = exposure.of(w.connection, w.space, some)
-        checkpoints.drop_exposed(w.connection, w.space, exposed)
-        graph_pruning.drop_exposed(w.connection, w.space, exposed)
-        erasures.drop_mentions(w.connection, w.space, some)
-        stood_in = noted.retired(w, some)
-        thoughts |= note_erasing.summed_up(w, stood_in)
-        bury(w, some)
-        removal.counts["notes"] += note_erasing.bared(w, stood_in)
+        exposed = erasures.read_exposure(w.connection, w.space, some)
+        checkpoints.delete_exposed_checkpoints(w.connection, w.space, exposed)
+        checkpoints.delete_exposed_steps(w.connection, w.space, exposed)
+        erasures.delete_mentions(w.connection, w.space, some)
+        stood_in = revisions.update_note_links_of_many(w, some)
+        thoughts |= notes.list_summaries_of(w, stood_in)
+        hard_delete(w, some)
+        removal.counts["notes"] += notes.delete_empty_sessions(w, stood_in)
         removal.ids.update(some)
         waiting = (waiting | thoughts) - removal.ids
 
 
-def remove_settled(w: Writing, removal: Removal, ids: Collection[str]) -> None:
+def remove_settled(w: Transaction, removal: Removal, ids: Collection[str]) -> None:
     """The same; and where one of them was the value of a key, another one may be it now."""
     named: set[tuple[str, str, str]] = set()
     todo = sorted(ids)
@@ -133,36 +128,40 @@ def remove_settled(w: Writing, removal: Removal, ids: Collection[str]) -> None:
         named |= {(owner, category, key) for owner, category, key in w.connection.execute(rows)}
     remove(w, removal, todo)
     for owner, category, key in sorted(named):
-        owners = around(w.connection, w.space, [owner]).current_identities(owner)
-        settle_key(w.connection, w.space, sorted(owners), category, key)
+        owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
+        update_key_precedence(w.connection, w.space, sorted(owners), category, key)
 
 
-def erase_one(w: Writing, id: str) -> Noted:
+def erase_one(w: Transaction, id: str) -> Noted:
     """Out of quarantine, say: this one, and nothing that it stood for."""
     removal = Removal(scope="memory")
     remove(w, removal, [id])
     return tombstones.record(w, removal)
 
 
-def wipe(w: Writing, owners: Collection[str]) -> Noted:
+def wipe(w: Transaction, owners: Collection[str]) -> Noted:
     removal = Removal(scope="owned", people=set(owners))
     erase_owned(w, removal, owners)
     return tombstones.record(w, removal)
 
 
-def erase_owned(w: Writing, removal: Removal, owners: Collection[str]) -> None:
+def erase_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> None:
     """Everything that belongs to these identities of one person, their notes, their checkpoints,
     what waits to be learned, what channels brought from them and is not done, the codes by which
     they were about to be linked, and where they are signed in."""
-    removal.counts["sittings"] += signing.end_all(w.connection, w.space, owners)
-    removal.counts["link_offers"] += link_offers.drop(w.connection, w.space, owners)
-    removal.counts["updates"] += inbox.drop(w, owners)
-    removal.counts["jobs"] += jobs.drop(w.connection, w.space, owners)
-    removal.counts["checkpoints"] += checkpoints.drop(w.connection, w.space, owners, None)
-    removal.counts["graph_steps"] += graph_pruning.drop(w.connection, w.space, owners)
-    removal.counts["imports"] += imports.drop(w.connection, w.space, owners)
-    once.forget_all(w.connection, w.space, owners)
-    removal.counts.update(note_erasing.take(w, owners))
+    removal.counts["sittings"] += auth.end_web_sessions(w.connection, w.space, owners)
+    removal.counts["link_offers"] += auth.delete_link_offers(w.connection, w.space, owners)
+    removal.counts["updates"] += queue.clear_updates_of_people(w, owners)
+    removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners)
+    removal.counts["checkpoints"] += checkpoints.delete_checkpoints(
+        w.connection, w.space, owners, None
+    )
+    removal.counts["graph_steps"] += checkpoints.delete_steps_of_people(
+        w.connection, w.space, owners
+    )
+    removal.counts["imports"] += imports.delete_imports_of_people(w.connection, w.space, owners)
+    idempotency.clear_results_of_people(w.connection, w.space, owners)
+    removal.counts.update(notes.erase_notes(w, owners))
     owned = (
         select(_M.id)
         .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
@@ -177,7 +176,7 @@ def erase_space(connection: Connection, store: Store, space: str) -> Noted | Non
     None where there was no such space."""
     store.database.dialect.lock_space(connection, space)
     secret = connection.execute(
-        select(spaces.c.secret).where(spaces.c.space_id == space)
+        select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
     ).scalar_one_or_none()
     counts: Counter[str] = Counter()
     store.database.dialect.unindex_space(connection, space)
@@ -208,7 +207,9 @@ def scrub(database: Database) -> bool:
     process still reads what was there before."""
     try:
         with database.autocommit_connection() as connection:
-            before = [id for id, left in erasures.unfinished(connection).items() if left is None]
+            before = [
+                id for id, left in erasures.list_unfinished(connection).items() if left is None
+            ]
             done = database.dialect.scrub(connection)
     except StoreBusy:
         done = False
@@ -219,7 +220,7 @@ def scrub(database: Database) -> bool:
             connection.execute(
                 update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
             )
-            erasures.clean(connection, before, database.dialect.remains_after_scrub)
+            erasures.mark_cleaned(connection, before, database.dialect.remains_after_scrub)
 
         database.write(note)
     return done

@@ -15,13 +15,13 @@ from tacit.lifecycle.revert import revert
 from tacit.lifecycle.sources import AS_VERSION, Origin, wordings
 from tacit.lifecycle.tombstones import Noted, Removal
 from tacit.records.memory import Memory, State, Trust
-from tacit.store import graph_pruning, inbox, writes
-from tacit.store.tables import history, learned, memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import checkpoints, memories, queue
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import history_table, learned, memories_table, memory_versions
 
-_M = memories.c
+_M = memories_table.c
 _L = learned.c
-_H = history.c
+_H = history_table.c
 _V = memory_versions.c
 _WORDING = (
     _V.content, _V.speaker, _V.subjects, _V.heard, _V.visibility, _V.sensitivity, _V.portable,
@@ -29,17 +29,17 @@ _WORDING = (
 # Of whose wording nothing is left if the source's is taken away.
 _PAST = (State.SUPERSEDED, State.FORGOTTEN, State.EXPIRED)
 
-Act = Callable[[Callable[[Writing], Any]], Any]
+Act = Callable[[Callable[[Transaction], Any]], Any]
 
 
 def erase_source(
-    act: Act, origin: Origin, note: Callable[[Writing, Removal], Noted] = tombstones.record
+    act: Act, origin: Origin, note: Callable[[Transaction, Removal], Noted] = tombstones.record
 ) -> Noted:
     """`act` runs one transaction. Reverting takes some; erasing takes one, which writes the `note`.
     Whoever dies between the two begins again, and finds the rest."""
     revert(act, origin, dry_run=False)
 
-    def work(w: Writing) -> Noted:
+    def work(w: Transaction) -> Noted:
         found = origin.resolve_chat(w.connection, w.space)
         removal = Removal(scope="source", sources=set(names(found)))
         _take(w, removal, found)
@@ -59,14 +59,14 @@ def names(origin: Origin) -> list[str]:
     return [f"{room}{tail}" for room in origin.chat_ids]
 
 
-def _take(w: Writing, removal: Removal, origin: Origin) -> None:
+def _take(w: Transaction, removal: Removal, origin: Origin) -> None:
     if origin.chat is not None and origin.message is None:
-        removal.counts["updates"] += inbox.drop_chats(w, origin.chat_ids)
-        steps = graph_pruning.drop_places(w.connection, w.space, origin.chat_ids)
+        removal.counts["updates"] += queue.clear_updates_of_chats(w, origin.chat_ids)
+        steps = checkpoints.delete_steps_of_chats(w.connection, w.space, origin.chat_ids)
         removal.counts["graph_steps"] += steps
     dead: set[str] = set()
     for id in _ids(w, origin.row_filter):
-        memory = writes.held(w, id)
+        memory = memories.get_for_update(w, id)
         if memory is None:
             continue
         if memory.is_turn or _is_all_of(w, memory):
@@ -77,12 +77,12 @@ def _take(w: Writing, removal: Removal, origin: Origin) -> None:
     remove_settled(w, removal, dead)
     here = _M.source_chat.in_(origin.chat_ids) if origin.chat is not None else None
     for id in _ids(w, _put_back_once(), *(() if here is None else (here,))):
-        memory = writes.held(w, id)
+        memory = memories.get_for_update(w, id)
         if memory is not None:
             _redact(w, removal, memory, _undone(w, memory))
 
 
-def _ids(w: Writing, *which: ColumnElement[bool]) -> list[str]:
+def _ids(w: Transaction, *which: ColumnElement[bool]) -> list[str]:
     return list(w.connection.execute(select(_M.id).where(_M.space_id == w.space, *which)).scalars())
 
 
@@ -95,7 +95,7 @@ def _put_back_once() -> ColumnElement[bool]:
     return put_back.exists()
 
 
-def _is_all_of(w: Writing, memory: Memory) -> bool:
+def _is_all_of(w: Transaction, memory: Memory) -> bool:
     """Whether learning made it: a person's own word is left alone, whatever chat it is from."""
     known = select(_L.memory_id).where(_L.space_id == w.space, _L.memory_id == memory.id)
     if memory.trust is not Trust.UNTRUSTED and w.connection.execute(known).first() is None:
@@ -106,7 +106,7 @@ def _is_all_of(w: Writing, memory: Memory) -> bool:
     return memory.state in _PAST and said[-1].learned
 
 
-def _undone(w: Writing, memory: Memory) -> set[int]:
+def _undone(w: Transaction, memory: Memory) -> set[int]:
     """The wordings between one that was put back and its return."""
     entries = select(_H.version, _H.detail).where(_H.space_id == w.space, _H.memory_id == memory.id)
     bad: set[int] = set()
@@ -117,7 +117,7 @@ def _undone(w: Writing, memory: Memory) -> set[int]:
     return bad
 
 
-def _redact(w: Writing, removal: Removal, memory: Memory, bad: set[int]) -> None:
+def _redact(w: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
     """In the place of each, the nearest wording that stays: versions are counted without gaps."""
     rows = w.connection.execute(
         select(_V.version, *_WORDING).where(_V.space_id == w.space, _V.memory_id == memory.id)

@@ -17,21 +17,21 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.lifecycle.policy import Upkeep
 from tacit.records.memory import State
-from tacit.store import ageing
-from tacit.store.writes import Writing
+from tacit.storage import retention
+from tacit.storage.memories import Transaction
 
 WHY = "more than the cap"
 _DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)
 
 
-def evict(w: Writing, upkeep: Upkeep, after: str, most: int) -> tuple[int, int, str | None]:
+def evict(w: Transaction, upkeep: Upkeep, after: str, most: int) -> tuple[int, int, str | None]:
     """Of the next owners. Says how many memories went, how many owners were looked at, and after
     which one to go on; None at the end."""
     if upkeep.max_entries is None:
         return 0, 0, None
     evicted, place = 0, after
     some = min(most, limits.OWNERS_BATCH_COUNT)
-    found = ageing.owners(w, after, some)
+    found = retention.list_owner_counts(w, after, some)
     for looked_at, (owner, count) in enumerate(found):
         excess = count - upkeep.max_entries
         if excess > 0:
@@ -42,13 +42,15 @@ def evict(w: Writing, upkeep: Upkeep, after: str, most: int) -> tuple[int, int, 
     return evicted, len(found), place if len(found) >= some else None
 
 
-def _evict(w: Writing, upkeep: Upkeep, owner: str, count: int) -> int:
+def _evict(w: Transaction, upkeep: Upkeep, owner: str, count: int) -> int:
     until = w.at - timedelta(days=limits.EVICTION_MIN_AGE_DAYS)
     now = to_micros(w.at)
-    worst = nsmallest(count, ageing.evictable(w, owner, until), key=lambda row: _order(row, now))
+    worst = nsmallest(
+        count, retention.list_evictable(w, owner, until), key=lambda row: _order(row, now)
+    )
     until = w.at + timedelta(days=upkeep.restorable_days)
     ids = [row.id for row in worst]
-    return ageing.retire(w, ids, State.FORGOTTEN, "soft_deleted", until, WHY)
+    return retention.retire_memories(w, ids, State.FORGOTTEN, "soft_deleted", until, WHY)
 
 
 def _order(row: Any, now: int) -> tuple[bool, float, int, str]:

@@ -15,9 +15,9 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.lifecycle.purge import remove
 from tacit.records.memory import State
-from tacit.store import ageing, proposals, stale
-from tacit.store.core import Store
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, retention
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 
 WHY = "expired"
 
@@ -30,14 +30,14 @@ class _Done(NamedTuple):
     cursor: str | None  # where it goes on; None: it is done
 
 
-_Part = Callable[[Writing, Upkeep, str, int], _Done]
+_Part = Callable[[Transaction, Upkeep, str, int], _Done]
 
 
 def sweeping(store: Store, upkeep: Upkeep) -> Work:
     def step(space: str, before: Progress, save: Save) -> Progress:
         store.accesses.flush()  # what this process has used counts as used
 
-        def work(w: Writing) -> Progress:
+        def work(w: Transaction) -> Progress:
             after = _sweep(w, upkeep, before)
             save(w.connection, after)
             return after
@@ -47,7 +47,7 @@ def sweeping(store: Store, upkeep: Upkeep) -> Work:
     return step
 
 
-def _sweep(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
+def _sweep(w: Transaction, upkeep: Upkeep, before: Progress) -> Progress:
     """Part by part, as far as one transaction may go."""
     if not leap.is_steady(w):
         return before.advance(None, **{leap.WAITS: 1})
@@ -67,42 +67,42 @@ def _sweep(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     return after.advance(f"{name}:{place}")
 
 
-def _expire(w: Writing, upkeep: Upkeep, _: str, most: int) -> _Done:
-    ids = ageing.lapsed(w, most, turns=False)
+def _expire(w: Transaction, upkeep: Upkeep, _: str, most: int) -> _Done:
+    ids = retention.list_expired(w, most, turns=False)
     until = w.at + timedelta(days=upkeep.restorable_days)
-    ageing.retire(w, ids, State.EXPIRED, "expired", until, WHY)
+    retention.retire_memories(w, ids, State.EXPIRED, "expired", until, WHY)
     return _page(len(ids), most)
 
 
-def _fade(w: Writing, upkeep: Upkeep, place: str, most: int) -> _Done:
+def _fade(w: Transaction, upkeep: Upkeep, place: str, most: int) -> _Done:
     count, further = fading.fade(w, upkeep, place, most)
     return _Done(count, count, further)
 
 
-def _evict(w: Writing, upkeep: Upkeep, place: str, most: int) -> _Done:
+def _evict(w: Transaction, upkeep: Upkeep, place: str, most: int) -> _Done:
     count, owners, further = evicting.evict(w, upkeep, place, most)
     return _Done(count, count + owners, further)
 
 
-def _drop_turns(w: Writing, _: Upkeep, __: str, most: int) -> _Done:
-    ids = ageing.lapsed(w, most, turns=True)
+def _drop_turns(w: Transaction, _: Upkeep, __: str, most: int) -> _Done:
+    ids = retention.list_expired(w, most, turns=True)
     remove(w, ids)
     return _page(len(ids), most)
 
 
-def _drop_proposals(w: Writing, _: Upkeep, __: str, most: int) -> _Done:
+def _drop_proposals(w: Transaction, _: Upkeep, __: str, most: int) -> _Done:
     """Nobody answered: their words go as well."""
-    ids = proposals.lapsed(w.connection, w.space, w.at, most)
+    ids = learned_facts.list_expired_proposals(w.connection, w.space, w.at, most)
     remove(w, ids)
     return _page(len(ids), most)
 
 
-def _drop_stale(w: Writing, _: Upkeep, __: str, most: int) -> _Done:
-    return _page(stale.drop(w.connection, w.space, w.at, most), most)
+def _drop_stale(w: Transaction, _: Upkeep, __: str, most: int) -> _Done:
+    return _page(retention.delete_old_rows(w.connection, w.space, w.at, most), most)
 
 
-def _drop_changes(w: Writing, _: Upkeep, place: str, most: int) -> _Done:
-    count, further = stale.drop_changes(w.connection, w.space, w.at, place, most)
+def _drop_changes(w: Transaction, _: Upkeep, place: str, most: int) -> _Done:
+    count, further = retention.delete_old_changes(w.connection, w.space, w.at, place, most)
     return _Done(count, most if further is not None else count, further)
 
 

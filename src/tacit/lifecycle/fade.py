@@ -11,16 +11,16 @@ from datetime import timedelta
 
 from tacit.lifecycle.policy import Upkeep
 from tacit.records.memory import State
-from tacit.store import ageing
-from tacit.store.writes import Writing
+from tacit.storage import retention
+from tacit.storage.memories import Transaction
 
 WHY = "unused"
 
 
-def fade(w: Writing, upkeep: Upkeep, after: str, most: int) -> tuple[int, str | None]:
+def fade(w: Transaction, upkeep: Upkeep, after: str, most: int) -> tuple[int, str | None]:
     """The next ones. Says how many, and after which id to go on; None at the end."""
     since = w.at - timedelta(days=upkeep.fade_after_days)
-    ids = ageing.unused(w, since, upkeep.fade_below_importance, after, most)
+    ids = retention.list_unused(w, since, upkeep.fade_below_importance, after, most)
     until = w.at + timedelta(days=upkeep.restorable_days)
-    ageing.retire(w, ids, State.FORGOTTEN, "soft_deleted", until, WHY)
+    retention.retire_memories(w, ids, State.FORGOTTEN, "soft_deleted", until, WHY)
     return len(ids), ids[-1] if len(ids) >= most else None

@@ -13,19 +13,19 @@ from tacit.errors import Conflict
 from tacit.learn.compose import Ttls, expiry
 from tacit.learn.keep import QUARANTINE_TAG
 from tacit.records.memory import HistoryEvent, Memory, State
-from tacit.store import keyed, writes
-from tacit.store.burying import bury
-from tacit.store.pairs import insights_of
-from tacit.store.tables import memories
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction
+from tacit.storage.relations import list_insights
+from tacit.storage.schema import memories_table
 
 
-def forget(w: Writing, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS) -> None:
+def forget(w: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS) -> None:
     """Forgetting what is forgotten already changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
-        bury(w, [memory.id])  # restored, it would have got past whoever was asked
+        hard_delete(w, [memory.id])  # restored, it would have got past whoever was asked
         return
     gone = replace(
         memory,
@@ -33,14 +33,14 @@ def forget(w: Writing, memory: Memory, restorable_days: int = limits.RESTORABLE_
         purge_at=w.at + timedelta(days=restorable_days),
         updated_at=w.at,
     )
-    writes.change(w, gone, HistoryEvent.DELETE, "deleted")
-    for id in insights_of(w, [memory.id]):  # what rests on it goes with it
-        insight = writes.held(w, id)
+    memories.update_fields(w, gone, HistoryEvent.DELETE, "deleted")
+    for id in list_insights(w, [memory.id]):  # what rests on it goes with it
+        insight = memories.get_for_update(w, id)
         if insight is not None:
             forget(w, insight, restorable_days)
 
 
-def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
+def restore(w: Transaction, memory: Memory, ttls: Ttls) -> None:
     lapsed = memory.expires_at is not None and memory.expires_at <= w.at
     if memory.state is State.ACTIVE and not lapsed:
         return
@@ -48,18 +48,20 @@ def restore(w: Writing, memory: Memory, ttls: Ttls) -> None:
         raise Conflict("this memory was replaced by a newer one, which stays")
     if memory.state not in (State.ACTIVE, State.FORGOTTEN, State.EXPIRED):
         raise Conflict(f"this memory is {memory.state}; it cannot be restored")
-    if keyed.taken(w, memory):
+    if memories.is_key_taken(w, memory):
         raise Conflict("its key has another value by now; forget that one first")
     expires = expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
     # What was set aside goes back to where it was: only an operator lets it out.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
     back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)
-    writes.change(w, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None)
+    memories.update_fields(
+        w, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None
+    )
 
 
-def forget_owned(w: Writing, owners: Collection[str], restorable_days: int) -> int:
+def forget_owned(w: Transaction, owners: Collection[str], restorable_days: int) -> int:
     """Everything that belongs to these identities of one person."""
-    m = memories.c
+    m = memories_table.c
     owned = select(m.id).where(
         m.space_id == w.space,
         m.owner.in_(sorted(owners)),
@@ -67,7 +69,7 @@ def forget_owned(w: Writing, owners: Collection[str], restorable_days: int) -> i
     )
     ids = w.connection.execute(owned).scalars().all()
     for id in ids:
-        memory = writes.held(w, id)
+        memory = memories.get_for_update(w, id)
         if memory is not None:
             forget(w, memory, restorable_days)
     return len(ids)

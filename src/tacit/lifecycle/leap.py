@@ -14,22 +14,22 @@ from sqlalchemy import bindparam, select, update
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.store.tables import memories, spaces, sweeps
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import memories_table, spaces_table, sweeps
 
 WAITS = "waits for the clock"
 _S = sweeps.c
-_M = memories.c
+_M = memories_table.c
 _MICROS = timedelta(microseconds=1)
 _AHEAD = timedelta(days=limits.CLOCK_JUMP_MAX_DAYS) // _MICROS
 _BEHIND = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROS
 _LAST = select(_S.seen_at, _S.leapt_from, _S.leapt_to, _S.purged_until).where(
     _S.space_id == bindparam("space")
 )
-_MADE = select(spaces.c.created_at).where(spaces.c.space_id == bindparam("space"))
+_MADE = select(spaces_table.c.created_at).where(spaces_table.c.space_id == bindparam("space"))
 
 
-def is_steady(w: Writing) -> bool:
+def is_steady(w: Transaction) -> bool:
     """Note what the clock says. False: it leapt, and nothing may age by it."""
     now, last = to_micros(w.at), _last(w)
     if last.leapt_from is None:
@@ -52,7 +52,7 @@ def is_steady(w: Writing) -> bool:
     return False
 
 
-def vouch(w: Writing) -> None:
+def vouch(w: Transaction) -> None:
     """Somebody looked: what the clock says now is right, whatever it said before."""
     last = _last(w)
     _settle(w, last)
@@ -61,14 +61,14 @@ def vouch(w: Writing) -> None:
         _note(w, purged_until=now)
 
 
-def purged_until(w: Writing) -> int:
+def purged_until(w: Transaction) -> int:
     """Nothing that was due by then is left; before the first purge: since the space was made."""
     last = _last(w)
     made: int = w.connection.execute(_MADE, {"space": w.space}).scalar_one()
     return made if last.purged_until is None else int(last.purged_until)
 
 
-def note_purged(w: Writing) -> None:
+def note_purged(w: Transaction) -> None:
     """Everything that was due is gone."""
     _note(w, purged_until=to_micros(w.at))
 
@@ -77,13 +77,13 @@ def _goes_on(before: int, now: int) -> bool:
     return before - _BEHIND <= now <= before + _AHEAD
 
 
-def _settle(w: Writing, last: Any) -> None:
+def _settle(w: Transaction, last: Any) -> None:
     """The clock is right from here on. Where it had gone back, what was forgotten meanwhile is
     dated too early: all that may have been gets its whole time again."""
     if last.leapt_from is not None and last.leapt_to < last.leapt_from:
         whole = to_micros(w.at + timedelta(days=limits.RESTORABLE_DAYS))
         w.connection.execute(
-            update(memories)
+            update(memories_table)
             .where(
                 _M.space_id == w.space,
                 _M.purge_at.is_not(None),
@@ -95,7 +95,7 @@ def _settle(w: Writing, last: Any) -> None:
     _note(w, seen_at=to_micros(w.at), leapt_from=None, leapt_to=None)
 
 
-def _last(w: Writing) -> Any:
+def _last(w: Transaction) -> Any:
     """The last sweep; before the first one, the moment at which the space was made: in one that is
     newer than the gap allowed nothing can be purged early, and of an older one nobody knows."""
     found = w.connection.execute(w.dialect.lock_memory(_LAST), {"space": w.space}).first()
@@ -107,5 +107,5 @@ def _last(w: Writing) -> Any:
     return found
 
 
-def _note(w: Writing, **values: int | None) -> None:
+def _note(w: Transaction, **values: int | None) -> None:
     w.connection.execute(update(sweeps).where(_S.space_id == w.space).values(**values))

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, text
 from tacit.lifecycle import remnants
 from tacit.lifecycle.erase import scrub
 from tacit.records.results import Maintained
-from tacit.store import ailments, erasures
-from tacit.store.engine import Database
+from tacit.storage import erasures, integrity
+from tacit.storage.engine import Database
 
 _NOT_REWRITTEN = (
     "the tables could not be shown to be rewritten: end older transactions and run it again, as "
@@ -19,7 +19,10 @@ _UNSCRUBBED = "SELECT count(*) FROM tombstones WHERE NOT scrubbed"
 
 def check(connection: Connection) -> list[str]:
     """The promises that the doctor mends, in all spaces at once."""
-    counted = ((what, ailments.count(connection, one)) for what, one in ailments.PROMISES.items())
+    counted = (
+        (what, integrity.count_broken_rows(connection, one))
+        for what, one in integrity.INVARIANTS.items()
+    )
     return [f"{count} {what}" for what, count in counted if count]
 
 
@@ -31,7 +34,7 @@ def maintain(database: Database, *, rewrite: bool = False) -> Maintained:
         database.dialect.compact(connection)
         unfinished = max(
             connection.execute(text(_UNSCRUBBED)).scalar() or 0,
-            list(erasures.unfinished(connection).values()).count(None),
+            list(erasures.list_unfinished(connection).values()).count(None),
         )
         indexed = database.dialect.index_vectors(connection)
     did = ["checked", "analysed", "compacted", *indexed]

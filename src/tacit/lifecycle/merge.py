@@ -17,15 +17,14 @@ from tacit.clock import from_micros, to_micros
 from tacit.lifecycle.pairs import Two, numbers, reach_of
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.text import split_terms
-from tacit.store import pairs, partitions, writes
-from tacit.store.pairs import FOR_GOOD, SOMEBODYS_WORD, Check
-from tacit.store.steps import RELATED_TO
-from tacit.store.tables import history, memories, relations
-from tacit.store.writes import Writing
+from tacit.storage import memories, relations, revisions
+from tacit.storage.memories import RELATED_TO, Transaction
+from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
+from tacit.storage.schema import history_table, memories_table, relations_table
 
-_M = memories.c
-_H = history.c
-_R = relations.c
+_M = memories_table.c
+_H = history_table.c
+_R = relations_table.c
 _RUN, _INTO, _OTHER, _UPDATED = "run", "into", "other", "updated"
 _FIELDS = ("importance", "pinned", "tags")
 _UNDONE = "the merge was undone"
@@ -64,10 +63,10 @@ def outlasts(one: Memory, other: Memory) -> bool:
     return one.expires_at >= other.expires_at
 
 
-def merge(w: Writing, pair: Two, run: str) -> bool:
+def merge(w: Transaction, pair: Two, run: str) -> bool:
     """False where one of them is no longer what was looked at, or they do not belong together: then
     nothing happens. The rows are locked in the order of their ids."""
-    now = {id: writes.held(w, id) for id in pair.key}
+    now = {id: memories.get_for_update(w, id) for id in pair.key}
     kept, gone = (now[one.id] for one in stays(pair))
     looked_at = {note.id: note.memory.version for note in (pair.older, pair.newer)}
     if kept is None or gone is None or not _mergeable(kept, gone, w.at, replaced=pair.replaced):
@@ -78,7 +77,7 @@ def merge(w: Writing, pair: Two, run: str) -> bool:
     _move_relations(w, kept.id, gone.id)
     left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=w.at)
     told = {_RUN: run, _INTO: kept.id, _UPDATED: str(to_micros(gone.updated_at))}
-    writes.change(w, left, HistoryEvent.MERGE, "superseded", told)
+    memories.update_fields(w, left, HistoryEvent.MERGE, "superseded", told)
     return True
 
 
@@ -113,38 +112,38 @@ def enriched(kept: Memory, gone: Memory) -> Memory:
     )
 
 
-def _take_over(w: Writing, kept: Memory, gone: Memory, run: str) -> None:
+def _take_over(w: Transaction, kept: Memory, gone: Memory, run: str) -> None:
     better = enriched(kept, gone)
     if better != kept:
         better = replace(better, updated_at=w.at)
     before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _FIELDS}
     told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
-    writes.change(w, better, HistoryEvent.MERGE, "merged", told)
+    memories.update_fields(w, better, HistoryEvent.MERGE, "merged", told)
     _count_uses(w, kept, gone.access_count, gone.last_accessed_at)
 
 
-def _count_uses(w: Writing, kept: Memory, count: int, last: datetime | None) -> None:
+def _count_uses(w: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
     """Uses are counted beside the memory: no cache keeps them."""
     used: dict[str, Any] = {"access_count": max(0, kept.access_count + count)}
     if last is not None and (kept.last_accessed_at is None or last > kept.last_accessed_at):
         used["last_accessed_at"] = to_micros(last)
     which = (_M.space_id == w.space, _M.id == kept.id)
-    w.connection.execute(update(memories).where(*which).values(**used))
+    w.connection.execute(update(memories_table).where(*which).values(**used))
 
 
-def _move_relations(w: Writing, kept: str, gone: str) -> None:
+def _move_relations(w: Transaction, kept: str, gone: str) -> None:
     """To the one that stays as well. Those of the other are left: nothing follows them."""
     rows = [
         {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(w.at)}
         for row in _relations(w.connection, w.space, gone)
         if (ends := _moved(row, kept, gone)) is not None
     ]
-    w.dialect.insert_missing(w.connection, relations, rows)
+    w.dialect.insert_missing(w.connection, relations_table, rows)
 
 
 def _relations(connection: Connection, space: str, id: str) -> list[Any]:
     touching = or_(_R.from_id == id, _R.to_id == id)
-    found = select(relations).where(_R.space_id == space, touching)
+    found = select(relations_table).where(_R.space_id == space, touching)
     return list(connection.execute(found).mappings())
 
 
@@ -205,10 +204,13 @@ def outermost_first(merged: Mapping[str, Sequence[Merged]]) -> list[str]:
     return sorted(merged, key=lambda id: (depth(id), id))
 
 
-def undo(w: Writing, run: str, kept_id: str, merged: Sequence[Merged]) -> int:
+def undo(w: Transaction, run: str, kept_id: str, merged: Sequence[Merged]) -> int:
     """What gave way to one memory in a run stands again, as it was; and that memory is as it was,
     unless somebody changed it since. Says how many stand again."""
-    held = {id: writes.held(w, id) for id in sorted({kept_id, *(one.gone for one in merged)})}
+    held = {
+        id: memories.get_for_update(w, id)
+        for id in sorted({kept_id, *(one.gone for one in merged)})
+    }
     kept = held[kept_id]
     if kept is None or kept.state not in _UNDOABLE:
         return 0
@@ -219,32 +221,34 @@ def undo(w: Writing, run: str, kept_id: str, merged: Sequence[Merged]) -> int:
             continue
         _stand_again(w, one, gone, run)
         _unmove_relations(w, kept_id, one.gone)
-        counted = writes.held(w, kept_id)
+        counted = memories.get_for_update(w, kept_id)
         assert counted is not None
         _count_uses(w, counted, -gone.access_count, None)
         back += 1
     if back and back == len(merged):
         _give_back(w, kept, run)
     if back:
-        partitions.restamp(w.connection, w.space, [kept_id])
+        revisions.restamp_memories(w.connection, w.space, [kept_id])
     return back
 
 
-def _as_it_was_left(w: Writing, gone: Memory, kept: str, run: str) -> bool:
+def _as_it_was_left(w: Transaction, gone: Memory, kept: str, run: str) -> bool:
     if gone.state is not State.SUPERSEDED or gone.superseded_by != kept:
         return False
     return not _changed_since(_history(w, gone.id), run)
 
 
-def _stand_again(w: Writing, one: Merged, gone: Memory, run: str) -> None:
+def _stand_again(w: Transaction, one: Merged, gone: Memory, run: str) -> None:
     back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
-    writes.change(replace(w, why=_UNDONE), back, HistoryEvent.RESTORE, "restored", {_RUN: run})
+    memories.update_fields(
+        replace(w, why=_UNDONE), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
+    )
     # The next run would find the same again.
-    check = Check(similarity=SOMEBODYS_WORD, is_same=False, checked_at=w.at + FOR_GOOD)
-    pairs.note_checks(w, {pairs.key(one.kept, one.gone): check})
+    check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=w.at + FOREVER)
+    relations.save_pair_checks(w, {relations.pair_key(one.kept, one.gone): check})
 
 
-def _unmove_relations(w: Writing, kept: str, gone: str) -> None:
+def _unmove_relations(w: Transaction, kept: str, gone: str) -> None:
     """Those that came with it: they were made when the two were merged."""
     merged_at = select(_H.at).where(
         _H.space_id == w.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
@@ -254,7 +258,7 @@ def _unmove_relations(w: Writing, kept: str, gone: str) -> None:
         ends = _moved(row, kept, gone)
         if ends is not None:
             w.connection.execute(
-                delete(relations).where(
+                delete(relations_table).where(
                     _R.space_id == w.space,
                     _R.from_id == ends[0],
                     _R.to_id == ends[1],
@@ -264,7 +268,7 @@ def _unmove_relations(w: Writing, kept: str, gone: str) -> None:
             )
 
 
-def _give_back(w: Writing, kept: Memory, run: str) -> None:
+def _give_back(w: Transaction, kept: Memory, run: str) -> None:
     events = _history(w, kept.id)
     if _changed_since(events, run):
         return
@@ -277,10 +281,12 @@ def _give_back(w: Writing, kept: Memory, run: str) -> None:
         tags=tuple(was["tags"]),
         updated_at=from_micros(int(before[_UPDATED])),
     )
-    writes.change(replace(w, why=_UNDONE), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run})
+    memories.update_fields(
+        replace(w, why=_UNDONE), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run}
+    )
 
 
-def _history(w: Writing, id: str) -> list[dict[str, str]]:
+def _history(w: Transaction, id: str) -> list[dict[str, str]]:
     found = select(_H.detail).where(_H.space_id == w.space, _H.memory_id == id).order_by(_H.seq)
     return [json.loads(detail) for detail in w.connection.execute(found).scalars()]
 

@@ -18,10 +18,10 @@ from tacit.learn.facts import Mention, Statement
 from tacit.learn.same_fact import Pair
 from tacit.records.memory import Memory
 from tacit.records.text import split_terms
-from tacit.store import learned
-from tacit.store.learned import Fact
-from tacit.store.pairs import SOMEBODYS_WORD, Check, Key, Worded, key
-from tacit.store.rows import counted_subjects
+from tacit.storage import learned_facts
+from tacit.storage.learned_facts import StoredFact
+from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey, WordedMemory, pair_key
 
 _DECILE = 0.9
 _FOLLOWING_COUNT = 20  # newer ones that one is compared with, of those with its words or its slot
@@ -41,7 +41,7 @@ class Note:
     memory: Memory
     worded_at: datetime
     normalized: str  # its normalised wording
-    fact: Fact | None  # None: nothing but its words is known of it
+    fact: StoredFact | None  # None: nothing but its words is known of it
 
     @property
     def id(self) -> str:
@@ -60,8 +60,8 @@ class Two:
     replaced: bool = False  # the newer holds in the place of the older, whatever they are worth
 
     @property
-    def key(self) -> Key:
-        return key(self.older.id, self.newer.id)
+    def key(self) -> PairKey:
+        return pair_key(self.older.id, self.newer.id)
 
     @property
     def pair(self) -> Pair:
@@ -81,7 +81,7 @@ def reach_of(memory: Memory) -> Reach:
     return (
         memory.owner,
         memory.speaker,
-        counted_subjects(memory),
+        effective_subjects(memory),
         memory.learned_in,
         memory.learned_kind,
         memory.heard_by,
@@ -97,7 +97,9 @@ def reach_of(memory: Memory) -> Reach:
     )
 
 
-def pool(found: Sequence[Worded], known: Mapping[str, learned.Kept], now: datetime) -> list[Note]:
+def pool(
+    found: Sequence[WordedMemory], known: Mapping[str, learned_facts.ComparedMemory], now: datetime
+) -> list[Note]:
     """What is worth a look: new or changed, important, or among the most used."""
     counts = sorted(one.memory.access_count for one in found)
     often = max(1, counts[int(len(counts) * _DECILE)]) if counts else 1
@@ -111,8 +113,8 @@ def pool(found: Sequence[Worded], known: Mapping[str, learned.Kept], now: dateti
     ]
 
 
-def _note(one: Worded, kept: learned.Kept | None) -> Note:
-    said = kept.content_digest if kept else learned.normalised(one.memory.content)
+def _note(one: WordedMemory, kept: learned_facts.ComparedMemory | None) -> Note:
+    said = kept.content_digest if kept else learned_facts.normalized_digest(one.memory.content)
     fact = kept.fact if kept and kept.fact.slot else None
     return Note(memory=one.memory, worded_at=one.worded_at, normalized=said, fact=fact)
 
@@ -130,7 +132,7 @@ def two(one: Note, other: Note, likeness: float, *, replaced: bool = False) -> T
     return Two(older=older, newer=newer, likeness=likeness, replaced=replaced)
 
 
-def certain(notes: Sequence[Note], checked: Mapping[Key, Check], may: May) -> list[Two]:
+def certain(notes: Sequence[Note], checked: Mapping[PairKey, PairCheck], may: May) -> list[Two]:
     """What needs nobody's opinion: the same words, or the same slot as learning compares it. Each
     memory is in one pair at most; the rest follows in the next round. `may` says which two can
     become one at all."""
@@ -139,7 +141,7 @@ def certain(notes: Sequence[Note], checked: Mapping[Key, Check], may: May) -> li
     for group in groups(notes):
         for pair in [*_same_words(group), *_same_slots(group)]:
             check = checked.get(pair.key)
-            undone = check is not None and check.similarity == SOMEBODYS_WORD
+            undone = check is not None and check.similarity == STATED_BY_PERSON
             if undone or taken & {*pair.key} or not may(pair):
                 continue
             taken |= {*pair.key}
@@ -216,10 +218,10 @@ def _replaced(older: Note, newer: Note) -> bool:
     return replaces(known, statement)
 
 
-def _mentions(fact: Fact) -> tuple[Mention, ...]:
+def _mentions(fact: StoredFact) -> tuple[Mention, ...]:
     return tuple(
         Mention(text=text, name=name, relation=relation, username=username)
-        for text, name, relation, username in learned.unpacked_about(fact.about)
+        for text, name, relation, username in learned_facts.unpack_mentions(fact.about)
     )
 
 

@@ -19,17 +19,16 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import State
-from tacit.store import ageing
-from tacit.store.burying import bury
-from tacit.store.core import Store
-from tacit.store.identities import around
-from tacit.store.ids import digest
-from tacit.store.tables import memories, tombstones
-from tacit.store.writes import Writing
+from tacit.storage import retention
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import memories_table, tombstones
+from tacit.storage.spaces import keyed_digest, load_identities
+from tacit.storage.store import Store
 
 WHY = "its newer value was purged"
 _ON = "on"
-_M = memories.c
+_M = memories_table.c
 _T = tombstones.c
 _REPLACED = select(_M.id).where(
     _M.space_id == bindparam("space"), _M.superseded_by.in_(bindparam("ids", expanding=True))
@@ -47,7 +46,7 @@ _COVERED = select(_M.id).where(
 
 def purging(store: Store, upkeep: Upkeep) -> Work:
     def step(space: str, before: Progress, save: Save) -> Progress:
-        def work(w: Writing) -> Progress:
+        def work(w: Transaction) -> Progress:
             after = _purge(w, upkeep, before)
             save(w.connection, after)
             return after
@@ -57,10 +56,10 @@ def purging(store: Store, upkeep: Upkeep) -> Work:
     return step
 
 
-def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
+def _purge(w: Transaction, upkeep: Upkeep, before: Progress) -> Progress:
     if not leap.is_steady(w):
         return before.advance(None, **{leap.WAITS: 1})
-    rows = ageing.due(w, limits.SWEEP_BATCH_COUNT)
+    rows = retention.list_due_for_purge(w, limits.SWEEP_BATCH_COUNT)
     # Behind the last purge nothing should be left: such a row was dated by a wrong clock.
     done = leap.purged_until(w)
     late = [row.id for row in rows if row.purge_at <= done]
@@ -77,13 +76,13 @@ def _purge(w: Writing, upkeep: Upkeep, before: Progress) -> Progress:
     return before.advance(_ON if full else None, **{what: n for what, n in counts.items() if n})
 
 
-def remove(w: Writing, ids: Sequence[str]) -> None:
+def remove(w: Transaction, ids: Sequence[str]) -> None:
     """From every table. Their bytes may stay in free pages of the files: nobody was promised
     otherwise, and so no erasure waits for them."""
     if not ids:
         return
-    bury(w, ids)
-    digests = [digest(w.secret, id) for id in ids]
+    hard_delete(w, ids)
+    digests = [keyed_digest(w.secret, id) for id in ids]
     w.connection.execute(
         update(tombstones)
         .where(_T.space_id == w.space, _T.digest.in_(digests))
@@ -91,7 +90,7 @@ def remove(w: Writing, ids: Sequence[str]) -> None:
     )
 
 
-def _with_replaced(w: Writing, ids: Sequence[str]) -> list[str]:
+def _with_replaced(w: Transaction, ids: Sequence[str]) -> list[str]:
     """And what these took the place of, step by step, whoever's it is: it could not come back, and
     nothing leads to it any more."""
     found = dict.fromkeys(ids)
@@ -111,25 +110,25 @@ def _batched(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + limits.SWEEP_BATCH_COUNT]
 
 
-def _postpone(w: Writing, ids: Sequence[str], upkeep: Upkeep) -> None:
+def _postpone(w: Transaction, ids: Sequence[str], upkeep: Upkeep) -> None:
     if ids:
         until = w.at + timedelta(days=upkeep.restorable_days)
         which = (_M.space_id == w.space, _M.id.in_(ids))
-        w.connection.execute(update(memories).where(*which).values(purge_at=to_micros(until)))
+        w.connection.execute(update(memories_table).where(*which).values(purge_at=to_micros(until)))
 
 
-def _cover(w: Writing, gone: Sequence[Any], upkeep: Upkeep) -> None:
+def _cover(w: Transaction, gone: Sequence[Any], upkeep: Upkeep) -> None:
     """A forgotten value of a key covers what a person wrote under it with other identities. When it
     goes, those are forgotten in turn: to forget a thing is not to bring back what was before it."""
     until = w.at + timedelta(days=upkeep.restorable_days)
     for row in gone:
         if row.key is None or row.owner is None or row.shadowed:
             continue
-        owners = around(w.connection, w.space, [row.owner]).current_identities(row.owner) - {
+        owners = load_identities(w.connection, w.space, [row.owner]).current_identities(
             row.owner
-        }
+        ) - {row.owner}
         if owners:
             params = {"owners": sorted(owners), "category": row.category, "key": row.key}
             params |= {"space": w.space}
             covered = w.connection.execute(_COVERED, params).scalars().all()
-            ageing.retire(w, covered, State.FORGOTTEN, None, until, WHY)
+            retention.retire_memories(w, covered, State.FORGOTTEN, None, until, WHY)

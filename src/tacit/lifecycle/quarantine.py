@@ -17,19 +17,19 @@ from tacit.lifecycle.erase import erase_one
 from tacit.lifecycle.tombstones import Noted
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Quarantined
-from tacit.store import writes
-from tacit.store.tables import history, memories
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import history_table, memories_table
 
 _RELEASED = "an operator let it out of quarantine"
-_M = memories.c
-_H = history.c
+_M = memories_table.c
+_H = history_table.c
 _SET_ASIDE = (
     select(
         _M.id, _M.owner, _M.source_chat, _M.source_message, _M.agent, _M.role, _M.created_at,
         _H.detail,
     )
-    .join(history, (_H.space_id == _M.space_id) & (_H.memory_id == _M.id) & (_H.seq == 1))
+    .join(history_table, (_H.space_id == _M.space_id) & (_H.memory_id == _M.id) & (_H.seq == 1))
     .where(_M.state == State.QUARANTINED.value)
     .order_by(_M.created_at.desc(), _M.id.desc())
     .limit(limits.PAGE_MAX_COUNT)
@@ -52,7 +52,7 @@ def listed(connection: Connection, space: str) -> list[Quarantined]:
     ]
 
 
-def release(w: Writing, memory: Memory, ttls: Ttls) -> None:
+def release(w: Transaction, memory: Memory, ttls: Ttls) -> None:
     _require(memory)
     out = replace(
         memory,
@@ -62,10 +62,10 @@ def release(w: Writing, memory: Memory, ttls: Ttls) -> None:
         expires_at=expiry(memory.kind, w.at, ttls),
         updated_at=w.at,
     )
-    writes.change(replace(w, why=_RELEASED), out, HistoryEvent.CONSENT, "created")
+    memories.update_fields(replace(w, why=_RELEASED), out, HistoryEvent.CONSENT, "created")
 
 
-def discard(w: Writing, memory: Memory) -> Noted:
+def discard(w: Transaction, memory: Memory) -> Noted:
     _require(memory)
     return erase_one(w, memory.id)
 

@@ -7,8 +7,14 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.embeddings.embedder import Embedder
 from tacit.lifecycle.progress import Progress, Save, Work
-from tacit.store import missing
-from tacit.store.core import Store
+from tacit.storage.store import Store
+from tacit.storage.vectors import (
+    begin_embedding_check,
+    finish_embedding_check,
+    has_all_vectors,
+    list_unembedded,
+    save_vectors,
+)
 
 
 def reembedding(store: Store, embedder: Embedder) -> Work:
@@ -20,22 +26,22 @@ def reembedding(store: Store, embedder: Embedder) -> Work:
         model = embedder.name
         if before.cursor is None:
             with database.read() as connection:
-                if missing.is_complete(connection, space, model):
+                if has_all_vectors(connection, space, model):
                     return before.advance(None, embedded=0)
-            database.write(lambda c: missing.look(c, database.dialect, space, model))
+            database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
         with database.read() as connection:
             after = before.cursor or ""
-            some = missing.page(connection, space, model, after, limits.EMBEDDING_BATCH_COUNT)
+            some = list_unembedded(connection, space, model, after, limits.EMBEDDING_BATCH_COUNT)
         vectors = embedder.embed([one.text for one in some]) if some else ()
         made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
 
         def work(connection: Connection) -> Progress:
             if made:
-                count = missing.keep(connection, database.dialect, space, model, made)
+                count = save_vectors(connection, database.dialect, space, model, made)
                 done = before.advance(some[-1].id, embedded=count)
             else:
                 # Whoever wrote without a vector meanwhile has woken the indexing.
-                missing.settle(connection, space, model, store.clock())
+                finish_embedding_check(connection, space, model, store.clock())
                 done = before.advance(None, embedded=0)
             save(connection, done)
             return done

@@ -34,10 +34,10 @@ from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.prompt.fence import inert
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity, State
-from tacit.store import learned, pairs, writes
-from tacit.store.core import Store
-from tacit.store.pairs import Worded
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories, relations
+from tacit.storage.memories import Transaction
+from tacit.storage.relations import WordedMemory
+from tacit.storage.store import Store
 
 TASK = "reflect"
 _IMPORTANCE = 2
@@ -75,7 +75,7 @@ class _Look:
     owner: str
     speaker: str
     tongue: Tongue
-    evidence: Sequence[Worded]
+    evidence: Sequence[WordedMemory]
 
     @property
     def material(self) -> str:
@@ -115,15 +115,15 @@ class _Reflecting:
         now, audiences = self.store.clock(), self.store.audiences
         for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
-                owner = pairs.next_owner(connection, space, after)
+                owner = relations.next_owner(connection, space, after)
                 if owner is None:
                     return None, None
                 after = owner
-                ran = pairs.last(connection, space, owner, TASK)
+                ran = relations.last_reflection(connection, space, owner, TASK)
                 if ran and now - ran[0] < timedelta(hours=limits.REFLECT_EVERY_HOURS):
                     continue
-                found = pairs.evidence(connection, audiences, space, owner, now)
-                name = pairs.name_of(connection, space, owner)
+                found = relations.list_evidence(connection, audiences, space, owner, now)
+                name = relations.get_public_name(connection, space, owner)
             if ran is not None:
                 since = ran[0]
                 moved = [(one.memory.last_accessed_at, one.memory.updated_at) for one in found]
@@ -144,13 +144,13 @@ class _Reflecting:
     def _save_insights(
         self, space: str, before: Progress, look: _Look, found: Sequence[Insight], save: Save
     ) -> Progress:
-        def work(w: Writing) -> Progress:
+        def work(w: Transaction) -> Progress:
             counts = {"people": 1, "answered": 1, "insights": 0, "refused": 0}
             if _as_it_was(w, look.evidence):
                 for one in found:
                     kept = self._insert_insight(w, look, one)
                     counts["insights" if kept else "refused"] += 1
-                pairs.note_run(w, look.owner, TASK, w.at, counts["insights"])
+                relations.save_reflection(w, look.owner, TASK, w.at, counts["insights"])
             else:  # somebody changed what it rests on: another day
                 counts["left"] = 1
             after = before.advance(look.owner, **counts)
@@ -159,7 +159,7 @@ class _Reflecting:
 
         return self.store.write_as(space, ACTOR, work)
 
-    def _insert_insight(self, w: Writing, look: _Look, insight: Insight) -> bool:
+    def _insert_insight(self, w: Transaction, look: _Look, insight: Insight) -> bool:
         said = _CALLED.sub(look.speaker, insight.summary.strip(), count=1)
         if not said.startswith(look.speaker) or _names(said, look):
             return False
@@ -187,20 +187,20 @@ class _Reflecting:
             expires_at=w.at + timedelta(days=self.options.reflect_insight_days),
             tags=_tags(insight),
         )
-        writes.add(w, memory, told=False)
-        pairs.derive(w, memory.id, [one.memory.id for one in look.evidence])
+        memories.insert_memory(w, memory, told=False)
+        relations.insert_sources(w, memory.id, [one.memory.id for one in look.evidence])
         return True
 
 
-def _look(owner: str, name: str | None, found: Sequence[Worded]) -> _Look:
+def _look(owner: str, name: str | None, found: Sequence[WordedMemory]) -> _Look:
     tongue = tongue_of(guess(" ".join(one.memory.content for one in found)))
     speaker = name or tongue.texts["nobody"]
     return _Look(owner=owner, speaker=speaker, tongue=tongue, evidence=found)
 
 
-def _as_it_was(w: Writing, evidence: Sequence[Worded]) -> bool:
+def _as_it_was(w: Transaction, evidence: Sequence[WordedMemory]) -> bool:
     for one in sorted(evidence, key=lambda some: some.memory.id):
-        now, then = writes.held(w, one.memory.id), one.memory
+        now, then = memories.get_for_update(w, one.memory.id), one.memory
         if now is None or now.state is not State.ACTIVE or now.version != then.version:
             return False
         if now.sensitivity is not then.sensitivity or now.withheld_from or now.inferred:
@@ -208,9 +208,11 @@ def _as_it_was(w: Writing, evidence: Sequence[Worded]) -> bool:
     return True
 
 
-def _known(w: Writing, owner: str, said: str) -> bool:
-    kept = learned.newest(w.connection, w.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT)
-    same = learned.normalised(said)
+def _known(w: Transaction, owner: str, said: str) -> bool:
+    kept = learned_facts.list_newest_facts(
+        w.connection, w.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT
+    )
+    same = learned_facts.normalized_digest(said)
     return any(one.content_digest == same for one in kept)
 
 

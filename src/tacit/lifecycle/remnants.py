@@ -9,8 +9,8 @@ from collections import Counter
 from functools import partial
 
 from tacit.records.results import PendingErasure
-from tacit.store import erasures
-from tacit.store.engine import Database
+from tacit.storage import erasures
+from tacit.storage.engine import Database
 
 ROWS = PendingErasure(
     where="rows",
@@ -50,7 +50,7 @@ def pending(database: Database, id: str) -> tuple[PendingErasure, ...]:
     """Of the erasure with this id, as far as the database knows now."""
     follow(database)
     with database.autocommit_connection() as connection:
-        remains = erasures.remains(connection, id)
+        remains = erasures.get_remains(connection, id)
         logged = database.dialect.logs_parameters(connection)
     return (*_told(remains), *([SERVER_LOG] if logged else []))
 
@@ -59,14 +59,14 @@ def follow(database: Database) -> dict[str, str | None]:
     """Look at the write-ahead log, where only that was left. By id: what is left of each erasure
     of which anything is."""
     with database.autocommit_connection() as connection:
-        found = erasures.unfinished(connection)
+        found = erasures.list_unfinished(connection)
         moved = {
             before: database.dialect.track_wal(connection, before)
             for before in {one for one in found.values() if one}
         }
     moved = {before: left for before, left in moved.items() if left != before}
     for before, left in moved.items():
-        database.write(partial(erasures.advance, before=before, left=left))
+        database.write(partial(erasures.advance_remains, before=before, left=left))
     now = {id: moved.get(one, one) if one else one for id, one in found.items()}
     return {id: one for id, one in now.items() if one != ""}
 
@@ -75,11 +75,11 @@ def rewrite(database: Database) -> bool:
     """Make the files anew. False where it could not be shown that no page holds what was erased
     before."""
     with database.autocommit_connection() as connection:
-        before = list(erasures.unfinished(connection))
+        before = list(erasures.list_unfinished(connection))
         left = database.dialect.rewrite(connection)
     if left is None:
         return False
-    database.write(lambda connection: erasures.clean(connection, before, left))
+    database.write(lambda connection: erasures.mark_cleaned(connection, before, left))
     return True
 
 
@@ -97,4 +97,4 @@ def _told(remains: str | None) -> tuple[PendingErasure, ...]:
         return (ROWS,)
     if not remains:
         return ()
-    return (PAGES,) if remains == erasures.PAGES else (LOG,)
+    return (PAGES,) if remains == erasures.IN_FREE_PAGES else (LOG,)

@@ -28,14 +28,13 @@ from tacit.lifecycle.tombstones import (
     space_mark,
 )
 from tacit.records.results import Erased
-from tacit.store import erasures, inbox
-from tacit.store import jobs as waiting
-from tacit.store.core import Store
-from tacit.store.erasures import Erasure
-from tacit.store.tables import jobs, memories, updates
-from tacit.store.writes import Writing
+from tacit.storage import erasures, queue
+from tacit.storage.erasures import Erasure
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import jobs, memories_table, updates
+from tacit.storage.store import Store
 
-_M = memories.c
+_M = memories_table.c
 _J = jobs.c
 _U = updates.c
 
@@ -55,10 +54,10 @@ def settle(store: Store) -> int:
     if path is None:
         return 0
     with store.database.read() as connection:
-        known = erasures.ids(connection)
+        known = erasures.list_erasure_ids(connection)
         written = journal.ids(path) if path.exists() else set()
         missing = known - written
-        lines = [tombstones.to_line(e) for e in erasures.listed(connection, missing)]
+        lines = [tombstones.to_line(e) for e in erasures.list_erasures(connection, missing)]
     if lines:
         journal.append(path, lines)
     if written <= known:
@@ -99,10 +98,10 @@ def _due(store: Store, parsed: Iterable[Erasure]) -> list[_Due]:
     """Those that this database does not know of, in the order they happened. What is of a space
     that is not here has nothing to erase here."""
     with store.database.read() as connection:
-        known = erasures.ids(connection)
+        known = erasures.list_erasure_ids(connection)
         here = {
             space_mark(secret, space): (space, secret)
-            for space, secret in erasures.secrets(connection).items()
+            for space, secret in erasures.list_space_secrets(connection).items()
         }
     due: dict[str, _Due] = {}
     for erasure in parsed:
@@ -121,22 +120,22 @@ def _again(store: Store, due: _Due) -> int:
     if scope == "source":
         return _source_again(store, due)
 
-    def work(w: Writing) -> int:
+    def work(w: Transaction) -> int:
         removal = Removal(scope=scope)
         _take(w, removal, due)
-        erasures.add(w.connection, w.space, due.erasure)
+        erasures.insert_erasure(w.connection, w.space, due.erasure)
         return removal.memories
 
     return store.change_identities(due.space, "system", work)
 
 
-def _take(w: Writing, removal: Removal, due: _Due) -> None:
+def _take(w: Transaction, removal: Removal, due: _Due) -> None:
     erasure, secret = due.erasure, due.secret
     who = _people(w.connection, due, PEOPLE)
     # What waits in an older copy was done and learned since, and may be what was erased.
     concerned = _people(w.connection, due, OWNERS) | who
-    inbox.drop(w, concerned)
-    waiting.drop(w.connection, w.space, concerned)
+    queue.clear_updates_of_people(w, concerned)
+    queue.delete_jobs(w.connection, w.space, concerned)
     if erasure.scope == "person" and who:
         take_person(w, removal, who)
     elif erasure.scope == "subject" and who:
@@ -144,7 +143,7 @@ def _take(w: Writing, removal: Removal, due: _Due) -> None:
     elif erasure.scope == "owned" and who:
         erase_owned(w, removal, who)
     wanted = erasure.hashes(IDS)
-    found = erasures.memory_ids(w.connection, w.space)
+    found = erasures.iterate_memory_ids(w.connection, w.space)
     remove_settled(w, removal, [id for id in found if mark(secret, IDS, id) in wanted])
 
 
@@ -152,7 +151,7 @@ def _people(connection: Connection, due: _Due, what: str) -> set[str]:
     wanted = due.erasure.hashes(what)
     if not wanted:
         return set()
-    everybody = erasures.identities(connection, due.space)
+    everybody = erasures.list_all_identities(connection, due.space)
     return {one for one in everybody if mark(due.secret, what, one) in wanted}
 
 
@@ -162,7 +161,7 @@ def _space_again(store: Store, due: _Due) -> int:
         if done is None:
             return 0
         # Under the id that the journal has, so that it is known from here on.
-        erasures.rename(connection, done.erasure.id, due.erasure)
+        erasures.rename_erasure(connection, done.erasure.id, due.erasure)
         return done.count
 
     return store.database.write(work)
@@ -174,7 +173,7 @@ def _source_again(store: Store, due: _Due) -> int:
         origins = _origins(connection, due)
     counted = 0
 
-    def note(w: Writing, removal: Removal) -> Noted:
+    def note(w: Transaction, removal: Removal) -> Noted:
         return Noted(
             erasure=due.erasure,
             key=certificate_key(w.secret),
@@ -186,10 +185,10 @@ def _source_again(store: Store, due: _Due) -> int:
         done = erase_source(lambda work: store.write_as(due.space, "system", work), origin, note)
         counted += done.count
 
-    def rest(w: Writing) -> int:
+    def rest(w: Transaction) -> int:
         removal = Removal(scope="source")
         _take(w, removal, due)
-        erasures.add(w.connection, w.space, due.erasure)
+        erasures.insert_erasure(w.connection, w.space, due.erasure)
         return removal.memories
 
     return counted + store.change_identities(due.space, "system", rest)

@@ -23,24 +23,22 @@ from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
 from tacit.policy.rules import decide
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Reverted
-from tacit.store import keyed, proposals, writes
-from tacit.store import learned as learning
-from tacit.store.burying import bury
-from tacit.store.identities import around
-from tacit.store.learned import Fact
-from tacit.store.rows import to_sensitivity, to_visibility
-from tacit.store.rows import unpacked as people
-from tacit.store.settle import settle_key
-from tacit.store.tables import history, jobs, learned, memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories
+from tacit.storage.erasures import hard_delete
+from tacit.storage.learned_facts import StoredFact
+from tacit.storage.memories import Transaction, update_key_precedence
+from tacit.storage.memory_reads import to_sensitivity, to_visibility
+from tacit.storage.memory_reads import unpack_people as people
+from tacit.storage.schema import history_table, jobs, learned, memories_table, memory_versions
+from tacit.storage.spaces import load_identities
 
 _AT_ONCE_COUNT = 100
 _TURNS_AT_ONCE_COUNT = 500
-_M = memories.c
+_M = memories_table.c
 _L = learned.c
 _J = jobs.c
 _V = memory_versions.c
-_H = history.c
+_H = history_table.c
 _STANDING = (State.ACTIVE, State.PENDING, State.QUARANTINED, State.SUPERSEDED, State.EXPIRED)
 # No word of where it came from: whoever hears a memory may read its history.
 _GONE = "what was learned from its source was reverted"
@@ -48,7 +46,7 @@ _BACK = "the earlier wording; the source of the later one was reverted"
 _AGAIN = "what had replaced it was reverted"
 
 T = TypeVar("T")
-Act = Callable[[Callable[[Writing], T]], T]
+Act = Callable[[Callable[[Transaction], T]], T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def revert(act: Act[Any], origin: Origin, *, dry_run: bool) -> Reverted:
     return whole.to_result()
 
 
-def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
+def unlearn(w: Transaction, message: str, only: Collection[str] | None) -> Reverted:
     """What the requester said in one message of this chat: all of it in this transaction, and what
     was recorded of it as well. Of what stands again because of it, as much is counted as they may
     hear here; that there was more is not theirs to know."""
@@ -107,7 +105,7 @@ def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
     )
     _drop_turns(w, origin, w.connection.execute(queued).all(), done)
     for id in _own(w, origin):
-        memory = writes.held(w, id)
+        memory = memories.get_for_update(w, id)
         if memory is None or not origin.matches_memory(memory):
             continue
         if memory.is_turn:
@@ -119,7 +117,7 @@ def unlearn(w: Writing, message: str, only: Collection[str] | None) -> Reverted:
     return replace(done, restored=told).to_result()
 
 
-def _own(w: Writing, origin: Origin) -> list[str]:
+def _own(w: Transaction, origin: Origin) -> list[str]:
     """By whose it is and by who said it: an index leads to each."""
     own = sorted(origin.identities or ())
     theirs = _M.owner.in_(own)
@@ -131,20 +129,20 @@ def _own(w: Writing, origin: Origin) -> list[str]:
     return sorted(found)
 
 
-def _hears(w: Writing, id: str) -> bool:
-    memory = writes.held(w, id)
+def _hears(w: Transaction, id: str) -> bool:
+    memory = memories.get_for_update(w, id)
     return memory is not None and decide(w.request, memory).allowed
 
 
 def _batch(
     act: Act[Any],
-    part: Callable[[Writing, Origin, Any], tuple[_Done, Any]],
+    part: Callable[[Transaction, Origin, Any], tuple[_Done, Any]],
     origin: Origin,
     after: Any,
     *,
     dry_run: bool,
 ) -> tuple[_Done, Any]:
-    def work(w: Writing) -> tuple[_Done, Any]:
+    def work(w: Transaction) -> tuple[_Done, Any]:
         came = part(w, origin.resolve_chat(w.connection, w.space), after)
         if dry_run:
             raise _Rehearsed(came)
@@ -157,7 +155,7 @@ def _batch(
     return done, onward
 
 
-def _turns(w: Writing, origin: Origin, after: tuple[str, int] | None) -> tuple[_Done, Any]:
+def _turns(w: Transaction, origin: Origin, after: tuple[str, int] | None) -> tuple[_Done, Any]:
     """What was accepted from there and is not learned yet. Whoever is at it finds its job gone."""
     thread, seq = after or ("", -1)
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
@@ -174,7 +172,7 @@ def _turns(w: Writing, origin: Origin, after: tuple[str, int] | None) -> tuple[_
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
-def _drop_turns(w: Writing, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
+def _drop_turns(w: Transaction, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
     for row in rows:
         if origin.matches_turn(unpacked(row.payload)):
             one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
@@ -182,7 +180,7 @@ def _drop_turns(w: Writing, origin: Origin, rows: Iterable[Any], done: _Done) ->
                 done.turns.add((row.thread, row.seq))
 
 
-def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any]:
+def _memories(w: Transaction, origin: Origin, after: str | None) -> tuple[_Done, Any]:
     found = (
         select(_M.id)
         .where(
@@ -199,7 +197,7 @@ def _memories(w: Writing, origin: Origin, after: str | None) -> tuple[_Done, Any
     ids = list(w.connection.execute(found).scalars())
     done = _Done()
     for id in ids:
-        memory = writes.held(w, id)
+        memory = memories.get_for_update(w, id)
         if memory is not None and memory.state in _STANDING and origin.matches_memory(memory):
             _undo(w, origin, memory, done)
     return done, ids[-1] if len(ids) == _AT_ONCE_COUNT else None
@@ -209,13 +207,13 @@ def _known_to_learning() -> ColumnElement[bool]:
     return select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id).exists()
 
 
-def _undo(w: Writing, origin: Origin, memory: Memory, done: _Done) -> None:
+def _undo(w: Transaction, origin: Origin, memory: Memory, done: _Done) -> None:
     first = _first_undone(w, origin, memory)
     if first is None:
         return
     if memory.state is State.PENDING:
-        proposals.settle(w, memory.id)
-        bury(w, [memory.id])
+        learned_facts.delete_proposal(w, memory.id)
+        hard_delete(w, [memory.id])
         done.proposals.add(memory.id)
     elif first.version == 1:
         _forget(w, memory, done)
@@ -226,7 +224,7 @@ def _undo(w: Writing, origin: Origin, memory: Memory, done: _Done) -> None:
         _stand_again(w, origin, memory.id, done, since=first.at)
 
 
-def _first_undone(w: Writing, origin: Origin, memory: Memory) -> Wording | None:
+def _first_undone(w: Transaction, origin: Origin, memory: Memory) -> Wording | None:
     """Where the wordings from this source begin; None if the current one is not one of them.
 
     All wordings of a memory are from one chat; of agent and role only the last is noted, and stands
@@ -245,7 +243,7 @@ def _first_undone(w: Writing, origin: Origin, memory: Memory) -> Wording | None:
     return first
 
 
-def _forget(w: Writing, memory: Memory, done: _Done) -> None:
+def _forget(w: Transaction, memory: Memory, done: _Done) -> None:
     gone = replace(
         memory,
         state=State.FORGOTTEN,
@@ -253,11 +251,11 @@ def _forget(w: Writing, memory: Memory, done: _Done) -> None:
         updated_at=w.at,
     )
     told = "deleted" if memory.state is State.ACTIVE else None
-    writes.change(replace(w, why=_GONE), gone, HistoryEvent.DELETE, told)
+    memories.update_fields(replace(w, why=_GONE), gone, HistoryEvent.DELETE, told)
     done.forgotten.add(memory.id)
 
 
-def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
+def _put_back(w: Transaction, memory: Memory, version: int, done: _Done) -> None:
     """An earlier wording, no further than it might go then or may go now."""
     which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
     then = w.connection.execute(select(memory_versions).where(*which)).one()
@@ -280,13 +278,13 @@ def _put_back(w: Writing, memory: Memory, version: int, done: _Done) -> None:
         superseded_by=None,
         updated_at=w.at,
     )
-    writes.reword(replace(w, why=_BACK), back, {AS_VERSION: str(version)})
+    memories.update_content(replace(w, why=_BACK), back, {AS_VERSION: str(version)})
     _compare_by(w, back)
     _settle(w, back)
     done.reworded.add(memory.id)
 
 
-def _has_its_data(w: Writing, memory: Memory, version: int) -> bool:
+def _has_its_data(w: Transaction, memory: Memory, version: int) -> bool:
     """Whether its data has been the same since that version: other data than now's is not kept."""
     since = select(_H.detail).where(
         _H.space_id == w.space, _H.memory_id == memory.id, _H.version > version
@@ -295,30 +293,30 @@ def _has_its_data(w: Writing, memory: Memory, version: int) -> bool:
     return not any("data" in (one.get("fields"), one.get("also")) for one in details)
 
 
-def _compare_by(w: Writing, memory: Memory) -> None:
+def _compare_by(w: Transaction, memory: Memory) -> None:
     """What learning compared it by was of the other wording."""
     whose = memory.owner or memory.learned_in or ""
     of_themselves = not memory.subjects or memory.owner in memory.subjects
-    fact = Fact(
+    fact = StoredFact(
         slot=memory.slot, value=None, negated=False, about_speaker=of_themselves, about="[]"
     )
-    learning.note(w, memory.id, whose, memory.content, fact)
+    learned_facts.save_fact(w, memory.id, whose, memory.content, fact)
 
 
-def _stand_again(w: Writing, origin: Origin, id: str, done: _Done, since: int) -> None:
+def _stand_again(w: Transaction, origin: Origin, id: str, done: _Done, since: int) -> None:
     """What gave way to a memory, from then on. Where that is from the source as well it goes, and
     what gave way to it is looked for."""
     gave_way = select(_M.id).where(
         _M.space_id == w.space, _M.superseded_by == id, _M.updated_at >= since
     )
     for before in w.connection.execute(gave_way).scalars().all():
-        memory = writes.held(w, before)
+        memory = memories.get_for_update(w, before)
         if memory is None or memory.superseded_by != id:
             continue
         first = _first_undone(w, origin, memory)
         if memory.state is State.FORGOTTEN:  # reverted before
             _stand_again(w, origin, memory.id, done, since=0)
-        elif memory.state is not State.SUPERSEDED or keyed.taken(w, memory):
+        elif memory.state is not State.SUPERSEDED or memories.is_key_taken(w, memory):
             continue
         elif first is None:
             _restore(w, memory, done)
@@ -329,14 +327,16 @@ def _stand_again(w: Writing, origin: Origin, id: str, done: _Done, since: int) -
             _stand_again(w, origin, memory.id, done, since=0)
 
 
-def _restore(w: Writing, memory: Memory, done: _Done) -> None:
+def _restore(w: Transaction, memory: Memory, done: _Done) -> None:
     back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=w.at)
-    writes.change(replace(w, why=_AGAIN), back, HistoryEvent.RESTORE, "restored")
+    memories.update_fields(replace(w, why=_AGAIN), back, HistoryEvent.RESTORE, "restored")
     _settle(w, back)
     done.restored.add(memory.id)
 
 
-def _settle(w: Writing, memory: Memory) -> None:
+def _settle(w: Transaction, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
-        owners = around(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
-        settle_key(w.connection, w.space, sorted(owners), memory.category, memory.key)
+        owners = load_identities(w.connection, w.space, [memory.owner]).current_identities(
+            memory.owner
+        )
+        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)

@@ -16,15 +16,15 @@ from tacit.learn.turn import Turn
 from tacit.records import validation
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent, Memory
-from tacit.store.places import place
-from tacit.store.tables import history, memories
-from tacit.store.writes import Writing
+from tacit.storage.chats import read_chat
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import history_table, memories_table
 
 FORMS = "a chat (telegram:-100), a message (telegram:-100/42), agent:NAME or role:tool"
 _AGENT, _ROLE, _IMPORT = "agent:", "role:", "import:"
 AS_VERSION = "as_version"  # in a history: the wording is that of an earlier version
-_M = memories.c
-_H = history.c
+_M = memories_table.c
+_H = history_table.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Origin:
         """The same, under every id that the channel gave the chat."""
         if self.chat is None:
             return self
-        rooms = place(connection, space, self.chat).chat_ids
+        rooms = read_chat(connection, space, self.chat).chat_ids
         return replace(self, chat_ids=sorted(rooms | {self.chat}))
 
     @property
@@ -119,7 +119,7 @@ def parse(source: object) -> Origin:
     )
 
 
-def wordings(w: Writing, memory: Memory) -> list[Wording]:
+def wordings(w: Transaction, memory: Memory) -> list[Wording]:
     """From the entries of a history that brought another wording, oldest first. Learning says why;
     what people and operators write is for them to explain."""
     entries = (

@@ -34,10 +34,10 @@ from tacit.prompt.fence import clip, inert
 from tacit.records.conversation import Role
 from tacit.records.memory import Kind, Memory, State
 from tacit.screening.instructions import find_instruction
-from tacit.store import pairs, sessions, writes
-from tacit.store.core import Store
-from tacit.store.sessions import Session
-from tacit.store.writes import Writing
+from tacit.storage import history, memories, relations
+from tacit.storage.history import EndedSession
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 
 TASK = "summarise"
 CATEGORY = "context"
@@ -66,7 +66,7 @@ class _Look:
     owner: str
     speaker: str
     tongue: Tongue
-    session: Session
+    session: EndedSession
     turns: Sequence[Memory]  # oldest first
 
     @property
@@ -119,14 +119,14 @@ class _Summarising:
         still = now - timedelta(minutes=limits.SUMMARY_IDLE_MINUTES)
         for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
-                owner = pairs.next_owner(connection, space, after)
+                owner = relations.next_owner(connection, space, after)
                 if owner is None:
                     return None, None
-                ran = pairs.last(connection, space, owner, TASK)
-                session = sessions.next_ended(connection, space, owner, ran, still, now)
+                ran = relations.last_reflection(connection, space, owner, TASK)
+                session = history.next_ended_session(connection, space, owner, ran, still, now)
                 if session is not None:
-                    turns = sessions.turns(connection, audiences, space, session, now)
-                    name = pairs.name_of(connection, space, owner)
+                    turns = history.list_turns(connection, audiences, space, session, now)
+                    name = relations.get_public_name(connection, space, owner)
                     return _look(session, name, turns), after
             after = owner
         return None, after
@@ -147,13 +147,15 @@ class _Summarising:
     def _save_summary(
         self, space: str, before: Progress, look: _Look, said: str | None, save: Save
     ) -> Progress:
-        def work(w: Writing) -> Progress:
-            held = [writes.held(w, id) for id in sorted(turn.id for turn in look.turns)]
+        def work(w: Transaction) -> Progress:
+            held = [memories.get_for_update(w, id) for id in sorted(turn.id for turn in look.turns)]
             there = [turn for turn in held if turn is not None]
             whole = len(there) == len(look.turns)  # nobody erased some of it meanwhile
             made = bool(said) and whole and self._insert_summary(w, look, said or "")
             if whole:
-                pairs.note_run(w, look.owner, TASK, look.session.last_at, look.session.nth)
+                relations.save_reflection(
+                    w, look.owner, TASK, look.session.last_at, look.session.nth
+                )
             after = before.advance(
                 before.cursor if whole else look.owner,
                 sessions=1,
@@ -166,12 +168,12 @@ class _Summarising:
 
         return self.store.write_as(space, ACTOR, work)
 
-    def _insert_summary(self, w: Writing, look: _Look, said: str) -> bool:
-        before = sessions.summary_of(w.connection, w.space, look.session)
+    def _insert_summary(self, w: Transaction, look: _Look, said: str) -> bool:
+        before = history.find_summary(w.connection, w.space, look.session)
         sensitivity = touches_on(said, look.tongue)
         expires = w.at + timedelta(days=self.options.summary_days)
         if before is not None:
-            old = writes.held(w, before)
+            old = memories.get_for_update(w, before)
             if old is None or old.state is not State.ACTIVE:
                 return False  # somebody did not want it
             changed = replace(
@@ -182,8 +184,8 @@ class _Summarising:
                 expires_at=expires,
                 updated_at=w.at,
             )
-            writes.reword(w, changed)
-            pairs.derive(w, old.id, [turn.id for turn in look.turns])
+            memories.update_content(w, changed)
+            relations.insert_sources(w, old.id, [turn.id for turn in look.turns])
             return True
         first = look.turns[0]
         memory = concluded(
@@ -204,12 +206,12 @@ class _Summarising:
             observed_at=look.session.last_at,
             run=look.session.name,
         )
-        writes.add(w, memory, told=False)
-        pairs.derive(w, memory.id, [turn.id for turn in look.turns])
+        memories.insert_memory(w, memory, told=False)
+        relations.insert_sources(w, memory.id, [turn.id for turn in look.turns])
         return True
 
 
-def _look(session: Session, name: str | None, turns: Sequence[Memory]) -> _Look:
+def _look(session: EndedSession, name: str | None, turns: Sequence[Memory]) -> _Look:
     spoken = " ".join(turn.content for turn in turns if turn.role == Role.USER)
     tongue = tongue_of(guess(spoken))
     speaker = name or tongue.texts["nobody"]

@@ -13,10 +13,10 @@ from typing import Any
 
 from tacit.clock import to_micros
 from tacit.errors import ErasureForged, InvalidInput
-from tacit.store import erasures
-from tacit.store.erasures import Erasure
-from tacit.store.ids import digest
-from tacit.store.writes import Writing
+from tacit.storage import erasures
+from tacit.storage.erasures import Erasure
+from tacit.storage.memories import Transaction
+from tacit.storage.spaces import keyed_digest
 
 SCOPES = ("memory", "owned", "person", "subject", "source", "space")
 SPACE, IDS, PEOPLE, OWNERS, SOURCES = "space", "ids", "people", "owners", "sources"
@@ -52,7 +52,7 @@ class Noted:
 
 
 def mark(secret: str, what: str, value: str) -> str:
-    return digest(secret, f"{what}\n{value}")[:_MARK_CHARS]
+    return keyed_digest(secret, f"{what}\n{value}")[:_MARK_CHARS]
 
 
 def space_mark(secret: str, space: str) -> str:
@@ -61,14 +61,16 @@ def space_mark(secret: str, space: str) -> str:
 
 def certificate_key(secret: str) -> str:
     """Checks certificates, and tells nothing of the secret that it was made from."""
-    return digest(secret, "the key of certificates")
+    return keyed_digest(secret, "the key of certificates")
 
 
-def record(w: Writing, removal: Removal, *, count: int | None = None, whole: bool = True) -> Noted:
+def record(
+    w: Transaction, removal: Removal, *, count: int | None = None, whole: bool = True
+) -> Noted:
     """In the transaction of the erasure. Whoever is not to know the `whole` of it is told of one
     memory: not how many wordings it had, nor what was thought of it."""
     erasure = signed(w.secret, w.space, removal, to_micros(w.at))
-    erasures.add(w.connection, w.space, erasure)
+    erasures.insert_erasure(w.connection, w.space, erasure)
     return Noted(
         erasure=erasure,
         key=certificate_key(w.secret),
@@ -85,7 +87,7 @@ def record_space(
     erasure = signed(secret, space, removal, at)
     key = certificate_key(secret)
     kept = Erasure(**{**_plain(erasure), "digests": {**erasure.digests, _KEY: key}})
-    erasures.add(w_connection, erasures.NO_SPACE, kept)
+    erasures.insert_erasure(w_connection, erasures.NO_SPACE, kept)
     return Noted(erasure=erasure, key=key, count=removal.memories, counts=erasure.counts)
 
 
@@ -164,4 +166,4 @@ def _signature(secret: str, erasure: Erasure) -> str:
     plain = _plain(erasure)
     del plain["signature"]
     plain["digests"] = {name: value for name, value in erasure.digests.items() if name != _KEY}
-    return digest(secret, "erasure\n" + json.dumps(plain, sort_keys=True))
+    return keyed_digest(secret, "erasure\n" + json.dumps(plain, sort_keys=True))

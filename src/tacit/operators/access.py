@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import StoreBusy
-from tacit.store import looks, words
-from tacit.store.core import Store
-from tacit.store.looks import Seen
-from tacit.store.writes import Writing
+from tacit.storage import access_log, search
+from tacit.storage.access_log import LoggedMemory
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
@@ -29,26 +29,26 @@ class OperatorAccess:
     def _storage(self) -> Store:
         return self._runtime.storage
 
-    def _write(self, work: Callable[[Writing], T]) -> T:
+    def _write(self, work: Callable[[Transaction], T]) -> T:
         return self._storage.write_as(self._space, self._actor, work)
 
     def _read_logged(
         self,
         word: str,
-        work: Callable[[Writing], tuple[T, Iterable[Seen]]],
-        concerned: Callable[[Writing, T], Iterable[str]] = lambda *_: (),
+        work: Callable[[Transaction], tuple[T, Iterable[LoggedMemory]]],
+        concerned: Callable[[Transaction, T], Iterable[str]] = lambda *_: (),
     ) -> T:
         """What `work` found, noted in its own transaction with those whose memories it showed,
         which it names beside it, and who else is concerned: what cannot be noted is not shown."""
 
-        def noted(w: Writing) -> T:
+        def noted(w: Transaction) -> T:
             found, shown = work(w)
-            looks.note(w, self._actor, word, shown, concerned(w, found))
+            access_log.insert_access_log_entry(w, self._actor, word, shown, concerned(w, found))
             return found
 
         for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
             try:
                 return self._write(noted)
-            except words.Behind:
-                words.catch_up(self._storage.database)
+            except search.IndexStale:
+                search.update_fts_index(self._storage.database)
         raise StoreBusy("others write faster than their words are indexed; try again")

@@ -18,9 +18,9 @@ from tacit.policy.permissions import effective_visibility
 from tacit.records import drafts, validation
 from tacit.records.memory import HistoryEvent, Memory, Visibility
 from tacit.records.results import Erased, Quarantined, Reverted
-from tacit.store import writes
-from tacit.store.rows import counted_subjects
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import effective_subjects
 
 
 class OperatorActs(OperatorAccess):
@@ -31,17 +31,17 @@ class OperatorActs(OperatorAccess):
         if if_version is not None:
             validation.parse_int("if_version", if_version, 1, 2**31)
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory = _held(w, id)
             if if_version not in (None, memory.version):
                 raise Conflict(f"the memory is at version {memory.version} by now: read it again")
-            writes.reword(
+            memories.update_content(
                 w,
                 replace(
                     memory,
                     content=wording,
                     version=memory.version + 1,
-                    subjects=counted_subjects(memory),
+                    subjects=effective_subjects(memory),
                     speaker=None,
                     sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
                     updated_at=w.at,
@@ -71,12 +71,12 @@ class OperatorActs(OperatorAccess):
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
         wanted = validation.parse_enum("visibility", visibility, Visibility)
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory = _held(w, id)
             if wanted.rank > effective_visibility(memory).rank:
                 raise InvalidInput("visibility", "only the owner raises it")
             changed = replace(memory, visibility=wanted, updated_at=w.at)
-            writes.change(
+            memories.update_fields(
                 w, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
             )
 
@@ -118,9 +118,9 @@ class OperatorActs(OperatorAccess):
         return erasing.finish(self._storage, done)
 
 
-def _held(w: Writing, id: str, *, turns: bool = False) -> Memory:
+def _held(w: Transaction, id: str, *, turns: bool = False) -> Memory:
     good = validation.parse_memory_id(id)
-    memory = writes.held(w, good) if good is not None else None
+    memory = memories.get_for_update(w, good) if good is not None else None
     if memory is None or (memory.is_turn and not turns):
         raise NotFound
     return memory

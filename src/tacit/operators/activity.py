@@ -9,11 +9,11 @@ from tacit import limits
 from tacit.operators.access import OperatorAccess
 from tacit.records.memory import Memory, State
 from tacit.records.results import ActivityEntry, DayCounts, Graph, Page
-from tacit.store import activity, browsing, everybody
-from tacit.store.browsing import Owned
-from tacit.store.listing import Filter
-from tacit.store.looks import Seen
-from tacit.store.writes import Writing
+from tacit.storage import history, search
+from tacit.storage.access_log import LoggedMemory
+from tacit.storage.memories import Transaction
+from tacit.storage.people import list_people
+from tacit.storage.search import ListFilter, OwnedMemory
 from tacit.views.activity import days_of, each_day, first_day, page_of, page_with, stretch
 from tacit.views.graph import drawn, nodes_of, who_is
 
@@ -29,10 +29,10 @@ class OperatorActivity(OperatorAccess):
         """What happened to memories, newest first, and whose they are."""
         wanted, most = stretch(since, cursor), page_of(limit)
 
-        def work(w: Writing) -> tuple[Page[ActivityEntry], Iterable[Seen]]:
-            found = activity.of_space(w.connection, w.space, wanted, most + 1)
+        def work(w: Transaction) -> tuple[Page[ActivityEntry], Iterable[LoggedMemory]]:
+            found = history.list_space_activity(w.connection, w.space, wanted, most + 1)
             page = page_with(found, most)
-            return page, {Owned(one.memory_id, one.owner) for one in page}
+            return page, {OwnedMemory(one.memory_id, one.owner) for one in page}
 
         return self._read_logged("activity", work)
 
@@ -40,9 +40,9 @@ class OperatorActivity(OperatorAccess):
         """How often what happened on each of the last days, in UTC, today last."""
         count = days_of(days)
 
-        def work(w: Writing) -> tuple[tuple[DayCounts, ...], Iterable[Seen]]:
+        def work(w: Transaction) -> tuple[tuple[DayCounts, ...], Iterable[LoggedMemory]]:
             first = first_day(w.at, count)
-            found = activity.days_of_space(w.connection, w.space, first)
+            found = history.count_space_days(w.connection, w.space, first)
             return each_day(first, count, found), ()
 
         return self._read_logged("activity_days", work)
@@ -53,17 +53,19 @@ class OperatorActivity(OperatorAccess):
         no room for is counted as `browse_count` counts."""
         most = nodes_of(limit)
 
-        def work(w: Writing) -> tuple[Graph, Iterable[Seen]]:
-            active = Filter(state=State.ACTIVE.value)
-            newest = browsing.page(w, active, None, most)
+        def work(w: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
+            active = ListFilter(state=State.ACTIVE.value)
+            newest = search.browse_space(w, active, None, most)
             if not newest:
                 return Graph(), ()
             # What others call somebody is not shown: they could not be told without learning that
             # there is a memory about them.
             owners = {memory.owner for memory in newest if memory.owner is not None}
-            people = everybody.named(w.connection, w.space, _named(newest), by=owners)
+            people = list_people(w.connection, w.space, _named(newest), by=owners)
             known = who_is(people)
-            picture = drawn(w.connection, newest, browsing.count(w, active, None), known, most)
+            picture = drawn(
+                w.connection, newest, search.count_in_space(w, active, None), known, most
+            )
             shown = {node.id for node in picture.nodes}
             return picture, [memory for memory in newest if memory.id in shown]
 

@@ -21,8 +21,8 @@ from tacit.records.memory import Memory, Visibility
 from tacit.records.queries import MATCH_ALL, Search
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Page, Recalled
-from tacit.store import candidates, hearers, rooms, writes
-from tacit.store.writes import Writing
+from tacit.storage import audience_report, memories, memory_reads
+from tacit.storage.memories import Transaction
 
 T = TypeVar("T")
 
@@ -33,13 +33,13 @@ class OperatorHearing(OperatorLooks):
     ) -> Page[AudienceChat]:
         """The groups of the space, with who is there."""
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
-        after = rooms.behind(cursor)
+        after = audience_report.parse_group_cursor(cursor)
 
-        def work(w: Writing) -> tuple[Page[AudienceChat], Iterable[Memory]]:
-            ids = rooms.every(w.connection, w.space, most + 1, after)
-            found = rooms.opened(w.connection, w.space, ids[:most])
+        def work(w: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
+            ids = audience_report.list_groups(w.connection, w.space, most + 1, after)
+            found = audience_report.read_group_members(w.connection, w.space, ids[:most])
             shown = tuple(found.to_audience_chat(place) for place in found.places)
-            following = rooms.cursor(ids[most - 1]) if len(ids) > most else None
+            following = audience_report.group_cursor(ids[most - 1]) if len(ids) > most else None
             return Page(items=shown, cursor=following), ()
 
         return self._read_logged("rooms", work)
@@ -57,7 +57,7 @@ class OperatorHearing(OperatorLooks):
         some chat of the space, and by which rule."""
         asking, browsed = parse_request(asked_by, chat), self._browse_page(search, limit, cursor)
 
-        def work(w: Writing) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
+        def work(w: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
             found, request = browsed(w), self._resolve_request(w, asking)
             heard = tuple(
                 preview_decision(memory, decide_with_precedence(request, memory))
@@ -77,12 +77,12 @@ class OperatorHearing(OperatorLooks):
         )
         good = validation.parse_memory_id(id)
 
-        def work(w: Writing) -> tuple[AudienceReport, Iterable[Memory]]:
-            memory = writes.held(w, good) if good is not None else None
+        def work(w: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
+            memory = memories.get_for_update(w, good) if good is not None else None
             if memory is None or memory.is_turn:
                 raise NotFound
             wondered = memory if wanted is None else replace(memory, visibility=wanted)
-            return hearers.of_space(w.connection, w.request, wondered), [memory]
+            return audience_report.report_for_space(w.connection, w.request, wondered), [memory]
 
         return self._read_logged("hearers", work)
 
@@ -103,18 +103,18 @@ class OperatorHearing(OperatorLooks):
         known = asking.subject is not None
         found = self._runtime.retriever.recall(read, question, _recalled) if known else []
 
-        def work(w: Writing) -> tuple[list[Recalled], Iterable[Memory]]:
+        def work(w: Transaction) -> tuple[list[Recalled], Iterable[Memory]]:
             # What is ranked takes its time, and is not waited for with the database held. What is
             # shown is read again, and noted, at once.
             ids = [memory.id for one in found for memory in (one.memory, *one.related)]
             request = self._resolve_request(w, asking)
-            some = candidates.some(w.connection, w.audiences, request, ids)
+            some = memory_reads.list_visible(w.connection, w.audiences, request, ids)
             there = {id: memory for id, (memory, _) in some.items()}
             return [_still(one, there) for one in found if one.memory.id in there], there.values()
 
         return self._read_logged("recalled", work)
 
-    def _resolve_request(self, w: Writing, asking: RawRequest) -> Request:
+    def _resolve_request(self, w: Transaction, asking: RawRequest) -> Request:
         resolve = self._storage.requests.resolve
         return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
 

@@ -12,9 +12,10 @@ from tacit.records import validation
 from tacit.records.memory import HistoryEntry, Memory
 from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
 from tacit.records.results import AccessLogEntry, Page
-from tacit.store import browsing, looks, reads, writes
-from tacit.store.looks import Seen
-from tacit.store.writes import Writing
+from tacit.storage import access_log, memories, memory_reads
+from tacit.storage.access_log import LoggedMemory
+from tacit.storage.memories import Transaction
+from tacit.storage.search import browse_space, count_in_space, list_owned, list_wordings
 from tacit.views.sought import Sought, sought
 
 
@@ -30,7 +31,7 @@ class OperatorLooks(OperatorAccess):
         it names another state. People are named by their keys."""
         browsed = self._browse_page(search, limit, cursor)
 
-        def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
+        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
             found = browsed(w)
             return found, found.items
 
@@ -42,11 +43,11 @@ class OperatorLooks(OperatorAccess):
         says nothing of anybody."""
         wanted = self._parse_search(search)
 
-        def work(w: Writing) -> tuple[int, Iterable[Seen]]:
+        def work(w: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
             chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
             if search == MATCH_ALL:
-                return browsing.count(w, chosen, owners), ()
-            found = browsing.owned(w, chosen, owners)
+                return count_in_space(w, chosen, owners), ()
+            found = list_owned(w, chosen, owners)
             return len(found), found
 
         return self._read_logged("browse_count", work)
@@ -54,8 +55,8 @@ class OperatorLooks(OperatorAccess):
     def show(self, id: str) -> Memory:
         """One memory by its id, in any state."""
 
-        def work(w: Writing) -> tuple[Memory, Iterable[Memory]]:
-            memory = reads.lapsed(_held(w, id), w.at)
+        def work(w: Transaction) -> tuple[Memory, Iterable[Memory]]:
+            memory = memory_reads.apply_expiry(_held(w, id), w.at)
             return memory, [memory]
 
         return self._read_logged("show", work)
@@ -63,10 +64,10 @@ class OperatorLooks(OperatorAccess):
     def history(self, id: str) -> list[HistoryEntry]:
         """What happened to a memory, oldest first, in all its wordings."""
 
-        def work(w: Writing) -> tuple[list[HistoryEntry], Iterable[Memory]]:
+        def work(w: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
             memory = _held(w, id)
-            texts = browsing.wordings(w, memory)
-            entries = reads.events(w.connection, memory)
+            texts = list_wordings(w, memory)
+            entries = memory_reads.list_memory_history(w.connection, memory)
             return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
 
         return self._read_logged("history", work)
@@ -78,22 +79,24 @@ class OperatorLooks(OperatorAccess):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Writing) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
-            return looks.page(looks.of_space(w, after, most + 1), most), ()
+        def work(w: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
+            return access_log.access_log_page(
+                access_log.list_access_log(w, after, most + 1), most
+            ), ()
 
         return self._read_logged("looks", work)
 
     def _browse_page(
         self, search: Search, limit: int, cursor: str | None
-    ) -> Callable[[Writing], Page[Memory]]:
+    ) -> Callable[[Transaction], Page[Memory]]:
         """A page of the space, for a look to find."""
         wanted = self._parse_search(search)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Writing) -> Page[Memory]:
+        def work(w: Transaction) -> Page[Memory]:
             chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
-            found = browsing.page(w, replace(chosen, after=after), owners, most + 1)
+            found = browse_space(w, replace(chosen, after=after), owners, most + 1)
             shown = tuple(found[:most])
             return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
 
@@ -104,9 +107,9 @@ class OperatorLooks(OperatorAccess):
         return sought(search, lambda name: validation.parse_category(name, known), operator=True)
 
 
-def _held(w: Writing, id: str) -> Memory:
+def _held(w: Transaction, id: str) -> Memory:
     good = validation.parse_memory_id(id)
-    memory = writes.held(w, good) if good is not None else None
+    memory = memories.get_for_update(w, good) if good is not None else None
     if memory is None or memory.is_turn:
         raise NotFound
     return memory

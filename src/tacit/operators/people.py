@@ -16,10 +16,10 @@ from tacit.records.accounts import Person
 from tacit.records.memory import Memory, State
 from tacit.records.queries import decode_cursor, encode_cursor
 from tacit.records.results import Page
-from tacit.store import browsing, everybody
-from tacit.store.identities import around
-from tacit.store.listing import Filter
-from tacit.store.writes import Writing
+from tacit.storage import people, search
+from tacit.storage.memories import Transaction
+from tacit.storage.search import ListFilter
+from tacit.storage.spaces import load_identities
 
 
 class OperatorPeople(OperatorAccess):
@@ -42,10 +42,10 @@ class OperatorPeople(OperatorAccess):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decoded(cursor)
 
-        def work(w: Writing) -> tuple[Page[Person], Iterable[Memory]]:
+        def work(w: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
             if who is not None:
-                return Page(items=everybody.found(w.connection, w.space, who)), ()
-            found = everybody.page(w.connection, w.space, begun, after, most + 1)
+                return Page(items=people.find_in_directory(w.connection, w.space, who)), ()
+            found = people.list_people_directory(w.connection, w.space, begun, after, most + 1)
             following = _encoded(found[most - 1][0]) if len(found) > most else None
             shown = tuple(person for _, person in found[:most])
             return Page(items=shown, cursor=following), ()
@@ -63,10 +63,10 @@ class OperatorPeople(OperatorAccess):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Writing) -> tuple[Page[Memory], Iterable[Memory]]:
-            same = around(w.connection, w.space, [who]).current_identities(who)
-            wanted = Filter(state=State.ACTIVE.value, about=tuple(sorted(same)))
-            found = browsing.page(w, replace(wanted, after=after), None, most + 1)
+        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            same = load_identities(w.connection, w.space, [who]).current_identities(who)
+            wanted = ListFilter(state=State.ACTIVE.value, about=tuple(sorted(same)))
+            found = search.browse_space(w, replace(wanted, after=after), None, most + 1)
             shown = tuple(found[:most])
             following = encode_cursor(shown[-1]) if len(found) > most else None
             return Page(items=shown, cursor=following), shown
@@ -74,8 +74,8 @@ class OperatorPeople(OperatorAccess):
         return self._read_logged("about", work)
 
 
-def _concerned(w: Writing, shown: Page[Person]) -> Iterable[str]:
-    return everybody.concerned(w.connection, w.space, shown)
+def _concerned(w: Transaction, shown: Page[Person]) -> Iterable[str]:
+    return people.list_concerned_people(w.connection, w.space, shown)
 
 
 def _encoded(identity: str) -> str:

@@ -28,9 +28,8 @@ from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Block
 from tacit.records.text import TokenCounter
-from tacit.store import candidates, notes, snapshots
-from tacit.store.audiences import Audiences
-from tacit.store.reads import Found
+from tacit.storage import history, memory_reads, notes
+from tacit.storage.memory_reads import AudienceCache, MemoryDecision
 
 _ASKED_AT_ONCE_COUNT = 500
 
@@ -52,7 +51,7 @@ class Wanted:
 
 
 class Blocks:
-    def __init__(self, recollection: Recollection, audiences: Audiences) -> None:
+    def __init__(self, recollection: Recollection, audiences: AudienceCache) -> None:
         self._retriever = recollection
         self._audiences = audiences
         self._cache: OrderedDict[tuple[int, Wanted], tuple[Within, int, Block]] = OrderedDict()
@@ -65,7 +64,7 @@ class Blocks:
         whole = RecallQuery(text="", categories=wanted.categories)
         within = self._retriever.candidates(connection, request, whole)
         if wanted.style is Style.SUMMARY:
-            wanted = replace(wanted, notes_revision=notes.revision(connection, request.space))
+            wanted = replace(wanted, notes_revision=notes.notes_revision(connection, request.space))
         key, now = (id(within), wanted), to_micros(request.at)
         with self._lock:
             kept = self._cache.get(key)
@@ -93,7 +92,7 @@ class Blocks:
         codes = self._retriever.index_cache.codes
         shown = mask(connection, request, whole, within, codes)
         shown &= within.facts[s.CREATED] <= wanted.taken_at
-        news = snapshots.news(connection, request, wanted.thread, wanted.taken_at)
+        news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
         shown[[at for at in map(within.position_of, news) if at is not None]] = False
         left_out = [codes.of(category) for category in wanted.excluded_categories]
         shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
@@ -126,18 +125,18 @@ class Blocks:
 
     def _read_memories(
         self, connection: Connection, request: Request, ids: Sequence[str]
-    ) -> dict[str, Found]:
-        found: dict[str, Found] = {}
+    ) -> dict[str, MemoryDecision]:
+        found: dict[str, MemoryDecision] = {}
         for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
             some = ids[start : start + _ASKED_AT_ONCE_COUNT]
-            found |= candidates.some(connection, self._audiences, request, some)
+            found |= memory_reads.list_visible(connection, self._audiences, request, some)
         return found
 
     def _build_notes(
         self, connection: Connection, request: Request, wanted: Wanted, count: TokenCounter
     ) -> tuple[Block, int]:
         """The same moment, the same categories: what is new waits here too."""
-        news = snapshots.news(connection, request, wanted.thread, wanted.taken_at)
+        news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
 
         def usable(memory: Memory) -> bool:
             return (

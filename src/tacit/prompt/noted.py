@@ -27,9 +27,9 @@ from tacit.records.notes import (
     item_from_memory,
 )
 from tacit.records.request import Request
-from tacit.store import note_boxes, notes
-from tacit.store.audiences import Audiences
-from tacit.store.notes import NoteRow, Rows
+from tacit.storage import notes
+from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.notes import ItemMemories, NoteRow
 
 Usable = Callable[[Memory], bool]
 _TOLD_BY = (Section.SUMMARY, Section.FACTS, Section.TASKS, Section.FOLLOW_UPS)
@@ -41,7 +41,7 @@ class Told:
     """A session as this audience may hear it."""
 
     row: NoteRow
-    rows: Rows
+    rows: ItemMemories
     summary: NoteSummary
     sources: tuple[Memory, ...]  # the memories that the words of the summary are from
 
@@ -60,16 +60,16 @@ def first_day(at: datetime, days: int) -> date:
 
 
 def index(
-    connection: Connection, audiences: Audiences, request: Request, usable: Usable
+    connection: Connection, audiences: AudienceCache, request: Request, usable: Usable
 ) -> list[tuple[NoteItem, Memory]]:
     """What a person wants kept, under all their identities: where nobody but they listen."""
     if not request.private:
         return []
     paths = [
         row.path
-        for row in notes.long_term(connection, request.space, sorted(request.own_identities))
+        for row in notes.list_index_notes(connection, request.space, sorted(request.own_identities))
     ]
-    heard = notes.readable(connection, audiences, request, paths)
+    heard = notes.list_visible_items(connection, audiences, request, paths)
     found = {
         memory.id: (item_from_memory(memory, row.section, row.added_on), memory)
         for path in paths
@@ -80,18 +80,20 @@ def index(
 
 
 def sessions(
-    connection: Connection, audiences: Audiences, request: Request, since: date, usable: Usable
+    connection: Connection, audiences: AudienceCache, request: Request, since: date, usable: Usable
 ) -> list[Told]:
     """By their summaries and tasks, newest first. The order goes by what may be heard alone, as
     everything else does."""
-    rows = notes.recent(connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT)
+    rows = notes.list_recent_sessions(
+        connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT
+    )
     told = of_rows(connection, audiences, request, rows, usable, whole=False)
     return sorted(told, key=lambda one: (one.summary.day, one.newest, one.row.path), reverse=True)
 
 
 def of_rows(
     connection: Connection,
-    audiences: Audiences,
+    audiences: AudienceCache,
     request: Request,
     rows: Sequence[NoteRow],
     usable: Usable,
@@ -102,15 +104,15 @@ def of_rows(
     not `whole`, of those that have a summary no more than that and their tasks."""
     summed_up = {
         path: summary
-        for path, summary in notes.summaries(
+        for path, summary in notes.list_visible_summaries(
             connection, audiences, request, [row for row in rows if _is_private(row)]
         ).items()
         if usable(summary)
     }
     brief = set() if whole else set(summed_up)
-    heard = note_boxes.boxes(connection, audiences, request, brief)
+    heard = notes.list_visible_tasks(connection, audiences, request, brief)
     others = [row.path for row in rows if row.path not in brief]
-    heard |= notes.readable(connection, audiences, request, others)
+    heard |= notes.list_visible_items(connection, audiences, request, others)
     called = Names(request, known_to(connection, request)).labels
     heard = {
         path: [
@@ -132,7 +134,7 @@ def _is_private(row: NoteRow) -> bool:
     return row.chat_kind is ChatKind.PRIVATE
 
 
-def _told(row: NoteRow, rows: Rows, summary: Memory | None) -> Told | None:
+def _told(row: NoteRow, rows: ItemMemories, summary: Memory | None) -> Told | None:
     words, made_of = (summary.content, (summary,)) if summary is not None else composed(rows)
     if not words:
         return None
@@ -151,7 +153,7 @@ def _told(row: NoteRow, rows: Rows, summary: Memory | None) -> Told | None:
     )
 
 
-def composed(rows: Rows) -> tuple[str, tuple[Memory, ...]]:
+def composed(rows: ItemMemories) -> tuple[str, tuple[Memory, ...]]:
     """A summary of what may be heard, from what it says itself, and the memories it is made of:
     what happened; else the facts; else what there is to do."""
     for section in _TOLD_BY:
@@ -186,7 +188,7 @@ def _labelled(line: str) -> tuple[str, str]:
     return (label, rest.strip()) if label in _LABELS else ("", "")
 
 
-def _progress(rows: Rows, section: Section) -> TaskProgress:
+def _progress(rows: ItemMemories, section: Section) -> TaskProgress:
     boxes = [
         item_from_memory(memory, section).done for row, memory in rows if row.section is section
     ]

@@ -20,8 +20,7 @@ from tacit.recall.within import Within
 from tacit.records.memory import Memory
 from tacit.records.queries import RecallQuery
 from tacit.records.results import Signals
-from tacit.store.candidates import Edge
-from tacit.store.reads import Found
+from tacit.storage.memory_reads import MemoryDecision, MemoryEdge
 
 _POOL_COUNT = 50  # among these, relations raise one another
 _DIGITS = 6  # beyond, two machines may differ
@@ -81,7 +80,9 @@ def _related(
     return _with_others(best[:top_k], edges, kept, owned, within)
 
 
-def _raised(one: Ranked, near: Mapping[str, Edge], where: Mapping[str, int], owned: Mask) -> Ranked:
+def _raised(
+    one: Ranked, near: Mapping[str, MemoryEdge], where: Mapping[str, int], owned: Mask
+) -> Ranked:
     strength = 0.0
     for other in near.keys() & where.keys():
         edge = near[other]
@@ -95,7 +96,7 @@ def _raised(one: Ranked, near: Mapping[str, Edge], where: Mapping[str, int], own
 
 def _with_others(
     answers: list[Ranked],
-    edges: Mapping[str, Mapping[str, Edge]],
+    edges: Mapping[str, Mapping[str, MemoryEdge]],
     kept: Mask,
     owned: Mask,
     within: Within,
@@ -125,7 +126,7 @@ def wanted(best: Sequence[Ranked]) -> list[str]:
 
 
 def told(
-    found: Mapping[str, Found],
+    found: Mapping[str, MemoryDecision],
     within: Within,
     scores: Scores,
     asked: Asked,

@@ -22,11 +22,10 @@ from tacit.recall.shelf import Shelf
 from tacit.recall.within import Within
 from tacit.records.memory import Memory, State
 from tacit.records.request import Decision, Request
-from tacit.store import candidates, listing, reads
-from tacit.store.core import Store
-from tacit.store.listing import Filter
-from tacit.store.reads import Found
-from tacit.store.rows import to_row
+from tacit.storage import memory_reads, search
+from tacit.storage.memory_reads import MemoryDecision, to_row
+from tacit.storage.search import ListFilter
+from tacit.storage.store import Store
 
 _ASKED_AT_ONCE_COUNT = 500
 
@@ -38,11 +37,11 @@ def as_of(
     requests: list[Request],
     within: Within,
     moment: datetime,
-) -> tuple[Within, dict[str, Found]]:
+) -> tuple[Within, dict[str, MemoryDecision]]:
     """The same as `within`, at that time; and the memories themselves, worded as they were."""
     old = np.flatnonzero(within.facts[s.CREATED] <= to_micros(moment)).tolist()
     ids = [within.id(at) for at in old]
-    found: dict[str, Found] = {}
+    found: dict[str, MemoryDecision] = {}
     vectors: dict[str, bytes | None] = {}
     for request in requests:
         for memory, now, decision in _standing(connection, store, request, ids, moment):
@@ -56,7 +55,7 @@ def as_of(
     shelf = Shelf(library.codes)
     for id in sorted(found):
         memory = found[id][0]
-        row = candidates.Feature.from_new_row(to_row(memory, None))
+        row = memory_reads.RankingFeatures.from_new_row(to_row(memory, None))
         shelf.add(row, 0, vectors[id])
     return library.candidates_of(shelf, within), found
 
@@ -66,7 +65,7 @@ def _standing(
 ) -> Iterator[tuple[Memory, Memory, Decision]]:
     for start in range(0, len(ids), _ASKED_AT_ONCE_COUNT):
         some = ids[start : start + _ASKED_AT_ONCE_COUNT]
-        found = candidates.some(connection, store.audiences, request, some)
+        found = memory_reads.list_visible(connection, store.audiences, request, some)
         for memory, decision in found.values():
             then = _worded(connection, store, request, memory, moment)
             if then is not None:
@@ -79,8 +78,8 @@ def _replaced(
     """The owner's own, that something else has taken the place of since."""
     own, after = request.for_management(), None
     while True:
-        wanted = Filter(state=State.SUPERSEDED.value, after=after)
-        page = listing.page(
+        wanted = ListFilter(state=State.SUPERSEDED.value, after=after)
+        page = search.list_memories(
             connection,
             store.audiences,
             store.database.dialect,
@@ -108,7 +107,7 @@ def _worded(
         # When its fields last changed is the owner's to know.
         seen = can_see_all_fields(request, memory)
         return memory if seen else replace(memory, updated_at=memory.created_at)
-    heard = reads.versions(connection, store.audiences, request, memory)
+    heard = memory_reads.list_versions(connection, store.audiences, request, memory)
     known = [one for one in heard if one.created_at <= moment]
     if not known:
         return None

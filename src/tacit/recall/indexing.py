@@ -14,9 +14,16 @@ from tacit import limits
 from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed, StoreError
 from tacit.records.results import EmbeddingStatus
-from tacit.store import missing
-from tacit.store.core import Store
-from tacit.store.missing import Unembedded
+from tacit.storage.store import Store
+from tacit.storage.vectors import (
+    Unembedded,
+    begin_embedding_check,
+    count_vectors,
+    finish_embedding_check,
+    list_unembedded,
+    list_unembedded_spaces,
+    save_vectors,
+)
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
 
 _log = logging.getLogger(__name__)
@@ -65,7 +72,7 @@ class Indexing:
         database, model = self._store.database, self._embedder.name
         with self._embedding_lock:  # one at a time, or both would make the same
             with database.read() as connection:
-                spaces = missing.spaces(connection, model)
+                spaces = list_unembedded_spaces(connection, model)
             for space in spaces:
                 made = self._embed_space(space, made, progress)
         return made
@@ -74,11 +81,11 @@ class Indexing:
         """Until nobody wrote without a vector while everything was looked at."""
         database, model = self._store.database, self._embedder.name
         while not self._closing.is_set():
-            database.write(lambda c: missing.look(c, database.dialect, space, model))
+            database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
             begun = time.monotonic()
             made = self._embed_pages(space, made, progress)
             if not self._closing.is_set() and database.write(
-                lambda c: missing.settle(c, space, model, self._store.clock())
+                lambda c: finish_embedding_check(c, space, model, self._store.clock())
             ):
                 break
             self._pause(begun)
@@ -96,7 +103,7 @@ class Indexing:
         while not self._closing.is_set():
             with database.read() as connection:
                 most = limits.EMBEDDING_BATCH_COUNT
-                some = missing.page(connection, space, model, after, most)
+                some = list_unembedded(connection, space, model, after, most)
             if not some:
                 break
             begun = time.monotonic()
@@ -114,13 +121,13 @@ class Indexing:
 
         def work(connection: Connection) -> int:
             dialect = self._store.database.dialect
-            return missing.keep(connection, dialect, space, self._embedder.name, made)
+            return save_vectors(connection, dialect, space, self._embedder.name, made)
 
         return self._store.database.write(work)
 
     def status(self, space: str) -> EmbeddingStatus:
         with self._store.database.read() as connection:
-            done, total = missing.counts(connection, space, self._embedder.name)
+            done, total = count_vectors(connection, space, self._embedder.name)
         with self._lock:
             running = self._thread is not None and self._thread.is_alive()
         return EmbeddingStatus(

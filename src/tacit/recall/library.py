@@ -19,9 +19,9 @@ from tacit.recall.standing import Standing
 from tacit.recall.within import Part, Within
 from tacit.records.accounts import Person
 from tacit.records.request import Request
-from tacit.store import candidates, meanings, partitions
-from tacit.store.candidates import Edge
-from tacit.store.dialect import Dialect
+from tacit.storage import memory_reads, revisions, vectors
+from tacit.storage.dialect import Dialect
+from tacit.storage.memory_reads import MemoryEdge
 
 _FEW_COUNT = 500  # with more of a home wanted, all its vectors are read in one sweep
 
@@ -147,14 +147,14 @@ class Library:
     ) -> Shelf:
         """Everything of one owner's, whoever may hear it: for comparing a new memory with the old
         ones, and never for an answer. `rev` and `cleared` are those of the owner's partition."""
-        home = partitions.person(owner)
+        home = revisions.person_path(owner)
         shelf = self._get_index(space, home)
         if shelf.complete_at < cleared:  # something was erased since: it is not to be compared with
             shelf = self._get_index(space, home, anew=shelf.complete_at >= 0)
         with shelf.lock:
             if shelf.complete_at != rev:
                 since = shelf.complete_at if cleared <= shelf.complete_at < rev else -1
-                changed = candidates.changed(connection, space, owner, since)
+                changed = memory_reads.list_changed(connection, space, owner, since)
                 self._fill(connection, space, home, shelf, changed)
                 shelf.complete_at = rev
         return shelf
@@ -162,22 +162,24 @@ class Library:
     def get_cached(self, space: str, owner: str) -> Shelf | None:
         """What `home` gave last, without a look at the store: see `whole_at` for when that was."""
         with self._lock:
-            shelf = self._indexes.get((space, partitions.person(owner)))
+            shelf = self._indexes.get((space, revisions.person_path(owner)))
         return (
             shelf
             if shelf is not None and shelf.complete_at >= 0 and not shelf.is_fragmented
             else None
         )
 
-    def add_written(self, row: Mapping[str, Any], vector: bytes, edges: Iterable[Edge]) -> None:
+    def add_written(
+        self, row: Mapping[str, Any], vector: bytes, edges: Iterable[MemoryEdge]
+    ) -> None:
         """A memory that this process has just written, with its edges. If nobody wrote in between,
         its owner's shelf is as whole with it as it was before."""
         if row["owner"] is None:
             return
-        shelf = self._get_index(row["space_id"], partitions.person(row["owner"]))
+        shelf = self._get_index(row["space_id"], revisions.person_path(row["owner"]))
         with shelf.lock:
             if shelf.complete_at == row["stamp"] - 1 and row["id"] not in shelf.rows:
-                shelf.add(candidates.Feature.from_new_row(row), row["stamp"], vector)
+                shelf.add(memory_reads.RankingFeatures.from_new_row(row), row["stamp"], vector)
                 for edge in edges:
                     shelf.add_edge(edge)
                 shelf.complete_at = row["stamp"]
@@ -205,9 +207,9 @@ class Library:
         stamps: Mapping[str, int],
     ) -> None:
         vectors = self._vectors(connection, space, home, missing)
-        for row in candidates.features(connection, space, missing):
+        for row in memory_reads.read_features(connection, space, missing):
             shelf.add(row, stamps[row.id], vectors.get(row.id))
-        for edge in candidates.edges(connection, space, missing):
+        for edge in memory_reads.list_edges(connection, space, missing):
             shelf.add_edge(edge)
 
     def _vectors(
@@ -216,7 +218,7 @@ class Library:
         if self.model is None:
             return {}
         some = ids if len(ids) <= _FEW_COUNT else None
-        return meanings.of_home(connection, self._dialect, space, home, some, self.model)
+        return vectors.read_vectors(connection, self._dialect, space, home, some, self.model)
 
     def _get_index(self, space: str, home: str, *, anew: bool = False) -> Shelf:
         with self._lock:

@@ -19,7 +19,7 @@ from tacit.recall.within import Within
 from tacit.records.memory import CATEGORY_OF_KIND, Kind
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
-from tacit.store import people
+from tacit.storage import people
 
 Mask = NDArray[np.bool_]
 _FEW_COUNT = 4
@@ -47,7 +47,7 @@ def mask(
         (s.SPEAKER, question.actor, "actor"),
     ):
         if who is not None:
-            meant = people.meant(connection, request, who, name) or frozenset()
+            meant = people.resolve_person(connection, request, who, name) or frozenset()
             kept &= _shown_as(request, within, column, meant, codes)
     if question.pinned is not None:
         kept &= (facts[s.PINNED] > 0) == question.pinned

@@ -15,9 +15,9 @@ from tacit.recall.reach import held_of
 from tacit.recall.shelf import Floats
 from tacit.records.request import Request
 from tacit.records.text import join_neighbors, split_terms
-from tacit.store import candidates, listing
-from tacit.store.core import Store
-from tacit.store.listing import Filter
+from tacit.storage import memory_reads, search
+from tacit.storage.search import ListFilter
+from tacit.storage.store import Store
 
 
 def nominees(
@@ -39,15 +39,20 @@ def nominees(
     for request in requests:
         ids: set[str] = set()
         of = None if only is None else tuple(sorted(only))
-        newest = Filter(categories=of)
+        newest = ListFilter(categories=of)
         for wanted in (replace(newest, words=words), newest) if words else (newest,):
-            page = listing.page(connection, store.audiences, dialect, request, wanted, most)
+            page = search.list_memories(connection, store.audiences, dialect, request, wanted, most)
             ids |= {memory.id for memory, _ in page}
         if own and request.private:
             slots = frozenset().union(*(topic.slots for topic in own))
-            ids |= {one.id for one in candidates.of_slots(connection, request, slots, most)}
+            ids |= {
+                one.id
+                for one in memory_reads.list_slot_candidates(connection, request, slots, most)
+            }
         if vector is not None and model is not None:
-            near = candidates.nearest(connection, dialect, request, model, vector.tobytes(), most)
+            near = memory_reads.list_nearest(
+                connection, dialect, request, model, vector.tobytes(), most
+            )
             ids |= {one.id for one in near}
-        found |= held_of(candidates.standing(connection, request, sorted(ids)))
+        found |= held_of(memory_reads.filter_visible(connection, request, sorted(ids)))
     return found

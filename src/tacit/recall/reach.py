@@ -25,9 +25,16 @@ from tacit.recall.library import Held, Library
 from tacit.recall.within import Within
 from tacit.records.accounts import Person
 from tacit.records.request import Request
-from tacit.store import candidates, partitions, people
-from tacit.store.candidates import Candidate
-from tacit.store.partitions import Revisions
+from tacit.storage import memory_reads, people
+from tacit.storage.memory_reads import Candidate
+from tacit.storage.revisions import (
+    Revisions,
+    chat_path,
+    home_path,
+    is_audience_path,
+    person_path,
+    read_revisions,
+)
 
 _UNSEEN = (0, 0)
 
@@ -61,11 +68,11 @@ class Reach:
             self._branches.clear()
             self._candidates = None
             self._identity_rev = request.identity_rev
-        revisions = partitions.revisions(connection, request)
+        revisions = read_revisions(connection, request)
         tokens = [unit.token for unit in self._branches.values()]
         moved: set[str] | None = set()
         for asked in requests:
-            for number, branch in enumerate(candidates.branches_of(asked)):
+            for number, branch in enumerate(memory_reads.policy_branches(asked)):
                 for owner in _owners(asked, branch) if branch.by_owner else [None]:
                     some = self._refresh(connection, asked, revisions, number, owner, branch)
                     moved = None if moved is None or some is None else moved | some
@@ -116,14 +123,15 @@ class Reach:
         if owner is None:
             token, cleared = _through(branch.access_path, request, revisions), None
         else:
-            token, cleared = revisions.get(partitions.person(owner), _UNSEEN)
+            token, cleared = revisions.get(person_path(owner), _UNSEEN)
         key = (request.turns, number, owner)
         unit = self._branches.get(key)
         if unit is not None and unit.token == token:
             return set()
         if owner is not None and unit is not None and cleared <= unit.token < token:
             changed = {
-                id for id, _ in candidates.changed(connection, request.space, owner, unit.token)
+                id
+                for id, _ in memory_reads.list_changed(connection, request.space, owner, unit.token)
             }
             held = self._query_ids(connection, request, number, owner, unit.token)
             for id in changed:
@@ -144,7 +152,9 @@ class Reach:
         since: int | None = None,
     ) -> Held:
         most = limits.PERMITTED_SET_MAX_COUNT
-        found = candidates.through(connection, request, number, most + 1, owner=owner, since=since)
+        found = memory_reads.list_candidates(
+            connection, request, number, most + 1, owner=owner, since=since
+        )
         key = (request.turns, number, owner)
         others = sum(len(unit.ids) for at, unit in self._branches.items() if at != key)
         own = len(self._branches[key].ids) if since is not None else 0
@@ -155,7 +165,7 @@ class Reach:
 
 def known_to(connection: Connection, request: Request) -> list[Person]:
     """By the names that may be said here: what one calls somebody in private stays there."""
-    return people.known_to(connection, request, own_names=request.private)
+    return people.list_known_people(connection, request, own_names=request.private)
 
 
 def _differing(one: Held, other: Held) -> set[str] | None:
@@ -165,7 +175,7 @@ def _differing(one: Held, other: Held) -> set[str] | None:
 
 
 def held_of(found: Iterable[Candidate]) -> Held:
-    return {one.id: (one.stamp, partitions.home(one.owner, one.learned_in)) for one in found}
+    return {one.id: (one.stamp, home_path(one.owner, one.learned_in)) for one in found}
 
 
 def _owners(request: Request, branch: PredicateBranch) -> list[str]:
@@ -177,13 +187,11 @@ def _owners(request: Request, branch: PredicateBranch) -> list[str]:
 def _through(door: AccessPath, request: Request, revisions: Revisions) -> Any:
     """The revisions that a branch's answer depends on."""
     if door is AccessPath.ME:
-        doors = [partitions.person(one) for one in sorted(request.own_identities)]
+        doors = [person_path(one) for one in sorted(request.own_identities)]
         return tuple(revisions.get(one, _UNSEEN) for one in doors)
     if door is AccessPath.ROOM:
-        return tuple(
-            revisions.get(partitions.room(one), _UNSEEN) for one in sorted(request.chat_ids)
-        )
-    return frozenset(item for item in revisions.items() if partitions.is_heard(item[0]))
+        return tuple(revisions.get(chat_path(one), _UNSEEN) for one in sorted(request.chat_ids))
+    return frozenset(item for item in revisions.items() if is_audience_path(item[0]))
 
 
 class Reaches:

@@ -26,10 +26,10 @@ from tacit.recall.understand import understand
 from tacit.recall.within import Within
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Request
-from tacit.store import candidates
-from tacit.store.core import Store
-from tacit.store.reads import Found
-from tacit.store.writes import NO_VECTORS, Vectors
+from tacit.storage import memory_reads
+from tacit.storage.memories import NO_VECTORS, TextVectors
+from tacit.storage.memory_reads import MemoryDecision
+from tacit.storage.store import Store
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class Recollection:
     ) -> list[Answer]:
         requests, codes = _asked_for(request, question), self.index_cache.codes
         within = self.candidates(connection, request, question)
-        found: dict[str, Found] | None = None
+        found: dict[str, MemoryDecision] | None = None
         if question.as_of is not None:
             within, found = as_of(
                 connection, self._store, self.index_cache, requests, within, question.as_of
@@ -116,10 +116,10 @@ class Recollection:
 
     def _read_permitted(
         self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]
-    ) -> dict[str, Found]:
-        found: dict[str, Found] = {}
+    ) -> dict[str, MemoryDecision]:
+        found: dict[str, MemoryDecision] = {}
         for one in requests:
-            found |= candidates.some(connection, self._store.audiences, one, ids)
+            found |= memory_reads.list_visible(connection, self._store.audiences, one, ids)
         return found
 
     def embed_question(self, text: str) -> Floats | None:
@@ -133,7 +133,7 @@ class Recollection:
             self._store.meter.count(EMBEDDING_FAILURES, purpose="question")
             return None
 
-    def embed_inline(self, texts: Sequence[str]) -> Vectors:
+    def embed_inline(self, texts: Sequence[str]) -> TextVectors:
         """For a write, if its model is quick enough to be waited for, and there is not much to
         embed. Otherwise they come later."""
         if self.embedder is None or not self.embedder.inline:
@@ -147,7 +147,7 @@ class Recollection:
             self._store.meter.count(EMBEDDING_FAILURES, purpose="write")
             return NO_VECTORS
         by_text = {text: row.tobytes() for text, row in zip(texts, made, strict=True)}
-        return Vectors(model=self.embedder.name, by_text=by_text)
+        return TextVectors(model=self.embedder.name, by_text=by_text)
 
     def _embed(self, text: str) -> bytes:
         assert self.embedder is not None

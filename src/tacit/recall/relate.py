@@ -15,8 +15,8 @@ from tacit.recall import shelf as s
 from tacit.recall.library import Library
 from tacit.recall.shelf import Bits, Floats, Shelf, outline_bits
 from tacit.records.request import Request
-from tacit.store import partitions
-from tacit.store.writes import Alike
+from tacit.storage import revisions
+from tacit.storage.memories import SimilarMemories
 
 _FEW_COUNT = 1_024
 _COMPARED_COUNT = 64
@@ -30,22 +30,24 @@ def neighbours(
     snapshot. By the time the edges are written one may not stand any more: look again then."""
     if request.subject is None:
         return {}
-    rev, cleared = partitions.revision(connection, request.space, request.subject)
+    rev, cleared = revisions.person_revision(connection, request.space, request.subject)
     shelf = library.load_owner_index(connection, request.space, request.subject, rev, cleared)
     return _nearest(shelf, vector, link_min).similarity
 
 
-def at_hand(library: Library, request: Request, vector: bytes, link_min: float) -> Alike | None:
+def at_hand(
+    library: Library, request: Request, vector: bytes, link_min: float
+) -> SimilarMemories | None:
     """As of the last time that somebody looked: true if the write finds that revision."""
     shelf = library.get_cached(request.space, request.subject) if request.subject else None
     if shelf is None:
         return None
     found = _nearest(shelf, vector, link_min)
     best = list(found.similarity.items())[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
-    return Alike(similarity=dict(best), revision=found.revision)
+    return SimilarMemories(similarity=dict(best), revision=found.revision)
 
 
-def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
+def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> SimilarMemories:
     with shelf.lock:
         facts, whole_at = shelf.facts, shelf.complete_at
         places, cosines = _compared(shelf, vector, link_min)
@@ -59,7 +61,7 @@ def _nearest(shelf: Shelf, vector: bytes, link_min: float) -> Alike:
         # It stands, and this is not where it was before its last change.
         if facts[place, s.STANDS] and shelf.rows[id][1] == place:
             found[id] = likeness
-    return Alike(similarity=found, revision=whole_at)
+    return SimilarMemories(similarity=found, revision=whole_at)
 
 
 def _compared(shelf: Shelf, vector: bytes, link_min: float) -> tuple[NDArray[np.intp], Floats]:

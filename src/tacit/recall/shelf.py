@@ -21,8 +21,7 @@ from tacit.recall.dates import date_terms, tells_time
 from tacit.recall.own_topics import opening
 from tacit.records.memory import State
 from tacit.records.text import fold_text, join_neighbors, key_words, split_words, stem_words
-from tacit.store.candidates import Edge
-from tacit.store.rows import unpacked
+from tacit.storage.memory_reads import MemoryEdge, unpack_people
 
 Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
@@ -88,7 +87,7 @@ class Shelf:
         self.all_rows: dict[str, list[int]] = {}  # id → where it is and where it ever was
         self.ids: list[str] = []
         self.people: list[frozenset[str]] = []  # whom it is about, and who said it
-        self.edges: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
+        self.edges: defaultdict[str, dict[str, MemoryEdge]] = defaultdict(dict)
         self.facts: Whole = np.zeros((_FIRST_CAPACITY, Shelf.FACTS_COUNT), np.int64)
         self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
@@ -136,7 +135,7 @@ class Shelf:
             said = stem_words(row.content) + date_terms(from_micros(when))
             named = [] if row.key is None else split_words(" ".join(key_words(row.key)))
             said += stem_words(" ".join([*named, *join_neighbors(named)]))
-            about = unpacked(row.subjects)
+            about = unpack_people(row.subjects)
             self.facts[place] = self._columns(row, when, len(said), about)
             said += [KEY_MARK + word for word in named]
             self.people.append(about | {row.speaker} if row.speaker else about)
@@ -146,7 +145,7 @@ class Shelf:
                 counts.append(count)
         self._pending.clear()
 
-    def add_edge(self, edge: Edge) -> None:
+    def add_edge(self, edge: MemoryEdge) -> None:
         """Both ways. To be called under the lock."""
         for here, there in ((edge.from_id, edge.to_id), (edge.to_id, edge.from_id)):
             known = self.edges[here].get(there)

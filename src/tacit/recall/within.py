@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.recall.names import Names
 from tacit.recall.shelf import Floats, Places, Shelf, Whole
 from tacit.recall.standing import Standing
-from tacit.store.candidates import Edge
+from tacit.storage.memory_reads import MemoryEdge
 
 _DENSE = 4  # with more than a quarter of a shelf in reach, all of it is compared at once
 
@@ -118,9 +118,9 @@ class Within:
                     found[position] = True
         return found
 
-    def edges(self, ids: Iterable[str]) -> dict[str, dict[str, Edge]]:
+    def edges(self, ids: Iterable[str]) -> dict[str, dict[str, MemoryEdge]]:
         """What these are related to: ids of anything, also of what is out of reach."""
-        found: dict[str, dict[str, Edge]] = {}
+        found: dict[str, dict[str, MemoryEdge]] = {}
         wanted = set(ids)
         for part in self.parts:
             with part.partition.lock:

@@ -26,7 +26,7 @@ from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity, Trust
 from tacit.records.request import Request
 from tacit.screening.instructions import find_instruction
 from tacit.screening.secrets import find_secret
-from tacit.store import imports, people
+from tacit.storage import imports, people
 
 _BY_ID, _BY_WORDS = "id", "words"
 _UNTOLD = "cannot be used, and why would repeat a secret: look at it where it comes from"
@@ -161,16 +161,18 @@ def sort(
 ) -> Sorted:
     """What was imported before stays as it is by now, forgotten or not; so does what its owner has
     in the same words, or under the same key. `make` gives the id of what is new, or refuses it."""
-    tokens = {one.position: imports.token(secret, batch.source, *one.named) for one in batch.items}
+    tokens = {
+        one.position: imports.import_token(secret, batch.source, *one.named) for one in batch.items
+    }
     where = (connection, request.space, request.own_identities)
-    known = imports.known(*where, set(tokens.values()))
+    known = imports.find_known_tokens(*where, set(tokens.values()))
     unknown = [one for one in batch.items if tokens[one.position] not in known]
     words = {one.content for one in unknown if one.draft.key is None}
-    said = imports.said(connection, request, words)
+    said = imports.find_same_contents(connection, request, words)
     keyed = {
         (category, key): id
         for category, keys in _keys(unknown)
-        for key, id in imports.keyed(connection, request, category, keys).items()
+        for key, id in imports.find_key_holders(connection, request, category, keys).items()
     }
     done = Sorted(refused=list(batch.refused))
     brought: set[str] = set()  # tokens that are new in this very batch
@@ -211,7 +213,7 @@ def lapsed(connection: Connection, request: Request, batch: Batch) -> list[str]:
     return [
         id
         for category, keys in _keys(batch.items)
-        for id in imports.lapsed(connection, request, category, keys)
+        for id in imports.list_expired_holders(connection, request, category, keys)
     ]
 
 
@@ -220,7 +222,7 @@ def check_people(connection: Connection, request: Request, item: Item, seen: set
     person only with the memory that names them."""
     for who in item.draft.about or ():
         if not isinstance(who, str) or who not in seen:
-            people.meant(connection, request, who, "about")
+            people.resolve_person(connection, request, who, "about")
             seen.add(who)
 
 

@@ -20,8 +20,8 @@ from tacit.records import drafts, validation
 from tacit.records.drafts import Draft, ImportRun
 from tacit.records.memory import Memory, State, Trust, Version, Visibility
 from tacit.records.results import Imported
-from tacit.store import keyed, writes
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
 
 _FIELDS = (
     "kind", "category", "key", "slot", "visibility", "sensitivity", "portable", "importance",
@@ -129,18 +129,18 @@ def _earlier(versions: object, content: str | None) -> list[str]:
     return wordings[:-1] if wordings and wordings[-1] == content else wordings
 
 
-def add(w: Writing, line: Line) -> bool:
+def add(w: Transaction, line: Line) -> bool:
     """False where the owner already has it: importing a file twice changes nothing."""
     if not w.request.private:
         raise InvalidInput("import", "works in a private chat only")
     if line.state is not State.ACTIVE:
         return False
-    if keyed.has_already(w, line.draft):
+    if memories.has_duplicate(w, line.draft):
         return False
     first, *later = line.wordings
     done = remember(w, replace(line.draft, content=first), {})
     for wording in later:
-        memory = writes.held(w, done.id)
+        memory = memories.get_for_update(w, done.id)
         assert memory is not None
         worded = Draft(content=wording, trust=Trust.IMPORTED)
         done = update(w, memory, RequesterRole.OWNER, worded, {})

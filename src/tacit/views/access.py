@@ -27,18 +27,23 @@ from tacit.records.queries import decode_cursor, encode_cursor
 from tacit.records.request import Request
 from tacit.records.results import Delta, Page, Remembered
 from tacit.records.text import TokenCounter, estimate_tokens
-from tacit.store import deltas, happening, listing, reads, relations, writes
-from tacit.store.core import Store
-from tacit.store.glance import MISS, Miss
-from tacit.store.listing import Filter
-from tacit.store.reads import Found
-from tacit.store.writes import NO_VECTORS, Alike, Behind, Vectors, Writing
+from tacit.storage import history, memories, memory_reads, relations, search
+from tacit.storage.memories import (
+    NO_VECTORS,
+    SimilarMemories,
+    StaleRevision,
+    TextVectors,
+    Transaction,
+)
+from tacit.storage.memory_reads import MemoryDecision
+from tacit.storage.search import ListFilter
+from tacit.storage.store import FAST_PATH_MISS, FastPathMiss, Store
 from tacit.telemetry import metrics
 from tacit.views.mind import Mind
 
 T = TypeVar("T")
 NOTHING: Mapping[str, float] = {}
-Choose = Callable[[Connection, Request], Filter | None]
+Choose = Callable[[Connection, Request], ListFilter | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +95,8 @@ class Access:
 
     def _write(
         self,
-        work: Callable[[Writing], T],
-        vectors: Vectors = NO_VECTORS,
+        work: Callable[[Transaction], T],
+        vectors: TextVectors = NO_VECTORS,
         *,
         changing: bool = False,
     ) -> T:
@@ -100,7 +105,7 @@ class Access:
         return self._storage.write(*where, work, vectors, changing=changing)
 
     def _write_text(
-        self, content: str | None, work: Callable[[Writing], Remembered], *, new: bool = False
+        self, content: str | None, work: Callable[[Transaction], Remembered], *, new: bool = False
     ) -> Remembered:
         """A write of words: with what they mean and what they are like, both found beforehand.
         `content` is the text that is embedded, see `meaning_of`. `new`: it surely makes a memory,
@@ -116,13 +121,13 @@ class Access:
         if alike is not None:
             try:
                 return self._write_with_relations(work, replace(vectors, alike=alike), vector)
-            except Behind:
+            except StaleRevision:
                 pass  # another process wrote meanwhile: ask the store
         library, least = self._retriever.index_cache, self._options.link_min
         near = self._read(lambda c, r: neighbours(library, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
 
-    def _find_cached_neighbors(self, vector: bytes) -> Alike | None:
+    def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
         kept = self._storage.requests.get_cached(self._space, self._raw_request, union=True)
         if kept is None:
             return None
@@ -130,19 +135,19 @@ class Access:
 
     def _write_with_relations(
         self,
-        work: Callable[[Writing], Remembered],
-        vectors: Vectors,
+        work: Callable[[Transaction], Remembered],
+        vectors: TextVectors,
         vector: bytes,
         near: Mapping[str, float] = NOTHING,
     ) -> Remembered:
         """`near` is what the words are like, where the vectors do not say so."""
-        written: list[Writing] = []
+        written: list[Transaction] = []
 
-        def related(w: Writing) -> Remembered:
+        def related(w: Transaction) -> Remembered:
             done = work(w)
             if vectors.alike is None and done.state is not State.PENDING:
-                w.edges[:] = relations.find(w, done.id, near, new=done.created)
-                happening.likened(w, done.id, near)
+                w.edges[:] = relations.replace_found_edges(w, done.id, near, new=done.created)
+                memories.set_event_similarity(w, done.id, near)
             written[:] = [w]
             return done
 
@@ -176,22 +181,22 @@ class Access:
     def _parse_key(self, key: object) -> str:
         return validation.parse_identifier("key", key, limits.KEY_MAX_CHARS)
 
-    def _get_visible(self, connection: Connection, request: Request, id: str) -> Found:
+    def _get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
         """What may be heard here; for the owner in private, in any state."""
         good = validation.parse_memory_id(id)
         if good is not None:
             for asked in (request, request.for_management()):
-                found = reads.by_id(connection, self._storage.audiences, asked, good)
+                found = memory_reads.get_memory(connection, self._storage.audiences, asked, good)
                 if found is not None and self._may_use(found[0]):
                     return found
         raise NotFound
 
     def _get_for_update(
-        self, w: Writing, id: str, act: ChangeAction, to: Visibility | None = None
+        self, w: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
     ) -> Memory:
         """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
         good = validation.parse_memory_id(id)
-        memory = writes.held(w, good) if good is not None else None
+        memory = memories.get_for_update(w, good) if good is not None else None
         if memory is None:
             raise NotFound
         if may_change(act, w.request, memory, to) is None:
@@ -214,23 +219,23 @@ class Access:
 
     def _get_fast(
         self, which: Literal["id", "key"], named: Mapping[str, str]
-    ) -> Memory | Miss | None:
+    ) -> Memory | FastPathMiss | None:
         """The shortest way to one memory, where nothing else needs to be looked up."""
         found = self._storage.get_memory_fast(
             self._space, self._raw_request, which, named, union=self._options.union
         )
-        if found is None or found is MISS:
+        if found is None or found is FAST_PATH_MISS:
             return found
         request, memory = found
         return (
             memory
             if request.private and is_owner(request, memory) and self._may_use(memory)
-            else MISS
+            else FAST_PATH_MISS
         )
 
     def _list_page(
         self,
-        wanted: Filter | Choose,
+        wanted: ListFilter | Choose,
         limit: int,
         cursor: str | None,
         *,
@@ -245,7 +250,7 @@ class Access:
             chosen = wanted(connection, request) if callable(wanted) else wanted
             if chosen is None:
                 return Page()
-            found = listing.page(
+            found = search.list_memories(
                 connection,
                 self._storage.audiences,
                 self._storage.database.dialect,
@@ -272,7 +277,7 @@ class Access:
         self, connection: Connection, request: Request, since: int, *, newest: bool = False
     ) -> Delta:
         allowed, thread = self._allowed_categories(self._agent), self._thread
-        return deltas.delta(
+        return history.read_delta(
             connection, self._storage.audiences, request, thread, since, allowed, newest=newest
         )
 
@@ -292,7 +297,9 @@ class Access:
         )
         if request.private and is_owner(request, memory):
             return shown
-        seen, since = reads.seen_version(connection, self._storage.audiences, request, memory)
+        seen, since = memory_reads.visible_version(
+            connection, self._storage.audiences, request, memory
+        )
         return replace(shown, version=seen, updated_at=since)
 
     def _record_use(self, *memories: Memory | None) -> None:

@@ -16,8 +16,8 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.request import Request
 from tacit.records.results import ActivityEntry, DayCounts, Page
-from tacit.store import activity
-from tacit.store.activity import DAY_MICROS, Entry, Place, Stretch
+from tacit.storage import history
+from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
 from tacit.views.access import Access
 
 _DIVIDER = " "
@@ -36,7 +36,7 @@ class ViewActivity(Access):
         nothing."""
         wanted, most = stretch(since, cursor), page_of(limit)
         narrowed = replace(wanted, categories=self._category_filter())
-        found = self._read(lambda c, r: activity.of_owner(c, r, narrowed, most + 1))
+        found = self._read(lambda c, r: history.list_own_activity(c, r, narrowed, most + 1))
         page = page_with(found, most)
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
 
@@ -49,22 +49,22 @@ class ViewActivity(Access):
             if not request.private:
                 return ()
             first = first_day(request.at, count)
-            found = activity.days_of_owner(connection, request, first, self._category_filter())
+            found = history.count_own_days(connection, request, first, self._category_filter())
             return each_day(first, count, found)
 
         return self._read(work)
 
 
-def stretch(since: datetime | None, cursor: str | None) -> Stretch:
+def stretch(since: datetime | None, cursor: str | None) -> ActivityRange:
     start = None if since is None else to_micros(validation.parse_datetime("since", since))
-    return Stretch(since=start, after=_decoded(cursor))
+    return ActivityRange(since=start, after=_decoded(cursor))
 
 
 def page_of(limit: int) -> int:
     return validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
 
 
-def page_with(found: list[Entry], most: int) -> Page[ActivityEntry]:
+def page_with(found: list[PositionedActivity], most: int) -> Page[ActivityEntry]:
     following = _encoded(found[most - 1][0]) if len(found) > most else None
     return Page(items=tuple(happened for _, happened in found[:most]), cursor=following)
 
@@ -89,19 +89,19 @@ def each_day(
     )
 
 
-def _encoded(place: Place) -> str:
+def _encoded(place: ActivityPosition) -> str:
     plain = _DIVIDER.join((str(place.at), place.memory_id, str(place.seq)))
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str | None) -> Place | None:
+def _decoded(cursor: str | None) -> ActivityPosition | None:
     if cursor is None:
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
         at, id, seq = plain.split(_DIVIDER)
-        place = Place(int(at), id, int(seq))
+        place = ActivityPosition(int(at), id, int(seq))
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", _BAD_CURSOR) from None
     good = (

@@ -13,8 +13,8 @@ from tacit.records.memory import Memory
 from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
 from tacit.records.request import Request
 from tacit.records.results import AccessLogEntry, Page
-from tacit.store import browsing, looks
-from tacit.store.listing import Filter
+from tacit.storage import access_log
+from tacit.storage.search import ListFilter, browse_own, count_own
 from tacit.views.access import Access
 from tacit.views.sought import Sought, sought
 
@@ -40,7 +40,7 @@ class ViewBrowsing(Access):
         def work(connection: Connection, request: Request) -> int:
             chosen = self._resolve_search(connection, request, wanted)
             dialect, asked = self._storage.database.dialect, request.for_management()
-            return 0 if chosen is None else browsing.own_count(connection, dialect, asked, chosen)
+            return 0 if chosen is None else count_own(connection, dialect, asked, chosen)
 
         return self._read(work)
 
@@ -55,8 +55,8 @@ class ViewBrowsing(Access):
         def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
             if not request.private or self._category_filter() is not None:
                 return Page()
-            found = looks.of_person(connection, request, after, most + 1)
-            return looks.page(found, most)
+            found = access_log.list_access_log_of_person(connection, request, after, most + 1)
+            return access_log.access_log_page(found, most)
 
         return self._read(work)
 
@@ -72,7 +72,7 @@ class ViewBrowsing(Access):
             chosen = self._resolve_search(connection, request, wanted)
             if chosen is None:
                 return Page()
-            found = browsing.own_page(
+            found = browse_own(
                 connection,
                 self._storage.audiences,
                 self._storage.database.dialect,
@@ -88,6 +88,6 @@ class ViewBrowsing(Access):
 
     def _resolve_search(
         self, connection: Connection, request: Request, wanted: Sought
-    ) -> Filter | None:
+    ) -> ListFilter | None:
         chosen = wanted.resolve_for_requester(connection, request) if request.private else None
         return None if chosen is None else replace(chosen, categories=self._category_filter())

@@ -11,8 +11,8 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.checkpoints import Checkpoint, dump_checkpoint
 from tacit.records.request import Request
-from tacit.store import checkpoints
-from tacit.store.writes import Writing
+from tacit.storage import checkpoints
+from tacit.storage.memories import Transaction
 from tacit.views.access import Access
 
 
@@ -28,9 +28,11 @@ class ViewCheckpoints(Access):
         if version is not None:
             validation.parse_int("version", version, 0, limits.REVISION_MAX)
 
-        def work(w: Writing) -> Checkpoint:
+        def work(w: Transaction) -> Checkpoint:
             _require_private(w.request)
-            return checkpoints.save(w, where, whole, self._allowed_categories(self._agent), version)
+            return checkpoints.save_checkpoint(
+                w, where, whole, self._allowed_categories(self._agent), version
+            )
 
         return self._write(work)
 
@@ -41,7 +43,9 @@ class ViewCheckpoints(Access):
         def work(connection: Connection, request: Request) -> Checkpoint | None:
             if not request.private:
                 return None
-            kept = checkpoints.find(connection, self._space, request.own_identities, where)
+            kept = checkpoints.find_checkpoint(
+                connection, self._space, request.own_identities, where
+            )
             seen = kept is not None and kept.is_open_to(self._allowed_categories(self._agent))
             return kept.checkpoint if kept is not None and seen else None
 
@@ -51,12 +55,12 @@ class ViewCheckpoints(Access):
         """Gone at once, whether or not there was one. In a private chat only."""
         where = self._checkpoint_thread(thread)
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             _require_private(w.request)
             mine, allowed = w.request.own_identities, self._allowed_categories(self._agent)
-            kept = checkpoints.find(w.connection, w.space, mine, where)
+            kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
             if kept is not None and kept.is_open_to(allowed):
-                checkpoints.drop(w.connection, w.space, mine, where)
+                checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
 
         self._write(work)
 

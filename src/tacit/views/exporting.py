@@ -16,9 +16,10 @@ from tacit.records.memory import ExportFormat, Memory
 from tacit.records.queries import decode_cursor, encode_cursor
 from tacit.records.request import Request
 from tacit.records.results import Page
-from tacit.store import checkpoints, listing, membership, reads
-from tacit.store.checkpoints import Kept
-from tacit.store.listing import Filter
+from tacit.storage import checkpoints, memory_reads, search
+from tacit.storage.chats import list_memberships
+from tacit.storage.checkpoints import StoredCheckpoint
+from tacit.storage.search import ListFilter
 from tacit.transfer import lines, markdown
 from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
@@ -87,7 +88,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         known = [one for one in self.people() if one.identities & request.own_identities]
         names = [name for one in known for name in _names(one)]
         me: Plain = {"type": "person", "identities": sorted(request.own_identities), "names": names}
-        chats = membership.of(connection, self._space, request.own_identities)
+        chats = list_memberships(connection, self._space, request.own_identities)
         return [
             me,
             *(
@@ -103,7 +104,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
 
     def _iter_own_memories(self, *, history: bool) -> Iterator[Plain]:
         def page(cursor: str | None) -> Page[Memory]:
-            return self._list_page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
+            return self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
 
         for memory in _all(page):
             yield self._memory_to_plain(memory, history=history)
@@ -111,21 +112,21 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
     def _memory_to_plain(self, memory: Memory, *, history: bool) -> Plain:
         def work(connection: Connection, request: Request) -> Plain:
             own = request.for_management()
-            wordings = reads.versions(connection, self._storage.audiences, own, memory)
+            wordings = memory_reads.list_versions(connection, self._storage.audiences, own, memory)
             plain = lines.to_plain(memory, wordings)
             if history:
                 plain["learned_in"] = memory.learned_in
                 plain["history"] = [
                     {"event": e.event.value, "at": e.at.isoformat(), "actor": e.actor}
-                    for e in reads.events(connection, memory)
+                    for e in memory_reads.list_memory_history(connection, memory)
                 ]
             return plain
 
         return self._read(work)
 
     def _iter_about_requester(self) -> Iterator[Plain]:
-        def wanted(_: Connection, request: Request) -> Filter:
-            return Filter(about=tuple(sorted(request.own_identities)))
+        def wanted(_: Connection, request: Request) -> ListFilter:
+            return ListFilter(about=tuple(sorted(request.own_identities)))
 
         def page(cursor: str | None) -> Page[Memory]:
             return self._list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
@@ -144,7 +145,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 }
 
     def _iter_checkpoints(self) -> Iterator[Plain]:
-        last: Kept | None = None
+        last: StoredCheckpoint | None = None
         while page := self._list_checkpoints(last):
             for told in (one.checkpoint for one in page):
                 yield {
@@ -176,8 +177,10 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             if cursor is None:
                 return
 
-    def _list_checkpoints(self, after: Kept | None) -> list[Kept]:
-        return self._read(lambda c, r: checkpoints.page(c, self._space, r.own_identities, after))
+    def _list_checkpoints(self, after: StoredCheckpoint | None) -> list[StoredCheckpoint]:
+        return self._read(
+            lambda c, r: checkpoints.list_checkpoints(c, self._space, r.own_identities, after)
+        )
 
     def _own_identities(self) -> frozenset[str]:
         return self._read(lambda _, request: request.own_identities)
@@ -197,8 +200,8 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         after, most = decode_cursor(cursor), limits.PAGE_MAX_COUNT
 
         def work(connection: Connection, request: Request) -> Page[Memory]:
-            wanted = Filter(owners=tuple(sorted(request.own_identities)), after=after)
-            found = listing.page(
+            wanted = ListFilter(owners=tuple(sorted(request.own_identities)), after=after)
+            found = search.list_memories(
                 connection,
                 self._storage.audiences,
                 self._storage.database.dialect,

@@ -15,7 +15,7 @@ from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import Memory
 from tacit.records.request import Request
 from tacit.records.results import Edge, Graph, Node
-from tacit.store import graph, people
+from tacit.storage import people, relations
 from tacit.views.access import Access
 
 # What somebody is called, by what reads best.
@@ -32,10 +32,12 @@ class ViewGraph(Access):
 
         def work(connection: Connection, request: Request) -> Graph:
             audiences, allowed = self._storage.audiences, self._category_filter()
-            found, count = graph.of_owner(connection, audiences, request, allowed, most)
+            found, count = relations.list_graph_memories(
+                connection, audiences, request, allowed, most
+            )
             if not found:
                 return Graph()
-            known = who_is(people.known_to(connection, request))
+            known = who_is(people.list_known_people(connection, request))
             return drawn(connection, found, count, known, most, but=request.own_identities)
 
         return self._read(work)
@@ -86,7 +88,9 @@ def drawn(
             if person.id in nodes or len(nodes) < most:
                 nodes[person.id] = person
                 edges.append(Edge(source=memory.id, target=person.id, kind=kind))
-    between = graph.relations(connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT)
+    between = relations.list_graph_edges(
+        connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT
+    )
     related = [
         Edge(source=one, target=other, kind="related", strength=strength)
         for one, other, strength in between

@@ -16,8 +16,8 @@ from tacit.records.memory import Memory, Visibility
 from tacit.records.queries import MATCH_ALL, Search
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page
-from tacit.store import hearers, reads
-from tacit.store.elsewhere import elsewhere
+from tacit.storage import audience_report, memory_reads
+from tacit.storage.audience_report import hypothetical_request
 from tacit.telemetry.metrics import REFUSAL_COUNT
 from tacit.views.browsing import ViewBrowsing
 
@@ -41,7 +41,7 @@ class ViewHearing(ViewBrowsing):
             memory = self._get_own(connection, request, id)
             if other is None:
                 return explain_decision(decide_with_precedence(request, memory))
-            asked = elsewhere(connection, request, other, theirs=asked_by is not None)
+            asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
             return explain_decision(asked.decide(memory))
 
         told = self._read(work)
@@ -52,7 +52,9 @@ class ViewHearing(ViewBrowsing):
     def rooms(self) -> List[AudienceChat]:
         """Your private chat, and the groups that you are in now, with who else is there."""
         chat = self._raw_request.chat
-        return self._read(lambda c, r: hearers.own_rooms(c, r, chat) if r.private else [])
+        return self._read(
+            lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
+        )
 
     def hearing(
         self,
@@ -74,7 +76,7 @@ class ViewHearing(ViewBrowsing):
             found = browsed(connection, request)
             if not found.items:
                 return Page()
-            asked = elsewhere(connection, request, other, theirs=asked_by is not None)
+            asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
             heard = tuple(preview_decision(memory, asked.decide(memory)) for memory in found)
             return Page(items=heard, cursor=found.cursor)
 
@@ -96,7 +98,7 @@ class ViewHearing(ViewBrowsing):
             memory = self._get_own(connection, request, id)
             if wanted is not None:
                 memory = replace(memory, visibility=wanted)
-            return hearers.of_person(connection, request, subject, chat, memory)
+            return audience_report.report_for_person(connection, request, subject, chat, memory)
 
         return self._read(work)
 
@@ -108,7 +110,11 @@ class ViewHearing(ViewBrowsing):
         """A memory of theirs, in any state, if they ask in private."""
         good = validation.parse_memory_id(id)
         audiences = self._storage.audiences
-        found = reads.by_id(connection, audiences, request.for_management(), good) if good else None
+        found = (
+            memory_reads.get_memory(connection, audiences, request.for_management(), good)
+            if good
+            else None
+        )
         if found is None or not self._may_use(found[0]):
             raise NotFound
         return found[0]

@@ -25,9 +25,8 @@ from tacit.records.queries import decode_cursor, encode_position
 from tacit.records.request import Request
 from tacit.records.results import Page
 from tacit.records.text import text_to_embed
-from tacit.store import ageing, imports, many
-from tacit.store.settle import settle_key
-from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.storage import imports, retention
+from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction, update_key_precedence
 from tacit.transfer import items as transfer
 from tacit.transfer.items import Batch, Item, Sorted
 from tacit.views.access import Access
@@ -74,7 +73,7 @@ class ViewImports(Access):
         whole = _count("total", total)
         before = _count("after", after)
 
-        def work(w: Writing) -> ImportStep:
+        def work(w: Transaction) -> ImportStep:
             _require_private(w.request)
             return self._insert_batch(w, named, batch, whole, before)
 
@@ -94,7 +93,9 @@ class ViewImports(Access):
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
             if not request.private or self._allowed_categories(self._agent) is not None:
                 return Page()
-            found = imports.page(connection, self._space, request.own_identities, after, most + 1)
+            found = imports.list_imports(
+                connection, self._space, request.own_identities, after, most + 1
+            )
             shown = found[:most]
             more = len(found) > most
             last = (
@@ -112,7 +113,7 @@ class ViewImports(Access):
         self._require_all_categories()
         days = self._options.restorable_days
 
-        def work(w: Writing) -> tuple[RevertedImport, bool]:
+        def work(w: Transaction) -> tuple[RevertedImport, bool]:
             _require_private(w.request)
             return revert_import.step(w, named, days)
 
@@ -132,7 +133,7 @@ class ViewImports(Access):
 
     def _sort_batch(self, connection: Connection, request: Request, batch: Batch) -> Sorted:
         """As it would be, if it were done now."""
-        secret = imports.secret(connection, self._space) or ""
+        secret = imports.get_space_secret(connection, self._space) or ""
         seen: set[object] = set()
 
         def make(item: Item) -> str:
@@ -141,7 +142,7 @@ class ViewImports(Access):
 
         return transfer.sort(connection, request, secret, batch, make)
 
-    def _embed_new_items(self, batch: Batch) -> Vectors:
+    def _embed_new_items(self, batch: Batch) -> TextVectors:
         """Of what is new, found before the transaction: what is here already costs nothing."""
         embedder = self._retriever.embedder
         if embedder is None or not embedder.inline:
@@ -159,14 +160,14 @@ class ViewImports(Access):
         return self._retriever.embed_inline(contents) if contents else NO_VECTORS
 
     def _insert_batch(
-        self, w: Writing, run: str, batch: Batch, total: int | None, after: int | None
+        self, w: Transaction, run: str, batch: Batch, total: int | None, after: int | None
     ) -> ImportStep:
-        imports.take_turns(w)
-        kept = imports.begin(w, run, batch.source, total)
-        imports.avoid_taken_ids(w)
+        imports.lock_imports(w)
+        kept = imports.begin_import(w, run, batch.source, total)
+        imports.avoid_ids_of_second(w)
         until = w.at + timedelta(days=self._options.restorable_days)
         past = transfer.lapsed(w.connection, w.request, batch)
-        ageing.retire(w, past, State.EXPIRED, "expired", until, "expired")
+        retention.retire_memories(w, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
         seen: set[object] = set()
 
@@ -176,14 +177,16 @@ class ViewImports(Access):
             return made[item.position].id
 
         found = transfer.sort(w.connection, w.request, w.secret, batch, make)
-        many.add(w, list(made.values()))
+        imports.bulk_insert(w, list(made.values()))
         for memory in made.values():
             if memory.key is not None:
                 mine = sorted(w.request.own_identities)
-                settle_key(w.connection, w.space, mine, memory.category, memory.key)
+                update_key_precedence(w.connection, w.space, mine, memory.category, memory.key)
         new = [(token, run, made[item.position].id) for item, token in found.new]
-        imports.note(w, [*new, *((token, None, id) for _, token, id in found.known)])
-        now = imports.count(w, kept, transfer.counted(kept.run, batch, found, after), total)
+        imports.insert_imported(w, [*new, *((token, None, id) for _, token, id in found.known)])
+        now = imports.add_import_counts(
+            w, kept, transfer.counted(kept.run, batch, found, after), total
+        )
         return ImportStep(
             created=len(found.new),
             already=len(found.known) + len(found.repeated),

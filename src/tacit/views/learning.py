@@ -27,10 +27,10 @@ from tacit.records.request import Request
 from tacit.records.results import Accepted, Proposal, Reverted, Suggestion, TraceStep
 from tacit.records.text import show_with_key
 from tacit.records.validation import parse_bool
-from tacit.store import jobs, listing, people, proposals, writes
-from tacit.store.listing import Filter
-from tacit.store.proposals import Waiting
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories, people, queue, search
+from tacit.storage.learned_facts import PendingProposal
+from tacit.storage.memories import Transaction
+from tacit.storage.search import ListFilter
 from tacit.views.access import Access
 from tacit.views.tracing import rehearsed, traced
 
@@ -94,17 +94,20 @@ class ViewLearning(Access):
             raise InvalidInput("content", "is missing; say what you would add")
 
         def work(connection: Connection, request: Request) -> Suggestion | None:
-            named = [people.meant(connection, request, one, "about") for one in asked.about or ()]
+            named = [
+                people.resolve_person(connection, request, one, "about")
+                for one in asked.about or ()
+            ]
             if None in named:
                 return None  # of somebody new nothing is known
             who = tuple(sorted(i for one in named if one for i in one)) or None
-            wanted = Filter(
+            wanted = ListFilter(
                 category=asked.category,
                 categories=self._category_filter(),
                 about=who,
                 owners=tuple(sorted(request.own_identities)),
             )
-            page = listing.page(
+            page = search.list_memories(
                 connection,
                 self._storage.audiences,
                 self._storage.database.dialect,
@@ -123,7 +126,7 @@ class ViewLearning(Access):
         """What waits for your yes. In a group, only what was said there and is not sensitive."""
 
         def work(connection: Connection, request: Request) -> list[Proposal]:
-            asked = proposals.waiting(
+            asked = learned_facts.list_proposals(
                 connection, self._space, request.own_identities, self._storage.clock()
             )
             return [
@@ -152,7 +155,9 @@ class ViewLearning(Access):
         """No: its words are gone, and you are not asked again for a while."""
         self._answer_proposal(id, yes=False)
 
-    def _queue_turns(self, w: Writing, kept: list[HeldMessage], asked: ParsedMessage | None) -> int:
+    def _queue_turns(
+        self, w: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
+    ) -> int:
         learning = self._runtime.learning
         assert learning is not None
         assert w.request.subject is not None
@@ -176,11 +181,17 @@ class ViewLearning(Access):
             question = replace(self._build_turn(w.request, w.at, asked, []), text=_ASKED)
             turns.append(question.pack())
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
-        jobs.add(w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due)
+        queue.insert_jobs(
+            w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due
+        )
         return count
 
-    def _get_pending_memory(self, connection: Connection, waiting: Waiting) -> Memory | None:
-        return proposals.memory(connection, self._storage.audiences, self._space, waiting.memory_id)
+    def _get_pending_memory(
+        self, connection: Connection, waiting: PendingProposal
+    ) -> Memory | None:
+        return learned_facts.get_proposed_memory(
+            connection, self._storage.audiences, self._space, waiting.memory_id
+        )
 
     def _build_turn(
         self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
@@ -201,15 +212,17 @@ class ViewLearning(Access):
     def _answer_proposal(self, id: str, *, yes: bool) -> None:
         good = validation.parse_memory_id(id)
 
-        def work(w: Writing) -> None:
-            asked = proposals.waiting(w.connection, w.space, w.request.own_identities, w.at)
+        def work(w: Transaction) -> None:
+            asked = learned_facts.list_proposals(
+                w.connection, w.space, w.request.own_identities, w.at
+            )
             one = next((one for one in asked if one.memory_id == good), None)
-            memory = writes.held(w, one.memory_id) if one is not None else None
+            memory = memories.get_for_update(w, one.memory_id) if one is not None else None
             if one is None or memory is None or not _answerable(w.request, memory):
                 raise NotFound("proposal")
             if not self._may_use(memory):
                 raise NotFound("proposal")
-            old = writes.held(w, one.replaces) if yes and one.replaces else None
+            old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
             if lending.is_loan(memory):
                 if yes:
                     lending.approve(w, one, memory, old)
@@ -256,7 +269,7 @@ def _answerable(request: Request, memory: Memory) -> bool:
     return (request.private or open_here) and decide(request, kept).allowed
 
 
-def _proposal(waiting: Waiting, memory: Memory) -> Proposal:
+def _proposal(waiting: PendingProposal, memory: Memory) -> Proposal:
     widens = lending.is_loan(memory)
     return Proposal(
         id=waiting.memory_id,

@@ -13,10 +13,10 @@ from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import external_keys, links
 from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
 from tacit.records.request import Request
-from tacit.store import link_offers
-from tacit.store.identities import around
-from tacit.store.links import begin, current, end
-from tacit.store.writes import Writing
+from tacit.storage import auth
+from tacit.storage.memories import Transaction
+from tacit.storage.people import begin_link, current_link, end_link
+from tacit.storage.spaces import load_identities
 from tacit.views.access import Access
 
 List = builtins.list  # a view has a word of that name
@@ -33,10 +33,10 @@ class ViewLinking(Access):
         some categories only: a link shares them all."""
         code = links.create_link_code()
 
-        def work(w: Writing) -> LinkOffer:
+        def work(w: Transaction) -> LinkOffer:
             me = self._require_linkable_identity(w)
             _account(w, me)
-            expires_at = link_offers.add(w, me, links.normalize_link_code(code))
+            expires_at = auth.insert_link_offer(w, me, links.normalize_link_code(code))
             return LinkOffer(code=code, expires_at=expires_at)
 
         return self._write(work)
@@ -47,14 +47,14 @@ class ViewLinking(Access):
         some of them TooManyRequests."""
         wanted = links.normalize_link_code(code)
 
-        def work(w: Writing) -> LinkWaiting | None:
+        def work(w: Transaction) -> LinkWaiting | None:
             me = self._require_linkable_identity(w)
             if not _is_free(w, me):  # before any code is looked for: this tells nothing of one
                 raise Conflict(_HAS_ACCOUNT)
-            link_offers.require_tries_left(w, me)
-            found = link_offers.accept(w, me, wanted)
+            auth.require_link_tries_left(w, me)
+            found = auth.accept_link_offer(w, me, wanted)
             if found is None:
-                link_offers.add_try(w, me)  # stays, though it is refused
+                auth.insert_link_try(w, me)  # stays, though it is refused
                 return None
             return accepted(found)
 
@@ -70,7 +70,7 @@ class ViewLinking(Access):
             me = self._raw_request.subject
             if me is None or not request.private:
                 return None
-            found = link_offers.asked(connection, self._space, me, request.at)
+            found = auth.find_pending_link(connection, self._space, me, request.at)
             if found is None:
                 return None
             return LinkWaiting(identity=_outside(found.accepted_by), expires_at=found.expires_at)
@@ -80,9 +80,9 @@ class ViewLinking(Access):
     def confirm_link(self) -> Link:
         """Yes, that is me too. From the next read on, both identities are one person."""
 
-        def work(w: Writing) -> Link:
+        def work(w: Transaction) -> Link:
             me = self._require_linkable_identity(w)
-            waiting = link_offers.asked(w.connection, w.space, me, w.at)
+            waiting = auth.find_pending_link(w.connection, w.space, me, w.at)
             if waiting is None:
                 raise NotFound("link")
             other = waiting.accepted_by
@@ -92,7 +92,7 @@ class ViewLinking(Access):
             if account is None:
                 account = f"{external_keys.ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
                 _begin(w, me, account, me)
-            link_offers.drop(w.connection, w.space, (me, other))
+            auth.delete_link_offers(w.connection, w.space, (me, other))
             return _begin(w, other, account, me)
 
         return self._write(work, changing=True)
@@ -101,8 +101,8 @@ class ViewLinking(Access):
         """No, or not any more: a code of yours, or your answer to one, is void. In your own private
         chat only."""
 
-        def work(w: Writing) -> None:
-            link_offers.drop(w.connection, w.space, (self._require_private_identity(w),))
+        def work(w: Transaction) -> None:
+            auth.delete_link_offers(w.connection, w.space, (self._require_private_identity(w),))
 
         self._write(work)
 
@@ -110,10 +110,10 @@ class ViewLinking(Access):
         """This identity leaves its account at once, and what was said as the account stays there.
         In your own private chat only."""
 
-        def work(w: Writing) -> Link:
+        def work(w: Transaction) -> Link:
             me = self._require_private_identity(w)
-            link = end(w.connection, w.space, me, LinkKind.LINK, w.at)
-            link_offers.drop(w.connection, w.space, (me,))
+            link = end_link(w.connection, w.space, me, LinkKind.LINK, w.at)
+            auth.delete_link_offers(w.connection, w.space, (me,))
             return replace(link, ended_at=w.at)
 
         return self._write(work, changing=True)
@@ -125,48 +125,48 @@ class ViewLinking(Access):
             me = self._raw_request.subject
             if me is None or not request.private:
                 return []
-            mine = around(connection, self._space, (me,)).current_identities(me)
+            mine = load_identities(connection, self._space, (me,)).current_identities(me)
             return sorted(_outside(one) for one in mine if external_keys.is_subject(one))
 
         return self._read(work)
 
-    def _require_private_identity(self, w: Writing) -> str:
+    def _require_private_identity(self, w: Transaction) -> str:
         """The identity that asks, if nobody else listens."""
         me = self._raw_request.subject
         if me is None or not w.request.private:
             raise InvalidInput("link", "works in a private chat only")
-        link_offers.take_turns(w, me)
+        auth.lock_link_offers(w, me)
         return me
 
-    def _require_linkable_identity(self, w: Writing) -> str:
+    def _require_linkable_identity(self, w: Transaction) -> str:
         """The same, if it may share everything that is theirs."""
         if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
         return self._require_private_identity(w)
 
 
-def _is_free(w: Writing, identity: str) -> bool:
+def _is_free(w: Transaction, identity: str) -> bool:
     """Whether it can come into somebody's account."""
     is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
-    return not is_account and current(w.connection, w.space, identity) is None
+    return not is_account and current_link(w.connection, w.space, identity) is None
 
 
-def _account(w: Writing, identity: str) -> str | None:
+def _account(w: Transaction, identity: str) -> str | None:
     """The account that others come into: its own, or the one it is."""
     if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
         return identity
-    link = current(w.connection, w.space, identity)
+    link = current_link(w.connection, w.space, identity)
     if link is not None and not link.holds:
         raise Conflict("this identity has a link that was never verified: unlink it first")
     return None if link is None else link.target
 
 
-def _begin(w: Writing, source: str, target: str, actor: str) -> Link:
+def _begin(w: Transaction, source: str, target: str, actor: str) -> Link:
     where = (w.connection, w.space, source, target, LinkKind.LINK)
-    return begin(*where, verified=True, actor=actor, at=w.at)
+    return begin_link(*where, verified=True, actor=actor, at=w.at)
 
 
-def accepted(found: link_offers.Asked) -> LinkWaiting:
+def accepted(found: auth.PendingLink) -> LinkWaiting:
     """As whoever accepted sees it."""
     return LinkWaiting(identity=_outside(found.offered_by), expires_at=found.expires_at)
 

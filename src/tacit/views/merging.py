@@ -8,8 +8,8 @@ from tacit.errors import InvalidInput
 from tacit.identity import external_keys
 from tacit.records.accounts import Person
 from tacit.records.request import Request
-from tacit.store import merged, partitions, people
-from tacit.store.writes import Writing
+from tacit.storage import people, revisions
+from tacit.storage.memories import Transaction
 from tacit.views.access import Access
 
 
@@ -20,8 +20,8 @@ class ViewMerging(Access):
         for everybody, an operator says. In a private chat only."""
         one, other = _named(person, "person"), _named(into, "into")
 
-        def work(w: Writing) -> Person:
-            merged.merge(w, one, other)
+        def work(w: Transaction) -> Person:
+            people.merge_people(w, one, other)
             return _as_now(w, other)
 
         return self._write(work)
@@ -30,8 +30,8 @@ class ViewMerging(Access):
         """Undo the merge of this person into another."""
         one = _named(person, "person")
 
-        def work(w: Writing) -> Person:
-            merged.unmerge(w, one)
+        def work(w: Transaction) -> Person:
+            people.unmerge_person(w, one)
             return _as_now(w, one)
 
         return self._write(work)
@@ -44,13 +44,15 @@ def _named(person: object, field: str) -> str:
     return found
 
 
-def _as_now(w: Writing, person: str) -> Person:
+def _as_now(w: Transaction, person: str) -> Person:
     # What is kept at hand of the requester's goes by the names that were true before.
-    partitions.bump(w.connection, w.space, map(partitions.person, w.request.own_identities))
-    return whoever(w.connection, w.request, person) or people.whole({person}, set())
+    revisions.increment_revisions(
+        w.connection, w.space, map(revisions.person_path, w.request.own_identities)
+    )
+    return whoever(w.connection, w.request, person) or people.build_person({person}, set())
 
 
 def whoever(connection: Connection, request: Request, person: str) -> Person | None:
     """As the requester knows them; None where they have no name any more."""
-    known = people.known_to(connection, request)
+    known = people.list_known_people(connection, request)
     return next((one for one in known if person in one.identities), None)

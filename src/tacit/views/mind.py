@@ -22,8 +22,8 @@ from tacit.prompt.keep import Blocks
 from tacit.recall.indexing import Indexing
 from tacit.recall.recollection import Recollection
 from tacit.records.results import EmbeddingStatus
-from tacit.store import jobs, schedule
-from tacit.store.core import Store
+from tacit.storage import queue
+from tacit.storage.store import Store
 
 if TYPE_CHECKING:  # only where there are files of notes is that imported
     from tacit.notes.mirror.mirroring import Mirroring
@@ -100,7 +100,7 @@ class Mind:
 
     def _has_queued_turns(self) -> bool:
         with self.storage.database.read() as connection:
-            return jobs.any_waiting(connection)
+            return queue.has_waiting_jobs(connection)
 
     def periodic_runner(self) -> Rounds:
         """A hand for the tasks that come round."""
@@ -118,7 +118,7 @@ class Mind:
         if not self.upkeep.runs_on_open or not self.learner_threads or not known:
             return
         with self.storage.database.read() as connection:
-            overdue = schedule.overdue(connection, space, known, self.storage.clock())
+            overdue = queue.has_overdue_tasks(connection, space, known, self.storage.clock())
         if overdue:
             self._scheduler.run_overdue(space)
 

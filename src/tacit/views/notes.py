@@ -19,7 +19,7 @@ from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.notes import SessionDraft, SessionEnded, SessionStart
 from tacit.records.request import Request
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
 from tacit.views.access import Access
 from tacit.views.learning import screened
 
@@ -84,7 +84,7 @@ class ViewNotes(Access):
         return here
 
     def _write_session_end(
-        self, w: Writing, named: str | None, seen: Look, plan: Plan
+        self, w: Transaction, named: str | None, seen: Look, plan: Plan
     ) -> SessionEnded:
         ending = Ending(
             tx=w,

@@ -26,9 +26,9 @@ from tacit.records.memory import State
 from tacit.records.notes import Note, SessionEnded
 from tacit.records.request import Request
 from tacit.records.results import Accepted, Erased, Recorded, Remembered, Reverted
-from tacit.store import called, erasures, link_offers, people, proposals
-from tacit.store.identities import around
-from tacit.store.once import Done
+from tacit.storage import auth, erasures, learned_facts, people
+from tacit.storage.idempotency import IdempotentResult
+from tacit.storage.spaces import load_identities
 from tacit.views.learning import screened
 from tacit.views.linking import accepted
 from tacit.views.merging import whoever
@@ -43,7 +43,7 @@ Noting = tuple[Mapping[str, Any], Sequence[str | None]]  # plain words and numbe
 class Repeated(Exception):
     """No failure: it undoes the transaction, and is answered."""
 
-    def __init__(self, done: Done) -> None:
+    def __init__(self, done: IdempotentResult) -> None:
         super().__init__()
         self.done = done
 
@@ -54,12 +54,12 @@ class Word:
     transaction, and what a repeat is told."""
 
     record: Callable[[Any, Asked], Noting]
-    replay: Callable[[View, Done, Asked], Any]
+    replay: Callable[[View, IdempotentResult, Asked], Any]
 
 
 def _still(view: View, connection: Connection, request: Request, id: str) -> bool:
     """Whether the requester may know that this is there: it is theirs, or they may hear it here."""
-    memory = proposals.memory(connection, view._storage.audiences, view._space, id)
+    memory = learned_facts.get_proposed_memory(connection, view._storage.audiences, view._space, id)
     if memory is None or not view._may_use(memory):
         return False
     if memory.owner in request.own_identities:
@@ -71,7 +71,7 @@ def _still(view: View, connection: Connection, request: Request, id: str) -> boo
     return True
 
 
-def _there(view: View, done: Done) -> dict[int, str]:
+def _there(view: View, done: IdempotentResult) -> dict[int, str]:
     """Those of the memories that are still there for whoever asks."""
 
     def work(connection: Connection, request: Request) -> dict[int, str]:
@@ -87,7 +87,7 @@ def _note_remembered(made: Remembered, _: Asked) -> Noting:
     return told, (made.id, made.supersedes)
 
 
-def _tell_remembered(view: View, done: Done, _: Asked) -> Remembered:
+def _tell_remembered(view: View, done: IdempotentResult, _: Asked) -> Remembered:
     ids = _there(view, done)
     if 0 not in ids:
         raise NotFound
@@ -105,7 +105,7 @@ def _note_recorded(made: Sequence[str], _: Asked) -> Noting:
     return {}, tuple(made)
 
 
-def _tell_recorded(view: View, done: Done, _: Asked) -> Recorded:
+def _tell_recorded(view: View, done: IdempotentResult, _: Asked) -> Recorded:
     ids = _there(view, done)
     if not ids:
         raise NotFound
@@ -116,11 +116,11 @@ def _note_count(made: int, _: Asked) -> Noting:
     return {"count": made}, ()
 
 
-def _tell_accepted(_: View, done: Done, asked: Asked) -> Accepted:
+def _tell_accepted(_: View, done: IdempotentResult, asked: Asked) -> Accepted:
     return Accepted(turns=done.result["count"], refused=screened(asked["messages"])[1])
 
 
-def _tell_count(_: View, done: Done, __: Asked) -> int:
+def _tell_count(_: View, done: IdempotentResult, __: Asked) -> int:
     count: int = done.result["count"]
     return count
 
@@ -130,7 +130,7 @@ def _note_changed(_: None, asked: Asked) -> Noting:
     return {"ids": len(ids)}, ids
 
 
-def _tell_changed(view: View, done: Done, _: Asked) -> None:
+def _tell_changed(view: View, done: IdempotentResult, _: Asked) -> None:
     if len(_there(view, done)) < done.result["ids"]:
         raise NotFound
 
@@ -139,7 +139,7 @@ def _note_reverted(made: Reverted, _: Asked) -> Noting:
     return asdict(made), ()
 
 
-def _tell_reverted(_: View, done: Done, __: Asked) -> Reverted:
+def _tell_reverted(_: View, done: IdempotentResult, __: Asked) -> Reverted:
     return Reverted(**done.result)
 
 
@@ -147,7 +147,7 @@ def _note_nothing(_: Any, __: Asked) -> Noting:
     return {}, ()
 
 
-def _tell_nothing(_: View, __: Done, ___: Asked) -> None:
+def _tell_nothing(_: View, __: IdempotentResult, ___: Asked) -> None:
     return None
 
 
@@ -156,12 +156,12 @@ def _note_erased(made: Noted, _: Asked) -> Noting:
     return {"erasure": made.erasure.id, "count": made.count, "whole": whole}, ()
 
 
-def _tell_erased(view: View, done: Done, _: Asked) -> Erased:
+def _tell_erased(view: View, done: IdempotentResult, _: Asked) -> Erased:
     """What was left to do of it, because somebody was in the way, is done now."""
 
     def work(connection: Connection, _: Request) -> Noted:
-        erasure = erasures.one(connection, view._space, done.result["erasure"])
-        secret = erasures.secrets(connection).get(view._space)
+        erasure = erasures.get_erasure(connection, view._space, done.result["erasure"])
+        secret = erasures.list_space_secrets(connection).get(view._space)
         if erasure is None or secret is None:
             raise NotFound
         return Noted(
@@ -174,11 +174,11 @@ def _tell_erased(view: View, done: Done, _: Asked) -> Erased:
     return erasing.finish(view._storage, view._read(work), again=True)
 
 
-def _tell_person(view: View, _: Done, asked: Asked) -> Person:
+def _tell_person(view: View, _: IdempotentResult, asked: Asked) -> Person:
     def work(connection: Connection, request: Request) -> Person:
-        who = people.meant(connection, request, asked["person"], "person")
+        who = people.resolve_person(connection, request, asked["person"], "person")
         said = asked["name"], NameKind(asked["kind"])
-        found = called.person(connection, request, who, *said) if who else None
+        found = people.person_label(connection, request, who, *said) if who else None
         if found is None:
             raise NotFound("person")
         return found
@@ -186,7 +186,7 @@ def _tell_person(view: View, _: Done, asked: Asked) -> Person:
     return view._read(work)
 
 
-def _tell_merged(view: View, _: Done, asked: Asked) -> Person:
+def _tell_merged(view: View, _: IdempotentResult, asked: Asked) -> Person:
     who = asked.get("into", asked["person"])
     found = view._read(lambda connection, request: whoever(connection, request, who))
     if found is None:
@@ -199,7 +199,7 @@ def _note_ended(made: SessionEnded, _: Asked) -> Noting:
     return told, (made.promoted,)
 
 
-def _tell_ended(view: View, done: Done, asked: Asked) -> SessionEnded:
+def _tell_ended(view: View, done: IdempotentResult, asked: Asked) -> SessionEnded:
     """With its note as it is by now, as long as it is the same day."""
     named = validation.parse_optional_identifier(
         "session", asked["session"], limits.LABEL_MAX_CHARS
@@ -220,7 +220,7 @@ def _note_checkpoint(made: Checkpoint, _: Asked) -> Noting:
     return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
 
 
-def _tell_checkpoint(view: View, done: Done, asked: Asked) -> Checkpoint:
+def _tell_checkpoint(view: View, done: IdempotentResult, asked: Asked) -> Checkpoint:
     """What was asked is the data; somebody may have gone on from there, but it is not gone."""
     kept = view.checkpoint(asked["thread"])
     if kept is None or kept.version < done.result["version"]:
@@ -237,14 +237,14 @@ def _note_accepted(made: LinkWaiting | None, _: Asked) -> Noting:
     return {"accepted": made is not None}, ()
 
 
-def _tell_accepted_link(view: View, done: Done, _: Asked) -> LinkWaiting:
+def _tell_accepted_link(view: View, done: IdempotentResult, _: Asked) -> LinkWaiting:
     """As long as it waits. A code that was wrong is not looked for again."""
     me = view._raw_request.subject
 
-    def work(connection: Connection, request: Request) -> link_offers.Asked | None:
+    def work(connection: Connection, request: Request) -> auth.PendingLink | None:
         there = me is not None and request.private and done.result["accepted"]
         where = (connection, view._space, me or "", request.at)
-        return link_offers.accepted(*where) if there else None
+        return auth.find_accepted_link(*where) if there else None
 
     found = view._read(work)
     if found is None:
@@ -256,10 +256,10 @@ def _note_link(made: Link, _: Asked) -> Noting:
     return {"link": made.id}, ()
 
 
-def _tell_link(view: View, done: Done, _: Asked) -> Link:
+def _tell_link(view: View, done: IdempotentResult, _: Asked) -> Link:
     """As it is by now."""
     me = view._raw_request.subject or ""
-    found = view._read(lambda connection, _: around(connection, view._space, (me,)))
+    found = view._read(lambda connection, _: load_identities(connection, view._space, (me,)))
     link = next((one for one in found.links if one.id == done.result["link"]), None)
     if link is None:
         raise NotFound("link")

@@ -21,7 +21,7 @@ from tacit.records import validation as texts
 from tacit.records.memory import Memory
 from tacit.records.notes import Section, filing_of_section
 from tacit.records.request import Request
-from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
 from tacit.views.access import Access
 
 List = builtins.list
@@ -101,10 +101,10 @@ class ViewPages(Access):
 
         return Tree(connection, self._storage.audiences, request, usable, has_pages)
 
-    def _write_tree(self, act: Callable[[Pen], None], vectors: Vectors = NO_VECTORS) -> None:
+    def _write_tree(self, act: Callable[[Pen], None], vectors: TextVectors = NO_VECTORS) -> None:
         how = Keeping(ttls=self._options.ttl_days, restorable_days=self._options.restorable_days)
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             # A writer acts with all their identities; what they were shown is what they may read.
             union = self._options.union
             resolve = self._storage.requests.resolve

@@ -14,9 +14,9 @@ from tacit.records.accounts import Person
 from tacit.records.memory import HistoryEntry, HistoryEvent, Kind, Memory, State, Version
 from tacit.records.request import Request
 from tacit.records.results import Delta, Page, Stats
-from tacit.store import counts, listing, people, reads
-from tacit.store.glance import MISS
-from tacit.store.listing import Filter
+from tacit.storage import memory_reads, people, search
+from tacit.storage.search import ListFilter
+from tacit.storage.store import FAST_PATH_MISS
 from tacit.views.access import Access
 
 List = builtins.list
@@ -28,11 +28,13 @@ class ViewReads(Access):
         name, slot = self._parse_category(category), self._parse_key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
-            found = reads.by_key(connection, self._storage.audiences, request, name, slot)
+            found = memory_reads.get_memory_by_key(
+                connection, self._storage.audiences, request, name, slot
+            )
             return self._redact(connection, request, found[0]) if found else None
 
         memory = self._get_fast("key", {"category": name, "key": slot})
-        if memory is MISS:
+        if memory is FAST_PATH_MISS:
             memory = self._read(work)
         self._record_use(memory)
         return memory
@@ -44,8 +46,10 @@ class ViewReads(Access):
             memory, _ = self._get_visible(connection, request, id)
             return self._redact(connection, request, memory)
 
-        memory = self._get_fast("id", {"id": id}) if validation.parse_memory_id(id) else MISS
-        if memory is MISS or memory is None:
+        memory = (
+            self._get_fast("id", {"id": id}) if validation.parse_memory_id(id) else FAST_PATH_MISS
+        )
+        if memory is FAST_PATH_MISS or memory is None:
             memory = self._read(work)
         self._record_use(memory)
         return memory
@@ -81,7 +85,7 @@ class ViewReads(Access):
 
         def work(connection: Connection, request: Request) -> int:
             asked = request if state is None else request.for_management()
-            return listing.count(connection, asked, wanted)
+            return search.count_memories(connection, asked, wanted)
 
         return self._read(work)
 
@@ -92,8 +96,8 @@ class ViewReads(Access):
         kind: Kind | str | None,
         state: State | str | None,
         pinned: bool | None,
-    ) -> Filter:
-        return Filter(
+    ) -> ListFilter:
+        return ListFilter(
             category=None if category is None else self._parse_category(category),
             kind=None if kind is None else validation.parse_enum("kind", kind, Kind).value,
             state=None if state is None else validation.parse_enum("state", state, State).value,
@@ -106,14 +110,14 @@ class ViewReads(Access):
     ) -> Page[Memory]:
         """What may be said here about a person, whoever said it."""
 
-        def wanted(connection: Connection, request: Request) -> Filter | None:
-            who = people.meant(connection, request, person, "person")
+        def wanted(connection: Connection, request: Request) -> ListFilter | None:
+            who = people.resolve_person(connection, request, person, "person")
             if not who:
                 return None
             # Under a key that they did not meet here, only what they said themselves about it.
-            own = people.is_hidden(connection, request, who)
+            own = people.is_hidden_identity(connection, request, who)
             mine = tuple(sorted(request.own_identities)) if own else None
-            return Filter(about=tuple(sorted(who)), owners=mine)
+            return ListFilter(about=tuple(sorted(who)), owners=mine)
 
         return self._list_page(wanted, limit, cursor)
 
@@ -124,13 +128,15 @@ class ViewReads(Access):
             memory, _ = self._get_visible(connection, request, id)
             managing = request.private and is_owner(request, memory)
             asked = request.for_management() if managing else request
-            wordings = reads.versions(connection, self._storage.audiences, asked, memory)
+            wordings = memory_reads.list_versions(
+                connection, self._storage.audiences, asked, memory
+            )
             if not managing:
                 return _as_heard(wordings)
             texts = {v.number: v.content for v in wordings}
             return [
                 replace(entry, content=texts[entry.version])
-                for entry in reads.events(connection, memory)
+                for entry in memory_reads.list_memory_history(connection, memory)
             ]
 
         return self._read(work)
@@ -142,12 +148,12 @@ class ViewReads(Access):
 
     def stats(self) -> Stats:
         """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
-        return self._read(lambda c, r: counts.of_owner(c, r, self._category_filter()))
+        return self._read(lambda c, r: search.read_owner_stats(c, r, self._category_filter()))
 
     def people(self) -> List[Person]:
         """The people you have named, and those who are here. In a group by the names that they
         have there: what you call somebody is for your own ears."""
-        return self._read(lambda c, r: people.known_to(c, r, own_names=r.private))
+        return self._read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
 
 def _as_heard(wordings: List[Version]) -> List[HistoryEntry]:

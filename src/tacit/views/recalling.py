@@ -35,15 +35,15 @@ from tacit.records.results import (
     Recalled,
 )
 from tacit.records.text import count_parts_within
-from tacit.store import candidates, snapshots
-from tacit.store.happening import Happened
+from tacit.storage import history, memory_reads
+from tacit.storage.memories import EventRecord
 from tacit.views.access import Access
 
 List = builtins.list
 _FILTERS = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
 _MOMENTS = ("updated_after", "updated_before", "as_of")
-_SEARCH = Happened(EventNode.CONTEXT, EventOperation.SEARCH)
-_FAILED_SEARCH = Happened(EventNode.CONTEXT, EventOperation.SEARCH, EventStatus.ERROR)
+_SEARCH = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH)
+_FAILED_SEARCH = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH, EventStatus.ERROR)
 
 
 class ViewRecall(Access):
@@ -210,12 +210,12 @@ class ViewRecall(Access):
     ) -> tuple[Delta, int, dict[str, Line]]:
         """What changed, since when, and what of it can be said."""
         if since is None:
-            since = snapshots.taken_at(connection, request, self._thread)
+            since = history.block_taken_at(connection, request, self._thread)
         if since is None:
             return Delta(revision=0), 0, {}
         delta = self._read_delta(connection, request, since, newest=True)
         ids = [change.memory_id for change in freshly.chosen(delta.changes)]
-        found = candidates.some(connection, self._storage.audiences, request, ids)
+        found = memory_reads.list_visible(connection, self._storage.audiences, request, ids)
         called = self._person_labels(connection, request)
         lines = {id: line_of(redact_memory(request, one, called)) for id, (one, _) in found.items()}
         return delta, since, lines
@@ -223,10 +223,10 @@ class ViewRecall(Access):
     def _block_revision(self) -> int:
         """When this conversation's block was put together: now, where it is a new one."""
         gap = self._options.conversation_gap
-        taken, audience = self._read(lambda c, r: snapshots.current(c, r, self._thread, gap))
+        taken, audience = self._read(lambda c, r: history.current_block(c, r, self._thread, gap))
         if taken is not None:
             return taken
-        return self._write(lambda w: snapshots.take(w, audience, gap))
+        return self._write(lambda w: history.take_block(w, audience, gap))
 
     def _build_block(
         self, connection: Connection, request: Request, style: Style, taken: int

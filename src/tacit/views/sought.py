@@ -18,29 +18,29 @@ from tacit.records.memory import Kind, Sensitivity, State, Visibility
 from tacit.records.queries import ANY_STATE, Search
 from tacit.records.request import Request
 from tacit.records.text import parse_prefix_terms
-from tacit.store import people, places
-from tacit.store.identities import around
-from tacit.store.listing import Filter
+from tacit.storage import chats, people
+from tacit.storage.search import ListFilter
+from tacit.storage.spaces import load_identities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
     """What is left to look up: whom and which chat it names."""
 
-    filter: Filter
+    filter: ListFilter
     about: str | None
     chat: str | None
     owner: str | None
     has_no_words: bool  # nothing of what was typed is a word, and so no memory has it
 
-    def resolve_for_requester(self, connection: Connection, request: Request) -> Filter | None:
+    def resolve_for_requester(self, connection: Connection, request: Request) -> ListFilter | None:
         """None where they know nobody of that name, and so nothing is about them; or where nothing
         has what was typed."""
         if self.has_no_words:
             return None
         about = None
         if self.about is not None:
-            about = people.meant(connection, request, self.about, "about")
+            about = people.resolve_person(connection, request, self.about, "about")
             if not about:
                 return None
         found = self._with_chat(connection, request.space)
@@ -48,7 +48,7 @@ class Sought:
 
     def resolve_for_operator(
         self, connection: Connection, space: str
-    ) -> tuple[Filter, frozenset[str] | None]:
+    ) -> tuple[ListFilter, frozenset[str] | None]:
         """Besides, the identities of the one whose memories are meant; None: everybody's."""
         found = self._with_chat(connection, space)
         if self.has_no_words:
@@ -58,10 +58,10 @@ class Sought:
             found = replace(found, about=tuple(sorted(about)))
         return found, None if self.owner is None else _all_of(connection, space, self.owner)
 
-    def _with_chat(self, connection: Connection, space: str) -> Filter:
+    def _with_chat(self, connection: Connection, space: str) -> ListFilter:
         if self.chat is None:
             return self.filter
-        rooms = places.place(connection, space, self.chat).chat_ids
+        rooms = chats.read_chat(connection, space, self.chat).chat_ids
         return replace(self.filter, chats=tuple(sorted(rooms)))
 
 
@@ -72,7 +72,7 @@ def sought(search: object, category: Callable[[object], str], *, operator: bool 
         raise InvalidInput("owner", "only operators look at others' memories; leave it out")
     typed = () if search.words is None else _begun(search.words)
     return Sought(
-        filter=Filter(
+        filter=ListFilter(
             category=None if search.category is None else category(search.category),
             kind=_choice("kind", search.kind, Kind),
             state=_state(search.state),
@@ -130,4 +130,4 @@ def _named(field: str, value: object) -> str | None:
 
 
 def _all_of(connection: Connection, space: str, identity: str) -> frozenset[str]:
-    return around(connection, space, [identity]).current_identities(identity)
+    return load_identities(connection, space, [identity]).current_identities(identity)

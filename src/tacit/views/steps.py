@@ -19,11 +19,10 @@ from tacit.records import validation
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
 from tacit.records.request import Request
 from tacit.records.results import Page
-from tacit.store import graph_pruning, graph_reads, graph_steps, rendered
-from tacit.store.glance import MISS
-from tacit.store.graph_reads import Gate
-from tacit.store.graph_steps import To
-from tacit.store.writes import Writing
+from tacit.storage import checkpoints, statements
+from tacit.storage.checkpoints import StepAccess, StepTarget
+from tacit.storage.memories import Transaction
+from tacit.storage.store import FAST_PATH_MISS
 from tacit.telemetry.metrics import measure_operation
 from tacit.views.access import Access
 
@@ -51,7 +50,7 @@ class Steps:
         steps.check_step_parts(changed)
         to = self._build_target(step.thread, step.ns, step.parent)
         at = self._insert_rows(
-            to, lambda same: graph_steps.step_rows(same, step, metadata, changed)
+            to, lambda same: checkpoints.step_inserts(same, step, metadata, changed)
         )
         view = self._view
         if (
@@ -79,7 +78,9 @@ class Steps:
         )
         steps.check_step_parts(written)
         if written:
-            self._insert_rows(to, lambda same: graph_steps.write_rows(same, id, written, replace))
+            self._insert_rows(
+                to, lambda same: checkpoints.write_inserts(same, id, written, replace)
+            )
             if replace and self._view._raw_request.subject is not None:
                 key = (self._view._space, self._view._raw_request.subject, thread, ns)
                 self._view._storage.recent_steps.remove(key)
@@ -97,10 +98,10 @@ class Steps:
                 view._space, view._raw_request, union=view._options.union
             )
             if kept is not None and self._allowed_categories is None:
-                found = graph_reads.glance(
+                found = checkpoints.get_step_fast(
                     view._storage.database, view._storage.recent_steps, kept, *where
                 )
-                if found is not MISS:
+                if found is not FAST_PATH_MISS:
                     return found
             return view._read(
                 lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
@@ -142,13 +143,13 @@ class Steps:
         """The steps of these runs, in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
-            self._write(lambda w: graph_pruning.forget_runs(w, named, self._allowed_categories))
+            self._write(lambda w: checkpoints.delete_runs(w, named, self._allowed_categories))
 
     def copy_thread(self, source: str, target: str) -> None:
         """All of a thread once more, under another name."""
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
-            self._write(lambda w: graph_pruning.copy(w, there, here, self._allowed_categories))
+            self._write(lambda w: checkpoints.copy_thread(w, there, here, self._allowed_categories))
 
     def prune(
         self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
@@ -159,56 +160,64 @@ class Steps:
         named = steps.parse_step_names("threads", threads, steps.parse_thread)
         if strategy == "delete":
             if named:
-                self._write(lambda w: graph_pruning.forget(w, named, self._allowed_categories))
+                self._write(
+                    lambda w: checkpoints.delete_threads(w, named, self._allowed_categories)
+                )
             return
         for one in named:  # each in a transaction of its own
-            self._write(partial(graph_pruning.prune, thread=one, allowed=self._allowed_categories))
+            self._write(
+                partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories)
+            )
 
     @property
     def _allowed_categories(self) -> frozenset[str] | None:
         return self._view._allowed_categories(self._view._agent)
 
-    def _build_target(self, thread: str, ns: str, before: str | None) -> To:
+    def _build_target(self, thread: str, ns: str, before: str | None) -> StepTarget:
         allowed = self._allowed_categories
         named = None if allowed is None else json.dumps(sorted(allowed))
-        return To(thread=thread, ns=ns, parent=before, categories=named)
+        return StepTarget(thread=thread, ns=ns, parent=before, categories=named)
 
-    def _insert_rows(self, to: To, rows: graph_steps.Rows) -> int | None:
+    def _insert_rows(self, to: StepTarget, rows: checkpoints.StepStatements) -> int | None:
         """When, if that was done in the short way."""
         view = self._view
         plain = type(view)._write is Access._write  # not one that counts what it is asked to do
         with self._timed():
             where = (view._storage, view._space, view._raw_request)
-            at = graph_steps.add_at_hand(*where, to, rows) if plain else None
+            at = checkpoints.insert_steps_fast(*where, to, rows) if plain else None
             if at is None:
-                view._write(lambda w: graph_steps.add(w, to, rows))
+                view._write(lambda w: checkpoints.insert_steps(w, to, rows))
             return at
 
     def _timed(self) -> Any:
         meter = self._view._storage.meter
         return measure_operation(meter, _WORD) if meter.on else nullcontext()
 
-    def _write(self, work: Callable[[Writing], None]) -> None:
+    def _write(self, work: Callable[[Transaction], None]) -> None:
         with self._timed():
             self._view._write(work)
 
     def _read_gate(
         self, connection: Connection, request: Request, thread: str | None
-    ) -> Gate | None:
+    ) -> StepAccess | None:
         audiences = self._view._storage.audiences
-        return graph_reads.gate(connection, audiences, request, self._allowed_categories, thread)
+        return checkpoints.read_step_access(
+            connection, audiences, request, self._allowed_categories, thread
+        )
 
     def _find_step(
-        self, connection: Connection, open_: Gate | None, thread: str, ns: str, id: str | None
+        self, connection: Connection, open_: StepAccess | None, thread: str, ns: str, id: str | None
     ) -> StoredGraphStep | None:
         if open_ is None:
             return None
 
-        def run(statement: TextClause, params: Mapping[str, Any]) -> graph_reads.Rows:
-            return rendered.rows(connection, statement, params, binary=True)
+        def run(statement: TextClause, params: Mapping[str, Any]) -> checkpoints.StepRows:
+            return statements.fetch_rows(connection, statement, params, binary=True)
 
         dialect = self._view._storage.database.dialect.name
-        return graph_reads.found(graph_reads.find(run, dialect, open_, thread, ns, id), thread)
+        return checkpoints.to_stored_step(
+            checkpoints.read_step_rows(run, dialect, open_, thread, ns, id), thread
+        )
 
     def _list_steps(
         self,
@@ -225,7 +234,7 @@ class Steps:
         chosen: list[tuple[str, str, str]] = []
         at_once = most + 1 if asked is None else _LOOKED_AT_COUNT
         while len(chosen) <= most:
-            rows = graph_reads.listed(connection, open_, wanted, after, at_once)
+            rows = checkpoints.list_step_rows(connection, open_, wanted, after, at_once)
             for id, thread, ns, metadata in rows:
                 after = (id, thread, ns)
                 if asked is None or _says(json.loads(metadata), asked):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tacit import limits
 from tacit.errors import NotFound
 from tacit.records.memory import HistoryEntry, Memory
-from tacit.store.listing import Filter
+from tacit.storage.search import ListFilter
 from tacit.views.reading import ViewReads
 
 
@@ -27,7 +27,7 @@ class ViewTelling(ViewReads):
     def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
         cursor = None
         while True:
-            page = self._list_page(Filter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
+            page = self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
             yield from page
             cursor = page.cursor
             if cursor is None:

@@ -14,9 +14,9 @@ from tacit.learn.path import Path, Trace
 from tacit.learn.turn import Turn
 from tacit.records.memory import ChatKind
 from tacit.records.results import TraceStep
-from tacit.store.core import Store
-from tacit.store.engine import Database
-from tacit.store.writes import Vectors, Writing
+from tacit.storage.engine import Database
+from tacit.storage.memories import TextVectors, Transaction
+from tacit.storage.store import Store
 
 T = TypeVar("T")
 
@@ -93,9 +93,9 @@ class _Rehearsal(Path):
         space: str,
         thread: str,
         turn: Turn,
-        work: Callable[[Writing], list[Kept]],
+        work: Callable[[Transaction], list[Kept]],
         done: Callable[[Connection], None],
-        vectors: Vectors | None = None,
+        vectors: TextVectors | None = None,
     ) -> list[Kept]:
         def attempt(connection: Connection) -> None:
             # Caches of its own: none may learn of what never was.

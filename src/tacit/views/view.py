@@ -12,9 +12,9 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.drafts import ImportItems, ImportStep, RevertedImport
 from tacit.records.results import Imported
-from tacit.store import once
-from tacit.store.once import Wanted
-from tacit.store.writes import NO_VECTORS, Vectors, Writing
+from tacit.storage import idempotency
+from tacit.storage.idempotency import IdempotencyKey
+from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
 from tacit.views.activity import ViewActivity
 from tacit.views.browsing import ViewBrowsing
 from tacit.views.checkpoints import ViewCheckpoints
@@ -109,8 +109,8 @@ class OnceView(View):
 
     def _write(
         self,
-        work: Callable[[Writing], T],
-        vectors: Vectors = NO_VECTORS,
+        work: Callable[[Transaction], T],
+        vectors: TextVectors = NO_VECTORS,
         *,
         changing: bool = False,
     ) -> T:
@@ -131,9 +131,11 @@ class OnceView(View):
     def _asked(self, name: str, method: Callable[..., Any], asked: Asked) -> Any:
         where = {"chat": self._raw_request.chat, "thread": self._thread, "agent": self._agent}
         whole = fingerprint(self._given, {"word": name, "where": where, "asked": asked})
-        wanted = Wanted(token=token_of(self._given), fingerprint=whole)
+        wanted = IdempotencyKey(token=token_of(self._given), fingerprint=whole)
         # Looked for first, so that a repeat costs neither vectors nor a model.
-        done = self._read(lambda connection, request: once.find(connection, request, wanted))
+        done = self._read(
+            lambda connection, request: idempotency.find_result(connection, request, wanted)
+        )
         if done is None:
             doing = Doing(**self._fields(), _name=name, _asked_for=asked, _wanted=wanted)
             try:
@@ -149,12 +151,12 @@ class Doing(View):
 
     _name: str = ""
     _asked_for: Asked | None = None
-    _wanted: Wanted | None = None
+    _wanted: IdempotencyKey | None = None
 
     def _write(
         self,
-        work: Callable[[Writing], T],
-        vectors: Vectors = NO_VECTORS,
+        work: Callable[[Transaction], T],
+        vectors: TextVectors = NO_VECTORS,
         *,
         changing: bool = False,
     ) -> T:
@@ -162,13 +164,13 @@ class Doing(View):
         assert self._wanted is not None
         asked, wanted, noted = self._asked_for, self._wanted, WORDS[self._name].record
 
-        def at_most_once(w: Writing) -> T:
-            once.take_turns(w, wanted)
-            done = once.find(w.connection, w.request, wanted)
+        def at_most_once(w: Transaction) -> T:
+            idempotency.lock_idempotency_key(w, wanted)
+            done = idempotency.find_result(w.connection, w.request, wanted)
             if done is not None:
                 raise Repeated(done)
             made = work(w)
-            once.add(w, self._raw_request.subject, wanted, *noted(made, asked))
+            idempotency.insert_result(w, self._raw_request.subject, wanted, *noted(made, asked))
             return made
 
         return super()._write(at_most_once, vectors, changing=changing)

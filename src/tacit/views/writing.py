@@ -23,9 +23,9 @@ from tacit.records.drafts import CategorizedFields, Draft, MemoryFields
 from tacit.records.memory import CATEGORY_OF_KIND, HistoryEvent, Kind, Memory, Visibility
 from tacit.records.results import Erased, Imported, Recorded, Remembered
 from tacit.records.text import text_to_embed
-from tacit.store import called, listing, partitions, people, reads, relations, steps, writes
-from tacit.store.listing import Filter
-from tacit.store.writes import Writing
+from tacit.storage import memories, memory_reads, people, relations, revisions, search
+from tacit.storage.memories import Transaction
+from tacit.storage.search import ListFilter
 from tacit.transfer import lines as transfer
 from tacit.views.access import Access
 
@@ -75,10 +75,10 @@ class ViewWrites(Access):
                 "update", "changes neither key nor room; for visibility there is set_visibility"
             )
 
-        def work(w: Writing) -> Remembered:
+        def work(w: Transaction) -> Remembered:
             memory = self._get_for_update(w, id, ChangeAction.UPDATE)
             if if_version is not None:
-                seen, _ = reads.seen_version(w.connection, w.audiences, w.request, memory)
+                seen, _ = memory_reads.visible_version(w.connection, w.audiences, w.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(ChangeAction.UPDATE, w.request, memory)
@@ -117,7 +117,7 @@ class ViewWrites(Access):
         """Name people whom this must never reach: a surprise, a confidence."""
         named = self._parse_draft(withheld_from=who).withheld_from or ()
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory = self._get_for_update(w, id, ChangeAction.WITHHOLD)
             learning.withhold(w, memory, named)
 
@@ -142,7 +142,7 @@ class ViewWrites(Access):
         return Recorded(ids=tuple(ids))
 
     def relate(
-        self, id: str, other: str, relation: str = steps.RELATED_TO, *, strength: float = 1.0
+        self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0
     ) -> None:
         """Say that two of your memories belong together, from the first to the second."""
         kind = validation.parse_identifier("relation", relation, limits.TAG_MAX_CHARS)
@@ -150,13 +150,13 @@ class ViewWrites(Access):
         if id == other:
             raise InvalidInput("other", "is the same memory; name another one")
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory, to = (
                 self._get_for_update(w, id, ChangeAction.PIN),
                 self._get_for_update(w, other, ChangeAction.PIN),
             )
-            relations.state(w, memory.id, to.id, kind, weight)
-            writes.note(w, memory, HistoryEvent.LINK, None, {"relation": kind})
+            relations.insert_stated_edge(w, memory.id, to.id, kind, weight)
+            memories.record_event(w, memory, HistoryEvent.LINK, None, {"relation": kind})
 
         self._write(work)
 
@@ -170,17 +170,17 @@ class ViewWrites(Access):
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
         return self._forget_matching(
-            Filter(category=self._parse_category(category), key=self._parse_key(key))
+            ListFilter(category=self._parse_category(category), key=self._parse_key(key))
         )
 
     def forget_category(self, category: str) -> int:
         """Forget everything of yours that is filed here. Says how much that was."""
-        return self._forget_matching(Filter(category=self._parse_category(category)))
+        return self._forget_matching(ListFilter(category=self._parse_category(category)))
 
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
 
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory = self._get_for_update(w, id, ChangeAction.RESTORE)
             try:
                 forgetting.restore(w, memory, self._options.ttl_days)
@@ -206,7 +206,7 @@ class ViewWrites(Access):
         if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
-        def work(w: Writing) -> Noted:
+        def work(w: Transaction) -> Noted:
             if not w.request.private:
                 raise InvalidInput("wipe", "works in a private chat only")
             return erasing.wipe(w, w.request.own_identities)
@@ -220,11 +220,15 @@ class ViewWrites(Access):
             raise InvalidInput("kind", "use name, username, alias or relation")
         wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
 
-        def work(w: Writing) -> Person:
-            (who,) = people.refer(w.connection, w.dialect, w.request, [person], "person", w.at)
-            people.add_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
-            partitions.bump(w.connection, w.space, map(partitions.person, w.request.own_identities))
-            named = called.person(w.connection, w.request, [who], wanted, what)
+        def work(w: Transaction) -> Person:
+            (who,) = people.resolve_or_create_people(
+                w.connection, w.dialect, w.request, [person], "person", w.at
+            )
+            people.add_person_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
+            revisions.increment_revisions(
+                w.connection, w.space, map(revisions.person_path, w.request.own_identities)
+            )
+            named = people.person_label(w.connection, w.request, [who], wanted, what)
             assert named is not None
             return named
 
@@ -250,27 +254,27 @@ class ViewWrites(Access):
         what: str,
         to: Visibility | None = None,
     ) -> None:
-        def work(w: Writing) -> None:
+        def work(w: Transaction) -> None:
             memory = self._get_for_update(w, id, act, to)
             changed = how(memory)
             if changed != memory:
                 changed = replace(changed, updated_at=w.at)
-                writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
+                memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
 
         self._write(work)
 
-    def _forget_matching(self, wanted: Filter) -> int:
+    def _forget_matching(self, wanted: ListFilter) -> int:
         """Your own, as far as this chat may hear them: in private, all of them."""
 
-        def work(w: Writing) -> int:
+        def work(w: Transaction) -> int:
             own = replace(wanted, owners=tuple(sorted(w.request.own_identities)), state="active")
             asked = w.request.for_management() if w.request.private else w.request
             count = 0
-            while found := listing.page(
+            while found := search.list_memories(
                 w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
             ):
                 for memory, _ in found:
-                    held = writes.held(w, memory.id)
+                    held = memories.get_for_update(w, memory.id)
                     if held is not None:
                         forgetting.forget(w, held, self._options.restorable_days)
                 count += len(found)

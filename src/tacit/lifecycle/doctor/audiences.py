@@ -9,12 +9,12 @@ from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from tacit.lifecycle.doctor.check import Case, Check, Patient
 from tacit.records.memory import HistoryEvent, Memory
-from tacit.store import ailments, indexed, partitions, writes
-from tacit.store.ids import audience_id
-from tacit.store.tables import audience_people, chat_members, memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import integrity, memories, revisions
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import audience_people, chat_members, memories_table, memory_versions
+from tacit.storage.spaces import audience_id
 
-_M = memories.c
+_M = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _C = chat_members.c
@@ -28,8 +28,8 @@ _HEARERS_THEN = (
 
 def _missing(connection: Connection, patient: Patient) -> Iterator[Case]:
     space = patient.space
-    sets = ailments.listeners(connection, space)
-    referred = ailments.referred(connection, space)
+    sets = integrity.read_audiences(connection, space)
+    referred = integrity.list_referenced_audiences(connection, space)
     wrong = {one for one in referred if audience_id(frozenset(sets.get(one, ()))) != one}
     found: dict[tuple[str, str], None] = {}
     for statement in (_HEARERS, _HEARERS_THEN) if wrong else ():
@@ -38,7 +38,7 @@ def _missing(connection: Connection, patient: Patient) -> Iterator[Case]:
     return (Case((audience, id), id) for audience, id in sorted(found))
 
 
-def _mend(w: Writing, cases: Sequence[Case]) -> int:
+def _mend(w: Transaction, cases: Sequence[Case]) -> int:
     """First whatever can be proved: another memory may prove the set that this one refers to."""
     for case in cases:
         _prove(w, *case.key)
@@ -49,14 +49,14 @@ def _mend(w: Writing, cases: Sequence[Case]) -> int:
     return len(cases)
 
 
-def _is_whole(w: Writing, audience: str) -> bool:
+def _is_whole(w: Transaction, audience: str) -> bool:
     return audience_id(frozenset(_people(w, audience))) == audience
 
 
-def _prove(w: Writing, audience: str, id: str) -> None:
+def _prove(w: Transaction, audience: str, id: str) -> None:
     """Whoever was in the chat then, if that is what the name says. A set that is there and says
     otherwise may be at hand in some process: it is given up instead."""
-    memory = None if _people(w, audience) else writes.held(w, id)
+    memory = None if _people(w, audience) else memories.get_for_update(w, id)
     if memory is None:
         return
     then = frozenset(_there(w, memory.learned_in or "", id))
@@ -65,33 +65,33 @@ def _prove(w: Writing, audience: str, id: str) -> None:
         w.dialect.insert_missing(w.connection, audience_people, rows)
 
 
-def _clear(w: Writing, audience: str, id: str) -> None:
+def _clear(w: Transaction, audience: str, id: str) -> None:
     """Nobody heard it, neither now nor then."""
     of = (_V.space_id == w.space, _V.memory_id == id, _V.heard == audience)
     w.connection.execute(update(memory_versions).where(*of).values(heard=None))
-    memory = writes.held(w, id)
+    memory = memories.get_for_update(w, id)
     heard = select(_M.heard).where(_M.space_id == w.space, _M.id == id)
     if memory is not None and w.connection.execute(heard).scalar() == audience:
         _unhear(w, memory)
 
 
-def _unhear(w: Writing, memory: Memory) -> None:
+def _unhear(w: Transaction, memory: Memory) -> None:
     if not memory.is_turn:
         unheard = replace(memory, heard_by=frozenset())
-        writes.change(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
+        memories.update_fields(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
         return
     of = (_M.space_id == w.space, _M.id == memory.id)
-    partitions.restamp(w.connection, w.space, [memory.id])  # for those who could hear it
-    w.connection.execute(update(memories).where(*of).values(heard=None))
-    indexed.index(w, memory, None)
+    revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could hear it
+    w.connection.execute(update(memories_table).where(*of).values(heard=None))
+    integrity.reindex_memory(w, memory, None)
 
 
-def _people(w: Writing, audience: str) -> list[str]:
+def _people(w: Transaction, audience: str) -> list[str]:
     of = select(_A.person).where(_A.space_id == w.space, _A.audience == audience)
     return list(w.connection.execute(of).scalars())
 
 
-def _there(w: Writing, chat: str, id: str) -> list[str]:
+def _there(w: Transaction, chat: str, id: str) -> list[str]:
     """Who was a member when the memory was made."""
     made = select(_M.created_at).where(_M.space_id == w.space, _M.id == id).scalar_subquery()
     then = select(_C.person).where(
@@ -115,14 +115,16 @@ MISSING = Check(
 
 
 def _unused(connection: Connection, patient: Patient) -> Iterator[Case]:
-    sets = ailments.listeners(connection, patient.space)
-    for audience in sorted(sets.keys() - ailments.referred(connection, patient.space)):
+    sets = integrity.read_audiences(connection, patient.space)
+    for audience in sorted(
+        sets.keys() - integrity.list_referenced_audiences(connection, patient.space)
+    ):
         yield Case((audience,))
 
 
-def _drop(w: Writing, cases: Sequence[Case]) -> int:
+def _drop(w: Transaction, cases: Sequence[Case]) -> int:
     """Nobody writes meanwhile: what refers to a set now is all that does."""
-    used = ailments.referred(w.connection, w.space)
+    used = integrity.list_referenced_audiences(w.connection, w.space)
     gone = [case.key[0] for case in cases if case.key[0] not in used]
     of = (_A.space_id == w.space, _A.audience.in_(gone))
     w.connection.execute(delete(audience_people).where(*of))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.store.core import Store
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 
 ACTOR = "doctor"  # stands in the history of what it mends
 
@@ -36,10 +36,10 @@ class Case(NamedTuple):
 
 Find = Callable[[Connection, Patient], Iterable[Case]]
 # How many of them are well now. It looks again at each before it changes anything.
-Mend = Callable[[Writing, Sequence[Case]], int]
+Mend = Callable[[Transaction, Sequence[Case]], int]
 
 
-def each(mend: Callable[[Writing, Case], bool]) -> Mend:
+def each(mend: Callable[[Transaction, Case], bool]) -> Mend:
     """One after the other."""
     return lambda w, cases: sum([mend(w, case) for case in cases])
 

@@ -15,14 +15,14 @@ from tacit.learn.amending.slots import replaces
 from tacit.learn.facts import Mention, Statement
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.memory import State
-from tacit.store import ailments, writes
-from tacit.store.learned import unpacked_about
-from tacit.store.tables import learned, memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import integrity, memories
+from tacit.storage.learned_facts import unpack_mentions
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import learned, memories_table, memory_versions
 
 _COMPARED_MAX_COUNT = 40  # of one slot, the newest
 _WHY = "another value of the same"
-_M = memories.c
+_M = memories_table.c
 _L = learned.c
 _V = memory_versions.c
 _FACTS = (
@@ -43,7 +43,7 @@ _FACTS = (
 
 def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
     now = to_micros(patient.store.clock())
-    for slot in ailments.rows(connection, ailments.CROWDED_SLOTS, patient.space):
+    for slot in integrity.list_broken_rows(connection, integrity.DUPLICATE_SLOTS, patient.space):
         of = (_L.space_id == patient.space, _L.owner == slot.owner, _L.slot == slot.slot)
         holds = or_(_M.expires_at.is_(None), _M.expires_at > now)
         yield from _pairs(connection.execute(_FACTS.where(*of, holds)).all())
@@ -66,7 +66,7 @@ def _plain(old: Any, new: Any) -> bool:
 def _about(row: Any) -> tuple[Mention, ...]:
     return tuple(
         Mention(text=text, name=name, relation=relation, username=username)
-        for text, name, relation, username in unpacked_about(row.about)
+        for text, name, relation, username in unpack_mentions(row.about)
     )
 
 
@@ -100,9 +100,9 @@ def _said(row: Any) -> Statement:
     )
 
 
-def _mend(w: Writing, case: Case) -> bool:
+def _mend(w: Transaction, case: Case) -> bool:
     """As learning would have done, had it compared the two."""
-    old, new = (writes.held(w, id) for id in case.key)
+    old, new = (memories.get_for_update(w, id) for id in case.key)
     if old is None or new is None or old.state is not State.ACTIVE:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:

@@ -10,7 +10,7 @@ from tacit.errors import InvalidInput
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient
 from tacit.lifecycle.doctor.checks import CHECKS
 from tacit.records.results import Diagnosis, Finding
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
 
 
 def examine(
@@ -58,7 +58,7 @@ def _mend(patient: Patient, check: Check, cases: list[Case]) -> int:
     for start in range(0, len(cases), most):
         some = cases[start : start + most]
 
-        def work(w: Writing, some: list[Case] = some) -> int:
+        def work(w: Transaction, some: list[Case] = some) -> int:
             return mend(w, some)
 
         count += (store.change_identities if check.waits_for_writers else store.write_as)(

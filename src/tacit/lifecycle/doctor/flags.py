@@ -9,38 +9,42 @@ from sqlalchemy import Connection, select, update
 
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.policy.predicate import ROLE_WITHHELD
-from tacit.store import ailments, partitions, spaces
-from tacit.store.identities import around
-from tacit.store.settle import KEYED, settle_people, strength
-from tacit.store.tables import chats, memories, memory_people
-from tacit.store.writes import Writing
+from tacit.storage import integrity, revisions, spaces
+from tacit.storage.memories import (
+    SELECT_KEYED,
+    Transaction,
+    key_precedence,
+    update_precedence_of_people,
+)
+from tacit.storage.schema import chats_table, memories_table, memory_people
+from tacit.storage.spaces import load_identities
 
-_M = memories.c
+_M = memories_table.c
 _P = memory_people.c
 
 
 def _shadowed(connection: Connection, patient: Patient) -> Iterator[Case]:
     """The values of each key that one person has, under all of their identities."""
-    identities = ailments.everybody(connection, patient.space)
+    identities = integrity.load_all_identities(connection, patient.space)
     values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
-    owned = KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
+    owned = SELECT_KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
     for row in connection.execute(owned):
         person = identities.current_identities(row.owner)
         if len(person) > 1 or row.shadowed:
             values.setdefault((person, row.category, row.key), []).append(row)
     for rows in values.values():
-        winner = max(rows, key=strength)
+        winner = max(rows, key=key_precedence)
         for row in rows:
             if bool(row.shadowed) != (row.owner != winner.owner):
                 yield Case((row.owner,), row.id)
 
 
-def _settle(w: Writing, cases: Sequence[Case]) -> int:
+def _settle(w: Transaction, cases: Sequence[Case]) -> int:
     """Each person once, whatever was found of theirs."""
     who = {one for case in cases for one in case.key}
-    spaces.touch(w.connection, w.space)
-    found = around(w.connection, w.space, who)
-    settle_people(
+    spaces.increment_identity_revision(w.connection, w.space)
+    found = load_identities(w.connection, w.space, who)
+    update_precedence_of_people(
         w.connection, w.space, found, {i for one in who for i in found.current_identities(one)}
     )
     return len(cases)
@@ -57,13 +61,13 @@ SHADOWED = Check(
 
 _KEPT_FROM = (
     select(_P.memory_id, _P.person, _M.withheld_unknown)
-    .join(memories, (_M.space_id == _P.space_id) & (_M.id == _P.memory_id))
+    .join(memories_table, (_M.space_id == _P.space_id) & (_M.id == _P.memory_id))
     .where(_P.role == ROLE_WITHHELD)
 )
 
 
 def _unknown(connection: Connection, patient: Patient) -> Iterator[Case]:
-    identities = ailments.everybody(connection, patient.space)
+    identities = integrity.load_all_identities(connection, patient.space)
     people: dict[str, list[str]] = {}
     flag: dict[str, bool] = {}
     for row in connection.execute(_KEPT_FROM.where(_P.space_id == patient.space)):
@@ -85,18 +89,18 @@ UNKNOWN = Check(
 
 
 def _confidential(connection: Connection, patient: Patient) -> Iterator[Case]:
-    for row in ailments.rows(connection, ailments.UNLIKE_THEIR_CHAT, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.CHAT_MISMATCH, patient.space):
         yield Case((row.id,), row.id, repairable=bool(row.confidential))
 
 
-def _keep_in(w: Writing, case: Case) -> bool:
+def _keep_in(w: Transaction, case: Case) -> bool:
     """Only ever stricter: that a chat is confidential no more is for `set_confidential` to say."""
     (id,) = case.key
-    chat = (chats.c.space_id == _M.space_id) & (chats.c.id == _M.learned_in)
-    strict = select(chats.c.id).where(chat, chats.c.confidential.is_(True)).exists()
-    one = update(memories).where(_M.space_id == w.space, _M.id == id, strict)
+    chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
+    strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
+    one = update(memories_table).where(_M.space_id == w.space, _M.id == id, strict)
     if w.connection.execute(one.values(confidential=True)).rowcount:
-        partitions.restamp(w.connection, w.space, [id])
+        revisions.restamp_memories(w.connection, w.space, [id])
     return True
 
 

@@ -10,25 +10,24 @@ from sqlalchemy import Connection, select, update
 from tacit.clock import to_micros
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.memory import HistoryEvent
-from tacit.store import ailments, spaces, writes
-from tacit.store.identities import around
-from tacit.store.settle import settle_people
-from tacit.store.tables import identity_links, memories, metadata
-from tacit.store.writes import Writing
+from tacit.storage import integrity, memories, spaces
+from tacit.storage.memories import Transaction, update_precedence_of_people
+from tacit.storage.schema import identity_links, memories_table, metadata
+from tacit.storage.spaces import load_identities
 
-_M = memories.c
+_M = memories_table.c
 _I = identity_links.c
 
 
 def _orphans(connection: Connection, patient: Patient) -> Iterator[Case]:
-    for table, column in ailments.dependents():
-        for id in ailments.orphans(connection, patient.space, table, column):
+    for table, column in integrity.list_dependents():
+        for id in integrity.list_orphans(connection, patient.space, table, column):
             yield Case((table.name, column, id))  # its memory is gone: no id to look it up by
 
 
-def _remove(w: Writing, case: Case) -> bool:
+def _remove(w: Transaction, case: Case) -> bool:
     name, column, id = case.key
-    ailments.remove_orphans(w.connection, w.space, metadata.tables[name], column, [id])
+    integrity.delete_orphans(w.connection, w.space, metadata.tables[name], column, [id])
     return True
 
 
@@ -43,7 +42,7 @@ ORPHANS = Check(
 
 def _successors(connection: Connection, patient: Patient) -> Iterator[Case]:
     """Pointers to nothing, and of every circle the newest: there it is cut."""
-    rows = ailments.rows(connection, ailments.SUCCESSORS, patient.space)
+    rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, patient.space)
     leads = {row.id: row.superseded_by for row in rows}
     moved = {row.id: (row.updated_at, row.id) for row in rows}
     unknown = set(leads.values()) - leads.keys()
@@ -81,12 +80,12 @@ def circles(leads: Mapping[str, str]) -> Iterator[list[str]]:
         done |= on_path.keys()
 
 
-def _let_go(w: Writing, case: Case) -> bool:
+def _let_go(w: Transaction, case: Case) -> bool:
     id, target = case.key
-    memory = writes.held(w, id)
+    memory = memories.get_for_update(w, id)
     if memory is not None and memory.superseded_by == target:
         alone = replace(memory, superseded_by=None)
-        writes.change(w, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
+        memories.update_fields(w, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
     return True
 
 
@@ -117,17 +116,17 @@ def _identities(connection: Connection, patient: Patient) -> Iterable[Case]:
     return [*cases, *(Case((id,)) for id in cut)]
 
 
-def _end(w: Writing, case: Case) -> bool:
+def _end(w: Transaction, case: Case) -> bool:
     """As ending a link does: what follows from who is who is settled with it."""
     (id,) = case.key
     one = update(identity_links).where(_I.space_id == w.space, _I.id == id, _I.ended_at.is_(None))
     ended = one.values(ended_at=to_micros(w.at)).returning(_I.source, _I.target)
     row = w.connection.execute(ended).first()
     if row is not None:
-        spaces.touch(w.connection, w.space)
-        found = around(w.connection, w.space, row)
+        spaces.increment_identity_revision(w.connection, w.space)
+        found = load_identities(w.connection, w.space, row)
         touched = {i for one in row for i in found.all_identities(one)}
-        settle_people(w.connection, w.space, found, touched)
+        update_precedence_of_people(w.connection, w.space, found, touched)
     return True
 
 

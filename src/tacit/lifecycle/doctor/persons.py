@@ -11,13 +11,13 @@ from tacit.identity.external_keys import PERSON_PREFIX
 from tacit.identity.links import Identities
 from tacit.lifecycle.doctor.check import ACTOR, Case, Check, Patient, each
 from tacit.records.accounts import LinkKind, NameKind
-from tacit.store import ailments, links
-from tacit.store.tables import memory_people, people, person_names
-from tacit.store.writes import Writing
+from tacit.storage import integrity, people
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import memory_people, people_table, person_names
 
 _N = person_names.c
 _P = memory_people.c
-_WHO = people.c
+_WHO = people_table.c
 _BY_NAME = [NameKind.NAME.value, NameKind.USERNAME.value, NameKind.ALIAS.value]
 _NAMED = (_N.known_to != "", _N.kind.in_(_BY_NAME), _N.person.like(f"{PERSON_PREFIX}:%"))
 
@@ -31,7 +31,7 @@ def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
         .having(func.count(_N.person.distinct()) > 1)
     )
     groups = connection.execute(several).all()
-    identities = ailments.everybody(connection, space) if groups else Identities()
+    identities = integrity.load_all_identities(connection, space) if groups else Identities()
     seen: set[str] = set()
     for known_to, folded in groups:
         who = select(_N.person).where(
@@ -80,13 +80,13 @@ def _earliest(connection: Connection, space: str, who: list[str]) -> str:
     return found or who[0]
 
 
-def _merge(w: Writing, case: Case) -> bool:
+def _merge(w: Transaction, case: Case) -> bool:
     """Recorded as a merge, which `unmerge_people` undoes."""
     source, target = case.key
     if _is_told_of(w.connection, w.space, [source]):
         return False
     try:
-        links.begin(
+        people.begin_link(
             w.connection,
             w.space,
             source,

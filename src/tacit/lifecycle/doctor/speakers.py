@@ -12,25 +12,25 @@ from tacit.identity.links import Identities
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent
-from tacit.store import ailments, writes
-from tacit.store.identities import around
-from tacit.store.rows import unpacked
-from tacit.store.tables import memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import integrity, memories
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import unpack_people
+from tacit.storage.schema import memories_table, memory_versions
+from tacit.storage.spaces import load_identities
 
-_M = memories.c
+_M = memories_table.c
 _V = memory_versions.c
 _WORDED = select(_V.memory_id, _V.speaker, _V.actor).join(
-    memories,
+    memories_table,
     (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version),
 )
 
 
 def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
-    rows = ailments.rows(connection, ailments.UNSPOKEN, patient.space)
-    identities = ailments.everybody(connection, patient.space) if rows else Identities()
+    rows = integrity.list_broken_rows(connection, integrity.WITHOUT_SPEAKER, patient.space)
+    identities = integrity.load_all_identities(connection, patient.space) if rows else Identities()
     for row in rows:
-        if unpacked(row.subjects) - identities.current_identities(row.owner):
+        if unpack_people(row.subjects) - identities.current_identities(row.owner):
             continue  # of somebody else, too
         of = (_V.space_id == patient.space, _V.memory_id == row.id)
         worded = connection.execute(_WORDED.where(*of)).first()
@@ -49,17 +49,19 @@ def _said_by(owner: str, role: str | None, worded: Any, identities: Identities) 
     return str(worded.actor) if own else None
 
 
-def _mend(w: Writing, case: Case) -> bool:
-    memory = writes.held(w, case.key[0])
+def _mend(w: Transaction, case: Case) -> bool:
+    memory = memories.get_for_update(w, case.key[0])
     if memory is None or memory.speaker is not None or memory.owner is None:
         return True
     of = (_V.space_id == w.space, _V.memory_id == memory.id)
     worded = w.connection.execute(_WORDED.where(*of)).first()
-    who = _said_by(memory.owner, memory.role, worded, around(w.connection, w.space, [memory.owner]))
+    who = _said_by(
+        memory.owner, memory.role, worded, load_identities(w.connection, w.space, [memory.owner])
+    )
     if who is None:
         return False
     spoken = replace(memory, speaker=who)
-    writes.change(w, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    memories.update_fields(w, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
     now = update(memory_versions).where(*of, _V.version == memory.version)
     w.connection.execute(now.values(speaker=who))
     return True

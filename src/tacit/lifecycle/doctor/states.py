@@ -13,13 +13,13 @@ from tacit.clock import to_micros
 from tacit.learn import remember as remembering
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.memory import HistoryEvent, State
-from tacit.store import ailments, jobs, proposals, writes
-from tacit.store.burying import bury
-from tacit.store.tables import jobs as jobs_table
-from tacit.store.tables import memories, memory_versions
-from tacit.store.writes import Writing
+from tacit.storage import integrity, learned_facts, memories, queue
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import jobs as jobs_table
+from tacit.storage.schema import memories_table, memory_versions
 
-_M = memories.c
+_M = memories_table.c
 _V = memory_versions.c
 _STANDING = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
 _WORDED = (
@@ -35,7 +35,7 @@ _WORDED = (
 
 def _keys(connection: Connection, patient: Patient) -> Iterator[Case]:
     """Every active value of a key but the newest, with the newest."""
-    for row in ailments.rows(connection, ailments.CROWDED_KEYS, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.DUPLICATE_KEYS, patient.space):
         holder = _M.owner == row.owner if row.owner else _M.learned_in == row.holder
         whose = holder if row.owner else and_(_M.owner.is_(None), holder)
         of = (_M.space_id == patient.space, whose, _M.category == row.category, _M.key == row.key)
@@ -43,8 +43,8 @@ def _keys(connection: Connection, patient: Patient) -> Iterator[Case]:
         yield from (Case((id, newest), id) for id in older)
 
 
-def _give_way(w: Writing, case: Case) -> bool:
-    old, new = (writes.held(w, id) for id in case.key)
+def _give_way(w: Transaction, case: Case) -> bool:
+    old, new = (memories.get_for_update(w, id) for id in case.key)
     if old is not None and new is not None and new.state is State.ACTIVE:
         remembering.give_way(w, old, new.id)
     return True
@@ -60,19 +60,19 @@ KEYS = Check(
 
 
 def _misdated(connection: Connection, patient: Patient) -> Iterator[Case]:
-    for row in ailments.rows(connection, ailments.MISDATED, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.WRONG_PURGE_DATE, patient.space):
         yield Case((row.id,), row.id)
 
 
-def _date(w: Writing, case: Case) -> bool:
-    memory = writes.held(w, case.key[0])
+def _date(w: Transaction, case: Case) -> bool:
+    memory = memories.get_for_update(w, case.key[0])
     if memory is None:
         return True
     later = w.at + timedelta(days=limits.RESTORABLE_DAYS)
     purge_at = None if memory.state in _STANDING else memory.purge_at or later
     if purge_at != memory.purge_at:
         dated = replace(memory, purge_at=purge_at)
-        writes.change(w, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
+        memories.update_fields(w, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
     return True
 
 
@@ -104,22 +104,24 @@ _ASKED, _ANSWERED = "asked", "answered"
 
 
 def _proposals(connection: Connection, patient: Patient) -> Iterator[Case]:
-    for row in ailments.rows(connection, ailments.UNASKED, patient.space):
+    for row in integrity.list_broken_rows(
+        connection, integrity.PENDING_WITHOUT_PROPOSAL, patient.space
+    ):
         yield Case((_ASKED, row.id), row.id)
-    for row in ailments.rows(connection, ailments.ANSWERED, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.ANSWERED_PROPOSALS, patient.space):
         yield Case((_ANSWERED, row.memory_id), row.memory_id)
 
 
-def _resolve(w: Writing, case: Case) -> bool:
+def _resolve(w: Transaction, case: Case) -> bool:
     """As `forget` does: kept and restored, it would have got past whoever was to be asked."""
     kind, id = case.key
-    memory = writes.held(w, id)
+    memory = memories.get_for_update(w, id)
     if memory is None:
         return True
     if kind == _ANSWERED and memory.state is not State.PENDING:
-        proposals.settle(w, id)
+        learned_facts.delete_proposal(w, id)
     elif kind == _ASKED and memory.state is State.PENDING:
-        bury(w, [id])
+        hard_delete(w, [id])
     return True
 
 
@@ -134,13 +136,13 @@ PROPOSALS = Check(
 
 def _parked(connection: Connection, patient: Patient) -> Iterator[Case]:
     j = jobs_table.c
-    of = (j.space_id == patient.space, j.kind == jobs.LEARN, j.parked.is_(True))
+    of = (j.space_id == patient.space, j.kind == queue.LEARN_JOB, j.parked.is_(True))
     given_up = select(j.thread, j.seq).where(*of)
     return (Case((thread, str(seq))) for thread, seq in connection.execute(given_up))
 
 
-def _retry(w: Writing, cases: Sequence[Case]) -> int:
-    jobs.unpark(w.connection, w.space, w.at)
+def _retry(w: Transaction, cases: Sequence[Case]) -> int:
+    queue.unpark_jobs(w.connection, w.space, w.at)
     return len(cases)
 
 

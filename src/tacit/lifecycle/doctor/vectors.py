@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import Connection, delete, select
 
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.store import missing, partitions
-from tacit.store.tables import embedded, memories, vectors
-from tacit.store.writes import Writing
+from tacit.storage import revisions, vectors
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import embedded, memories_table, vectors_table
 
 _PAGE_COUNT = 500
-_M = memories.c
-_V = vectors.c
+_M = memories_table.c
+_V = vectors_table.c
 _E = embedded.c
 _PLACED = (
     select(_V.home, _V.memory_id, _M.owner, _M.learned_in)
-    .join(memories, (_M.space_id == _V.space_id) & (_M.id == _V.memory_id))
-    .where(_V.home != missing.HOME)
+    .join(memories_table, (_M.space_id == _V.space_id) & (_M.id == _V.memory_id))
+    .where(_V.home != vectors.HOME_PATH)
 )
 
 
@@ -27,13 +27,13 @@ def _stray(connection: Connection, patient: Patient) -> Iterator[Case]:
     return (Case((row.home, row.memory_id), row.memory_id) for row in found)
 
 
-def _remove(w: Writing, case: Case) -> bool:
+def _remove(w: Transaction, case: Case) -> bool:
     home, id = case.key
     of = (_V.space_id == w.space, _V.home == home, _V.memory_id == id)
     if w.connection.execute(_PLACED.where(*of)).first() is not None:
-        w.connection.execute(delete(vectors).where(*of))
+        w.connection.execute(delete(vectors_table).where(*of))
         w.connection.execute(delete(embedded).where(_E.space_id == w.space))
-        partitions.restamp(w.connection, w.space, [id])
+        revisions.restamp_memories(w.connection, w.space, [id])
     return True
 
 
@@ -50,14 +50,14 @@ STRAY = Check(
 def _unembedded(connection: Connection, patient: Patient) -> Iterator[Case]:
     after = ""
     while patient.model is not None:
-        some = missing.page(connection, patient.space, patient.model, after, _PAGE_COUNT)
+        some = vectors.list_unembedded(connection, patient.space, patient.model, after, _PAGE_COUNT)
         yield from (Case((one.id,), one.id) for one in some)
         if len(some) < _PAGE_COUNT:
             return
         after = some[-1].id
 
 
-def _unmark(w: Writing, cases: Sequence[Case]) -> int:
+def _unmark(w: Transaction, cases: Sequence[Case]) -> int:
     """The space is not complete: whoever makes vectors looks through it again."""
     w.connection.execute(delete(embedded).where(_E.space_id == w.space))
     return len(cases)

@@ -7,32 +7,32 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, select
 
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
-from tacit.store import indexed, writes
-from tacit.store.tables import memories
-from tacit.store.writes import Writing
+from tacit.storage import integrity, memories
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import memories_table
 
 _STRAY, _STALE = "stray", "stale"
-_M = memories.c
+_M = memories_table.c
 
 
 def _find(connection: Connection, patient: Patient) -> Iterator[Case]:
     """Stray words first: they may stand in the way of new ones."""
     dialect, space = patient.store.database.dialect, patient.space
-    for number in indexed.stray(connection, dialect, space):
+    for number in integrity.list_stray_documents(connection, dialect, space):
         yield Case((_STRAY, str(number)))
-    for id in indexed.stale(connection, dialect, space):
+    for id in integrity.list_stale_documents(connection, dialect, space):
         yield Case((_STALE, id), id)
 
 
-def _mend(w: Writing, case: Case) -> bool:
+def _mend(w: Transaction, case: Case) -> bool:
     kind, which = case.key
     if kind == _STRAY:
-        indexed.drop(w.connection, int(which))
+        integrity.delete_stray_document(w.connection, int(which))
         return True
-    memory = writes.held(w, which)
+    memory = memories.get_for_update(w, which)
     if memory is not None:
         heard = select(_M.heard).where(_M.space_id == w.space, _M.id == which)
-        indexed.index(w, memory, w.connection.execute(heard).scalar())
+        integrity.reindex_memory(w, memory, w.connection.execute(heard).scalar())
     return True
 
 

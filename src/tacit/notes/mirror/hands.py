@@ -18,8 +18,8 @@ from tacit.records import notes, validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State
 from tacit.records.notes import Filing, NoteItem
-from tacit.store import places, writes
-from tacit.store.writes import Writing
+from tacit.storage import chats, memories
+from tacit.storage.memories import Transaction
 
 OPERATOR = "operator:notes"  # stands in the history of what is a room's
 
@@ -64,13 +64,13 @@ def sensitivity_of(content: str) -> Sensitivity:
     return find_floor(f"{content} ")
 
 
-def no_looser(w: Writing, memory: Memory) -> Memory:
+def no_looser(w: Transaction, memory: Memory) -> Memory:
     """A line that was just reworded is as sensitive as its new words at the least."""
     kept = stricter(memory.sensitivity, sensitivity_of(memory.content))
     if kept is memory.sensitivity:
         return memory
     changed = replace(memory, sensitivity=kept, updated_at=w.at)
-    writes.change(w, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"})
+    memories.update_fields(w, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"})
     return changed
 
 
@@ -78,7 +78,7 @@ def no_looser(w: Writing, memory: Memory) -> Memory:
 class OwnHand:
     """A request's own: that of the person whose note it is, or of a view."""
 
-    tx: Writing
+    tx: Transaction
     retention: Keeping
 
     def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
@@ -86,7 +86,7 @@ class OwnHand:
         least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
         asked = replace(asked, sensitivity=stricter(least, sensitivity_of(content)))
         memory = _named(compose(self.tx, asked, None, self.retention.ttls), known)
-        writes.add(self.tx, memory)
+        memories.insert_memory(self.tx, memory)
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
@@ -122,7 +122,7 @@ class OwnHand:
         request = self._in_own_chat(memory).request
         return may_change(ChangeAction.RESTORE, request, memory) is not None and not memory.is_turn
 
-    def _in_own_chat(self, memory: Memory) -> Writing:
+    def _in_own_chat(self, memory: Memory) -> Transaction:
         """A person's note is read by nobody else, wherever they said what stands in it: it goes
         on as what was said in the private chat that it is from."""
         request = self.tx.request
@@ -139,7 +139,7 @@ class RoomHand:
     """The operator's, on what is a room's own. Their words are nobody's, and say nothing of who
     heard them."""
 
-    tx: Writing
+    tx: Transaction
     retention: Keeping
     chat: str
 
@@ -151,11 +151,11 @@ class RoomHand:
             chat=self.chat,
             kind=ChatKind.GROUP,
             chat_ids=frozenset({self.chat}),
-            confidential=places.place(self.tx.connection, self.tx.space, self.chat).confidential,
+            confidential=chats.read_chat(self.tx.connection, self.tx.space, self.chat).confidential,
         )
         w = replace(self.tx, request=there, thread=self.chat)
         memory = _named(compose(w, asked, None, self.retention.ttls), known)
-        writes.add(w, memory)
+        memories.insert_memory(w, memory)
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
@@ -170,7 +170,7 @@ class RoomHand:
             heard_by=frozenset(),
             updated_at=self.tx.at,
         )
-        writes.reword(self.tx, changed)
+        memories.update_content(self.tx, changed)
         return no_looser(self.tx, changed)
 
     def refile(self, memory: Memory, filed: Filing) -> Memory:
@@ -205,7 +205,7 @@ def _named(memory: Memory, known: Known | None) -> Memory:
     return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
 
 
-def _refile(w: Writing, memory: Memory, filed: Filing, how: Keeping) -> Memory:
+def _refile(w: Transaction, memory: Memory, filed: Filing, how: Keeping) -> Memory:
     """The same words in another section, or ticked. What has a key stays where it is filed."""
     kind, category = memory.kind, memory.category
     if memory.key is None:
@@ -216,11 +216,11 @@ def _refile(w: Writing, memory: Memory, filed: Filing, how: Keeping) -> Memory:
     if kind is not memory.kind:
         changed = replace(changed, expires_at=expiry(kind, w.at, how.ttls))
     changed = replace(changed, updated_at=w.at)
-    writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
+    memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return changed
 
 
-def _held(w: Writing, id: str) -> Memory:
-    found = writes.held(w, id)
+def _held(w: Transaction, id: str) -> Memory:
+    found = memories.get_for_update(w, id)
     assert found is not None  # it was written in this very transaction
     return found

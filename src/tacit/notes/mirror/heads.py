@@ -16,9 +16,9 @@ from tacit.notes.text.splices import AddLink, DropLink, SetHead
 from tacit.records import validation
 from tacit.records.memory import Memory, State
 from tacit.records.notes import SESSION_SUMMARY_FILING, Frontmatter, NoteChange, NoteKind, NoteLink
-from tacit.store import notes, writes
-from tacit.store.notes import FileState, NoteRow
-from tacit.store.writes import Writing
+from tacit.storage import memories, notes
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import FileState, NoteRow
 
 OTHER_SUMMARY = "summary_conflict"  # the wording of the store, where both were changed
 INDEX_SUMMARY = "Most important and stable long-term facts and project state."
@@ -45,9 +45,9 @@ def head_of(row: NoteRow, summary: str) -> Frontmatter:
     )
 
 
-def summary_of(w: Writing, row: NoteRow) -> Memory | None:
+def summary_of(w: Transaction, row: NoteRow) -> Memory | None:
     """The summary of a session, where there is one that stands."""
-    memory = writes.held(w, row.summary_id) if row.summary_id else None
+    memory = memories.get_for_update(w, row.summary_id) if row.summary_id else None
     return memory if memory is not None and memory.state in STANDING else None
 
 
@@ -71,7 +71,7 @@ class HeadReading:
 
     def __init__(
         self,
-        w: Writing,
+        w: Transaction,
         hand: Hand,
         row: NoteRow,
         document: Document,
@@ -162,7 +162,7 @@ class HeadReading:
 
     def _is(self, memory: Memory) -> None:
         if memory.id != self._row.summary_id:
-            notes.head(self._tx, self._row.path, summary_id=memory.id)
+            notes.update_note(self._tx, self._row.path, summary_id=memory.id)
 
     def _fields(self, *, touched: bool) -> None:
         said, row = self._document.head, self._row
@@ -177,7 +177,7 @@ class HeadReading:
         if touched:
             changes = {one: getattr(said, one) for one in differ if one in written}
             if changes:
-                notes.head(self._tx, row.path, **changes)
+                notes.update_note(self._tx, row.path, **changes)
         else:
             self._set(**{one: getattr(row, one) for one in differ})
 
@@ -191,7 +191,7 @@ class HeadReading:
             alone = state is not None and state.stamp == row.stamp
             wanted = said if alone else merged_links(row.links, said)
         if wanted != row.links:
-            notes.head(self._tx, row.path, links=wanted)
+            notes.update_note(self._tx, row.path, links=wanted)
         targets = {link.target for link in wanted}
         here = {link.target for link in said}
         self._outcome.edits += [DropLink(target=one) for one in sorted(here - targets)]

@@ -19,10 +19,10 @@ from tacit.notes.mirror.sheets import STRANGE, Options, Tally, prefix
 from tacit.notes.mirror.syncing import Sync
 from tacit.notes.text import names
 from tacit.records.notes import NoteChange, NotesReport
-from tacit.store import notes
-from tacit.store.core import Store
-from tacit.store.traces import Traces
-from tacit.store.writes import Writing
+from tacit.storage import notes
+from tacit.storage.engine import FileChanges
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
 
 _PAUSE_SECONDS = 0.02
 _LISTED_SECONDS = 2.0
@@ -47,7 +47,7 @@ class Mirror:
         self._seen: dict[str, int] = {}  # by space: the revision of its notes
         self._listed: list[str] = []  # spaces that have notes
         self._listed_until = 0.0
-        self._traces = Traces(store.database.engine)
+        self._traces = FileChanges(store.database.engine)
 
     def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
         """Everything, both ways. `forget`: what has no line any more, however much that is."""
@@ -100,20 +100,22 @@ class Mirror:
             return due
         seen_then = {space: self._seen.get(space, 0) for space in self._listed}
         listed = time.monotonic() < self._listed_until
-        if listed and not files and not notes.moved(self._store.database, seen_then):
+        if listed and not files and not notes.have_notes_changed(self._store.database, seen_then):
             return due
         with self._store.database.read() as connection:
             if not listed:  # a new space is rare, and may wait
-                self._listed = notes.spaces_with_notes(connection)
+                self._listed = notes.list_spaces_with_notes(connection)
                 self._listed_until = time.monotonic() + _LISTED_SECONDS
             for space in sorted({*self._listed, *files}):
                 paths = files.get(space, set())
-                revision, seen = notes.revision(connection, space), self._seen.get(space, 0)
+                revision, seen = notes.notes_revision(connection, space), self._seen.get(space, 0)
                 if revision != seen:
                     since = seen if seen < revision else 0  # lower: the space was erased
-                    rows = notes.changed_since(connection, space, since)
+                    rows = notes.list_changed_notes(connection, space, since)
                     paths |= {row.path for row in rows}
-                    paths |= set(notes.orphaned(connection, space, self.folder.identity()))
+                    paths |= set(
+                        notes.list_orphaned_files(connection, space, self.folder.identity())
+                    )
                 if paths or revision != seen:
                     due[space] = (revision, paths)
         if not listed and not due:
@@ -160,7 +162,7 @@ class Mirror:
     def _sync_space(self, space: str, options: Options) -> Tally:
         with self._lock_exclusively():
             with self._store.database.read() as connection:
-                revision = notes.revision(connection, space)
+                revision = notes.notes_revision(connection, space)
             tally = self._make_sync(space, options).run()
             if not options.rehearse:
                 self._seen[space] = revision
@@ -171,7 +173,7 @@ class Mirror:
         here = self.folder.identity()
         if (here, space) not in self._known:
             with self._store.database.read() as connection:
-                states = notes.states(connection, space, here).values()
+                states = notes.list_file_states(connection, space, here).values()
             if any(state.problem != STRANGE for state in states):
                 self._known.add((here, space))
         known = (here, space) in self._known
@@ -181,10 +183,10 @@ class Mirror:
         with self._lock_exclusively():
             here = self.folder.identity()
             with self._store.database.read() as connection:
-                states = notes.states(connection, space, here)
+                states = notes.list_file_states(connection, space, here)
                 held = {path for path, state in states.items() if state.stamp < 0}
-                held |= set(notes.orphaned(connection, space, here))
-                moved = notes.changed_since(connection, space, 0)
+                held |= set(notes.list_orphaned_files(connection, space, here))
+                moved = notes.list_changed_notes(connection, space, 0)
                 known = {row.path: states[row.path].stamp for row in moved if row.path in states}
                 held |= {row.path for row in moved if known.get(row.path, row.stamp) != row.stamp}
             new = self._by_space(self.folder.files()).get(space, set()) - set(states)
@@ -196,10 +198,10 @@ class Mirror:
     def _copy(self, space: str, folder: Folder) -> NotesReport:
         tally = Tally()
 
-        def work(w: Writing) -> list[tuple[str, bytes]]:
+        def work(w: Transaction) -> list[tuple[str, bytes]]:
             made = []
-            for row in notes.changed_since(w.connection, space, 0):
-                shown = notes.rows_of(w.connection, w.audiences, space, row.path)
+            for row in notes.list_changed_notes(w.connection, space, 0):
+                shown = notes.list_file_items(w.connection, w.audiences, space, row.path)
                 summary = summary_of(w, row)
                 if shown or summary is not None:
                     made.append((row.path, writing_out.whole(row, shown, summary)))
@@ -218,7 +220,7 @@ class Mirror:
     def _spaces(self) -> list[str]:
         here = self._by_space(self.folder.files())
         with self._store.database.read() as connection:
-            return sorted({*notes.spaces_with_notes(connection), *here})
+            return sorted({*notes.list_spaces_with_notes(connection), *here})
 
     def _by_space(self, files: Iterable[str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}

@@ -13,8 +13,8 @@ from tacit.notes.text.names import path_of
 from tacit.records.memory import ChatKind
 from tacit.records.notes import Frontmatter, NoteKind, NoteLink, NoteRef
 from tacit.records.request import Chat, Requester
-from tacit.store.core import Store
-from tacit.store.notes import NoteRow
+from tacit.storage.notes import NoteRow
+from tacit.storage.store import Store
 
 
 def row_for(

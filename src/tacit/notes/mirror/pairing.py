@@ -10,7 +10,7 @@ from tacit.notes.mirror.plan import Agreed, Kept, Line
 from tacit.notes.text.document import Entry
 from tacit.records import notes
 from tacit.records.memory import Memory
-from tacit.store.notes import ItemRow
+from tacit.storage.notes import ItemRow
 
 Shown = tuple[ItemRow, Memory]
 

@@ -17,9 +17,16 @@ from tacit.notes.text.splices import Add, Drop, Edit, SetItem
 from tacit.records import notes
 from tacit.records.memory import Memory, State
 from tacit.records.notes import CHECKBOX_SECTIONS, Filing, NoteChange, NoteItem, NoteKind, Section
-from tacit.store import writes
-from tacit.store.notes import ItemRow, NoteRow, drop_item, paths_of, put_item, tombstoned
-from tacit.store.writes import Writing
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import (
+    ItemRow,
+    NoteRow,
+    is_tombstoned,
+    list_note_paths,
+    put_item,
+    remove_item,
+)
 
 _SUCCEEDED = -1  # the version of what another memory took the place of
 
@@ -60,7 +67,7 @@ class Reading:
 
     def __init__(
         self,
-        w: Writing,
+        w: Transaction,
         hand: Hand,
         row: NoteRow,
         document: Document,
@@ -179,9 +186,9 @@ class Reading:
     def _find_memory(self, id: str) -> tuple[Memory | None, Whereabouts]:
         if self._rules.own_only:
             return None, Whereabouts.FOREIGN
-        memory = writes.held(self._tx, id)
+        memory = memories.get_for_update(self._tx, id)
         if memory is None:
-            erased = tombstoned(self._tx, id)
+            erased = is_tombstoned(self._tx, id)
             return None, Whereabouts.ERASED if erased else Whereabouts.UNKNOWN
         if not self._writer.may_restore(memory):
             return None, Whereabouts.FOREIGN
@@ -225,7 +232,7 @@ class Reading:
             self._record_version(memory, item.done)
             self._record_change("add", None, memory.content)
         elif memory.id in self._rules.elsewhere or self._is_in_other_note(memory.id):
-            drop_item(self._tx, self._row.path, memory.id)
+            remove_item(self._tx, self._row.path, memory.id)
         elif self._rules.forget:
             self._writer.forget(memory)
             self._record_change("forget", memory.content)
@@ -236,7 +243,9 @@ class Reading:
 
     def _is_in_other_note(self, id: str) -> bool:
         """Out of this note it is not out of mind."""
-        return bool(paths_of(self._tx.connection, self._tx.space, [id])[id] - {self._row.path})
+        return bool(
+            list_note_paths(self._tx.connection, self._tx.space, [id])[id] - {self._row.path}
+        )
 
     def _previous_entry(self, row: ItemRow) -> Entry | None:
         """The line that it comes after: the nearest one before it in its section."""
@@ -267,7 +276,7 @@ class Reading:
 
     def _find_successor(self, id: str) -> str:
         shown, seen = {row.memory_id for row, _ in self._shown}, {id}
-        while (memory := writes.held(self._tx, id)) and memory.superseded_by:
+        while (memory := memories.get_for_update(self._tx, id)) and memory.superseded_by:
             id = memory.superseded_by
             if id in shown or id in seen:
                 return id

@@ -13,15 +13,15 @@ from tacit.notes.mirror.writing_out import agreed_of, state_of
 from tacit.notes.text.document import Document
 from tacit.notes.text.layout import layout_of
 from tacit.records.notes import NoteChange, NoteKind
-from tacit.store import notes, writes
-from tacit.store.notes import FileState, NoteRow, Rows
-from tacit.store.writes import Writing
+from tacit.storage import memories, notes
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import FileState, ItemMemories, NoteRow
 
 INTO_STORE = ("remember", "update", "complete", "reopen", "restore", "forget")
 
 
 def merged(
-    w: Writing,
+    w: Transaction,
     hand: Hand,
     row: NoteRow,
     document: Document,
@@ -33,8 +33,8 @@ def merged(
     the folder, and whether somebody changed the file."""
     folder, touched = of
     w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")  # as whoever ends a session
-    row = notes.ensure(w, row)
-    state = notes.state(w.connection, w.space, folder, row.path)
+    row = notes.ensure_note(w, row)
+    state = notes.get_file_state(w.connection, w.space, folder, row.path)
     if state is not None and state.problem == STRANGE:
         state = None  # it was never read
     shown = held(w, row.path)
@@ -47,10 +47,10 @@ def merged(
     if not outcome.has_conflicts:
         HeadReading(w, hand, row, document, agreed, rules, outcome).read(state, touched=touched)
     if outcome.count(*INTO_STORE) and state is not None:
-        notes.head(w, row.path, updated_at=w.at)
-    notes.settle(w)
+        notes.update_note(w, row.path, updated_at=w.at)
+    notes.stamp_notes(w)
     row = current(w, row)
-    shown = notes.rows_of(w.connection, w.audiences, w.space, row.path)
+    shown = notes.list_file_items(w.connection, w.audiences, w.space, row.path)
     summary = summary_of(w, row)
     at = writing_out.updated_at(row, shown, summary)
     after = writing_out.finished(document, data, outcome.edits, row, at)
@@ -59,13 +59,13 @@ def merged(
         after = writing_out.whole(row, shown, summary)
     keep = writing_out.keep_layout if page and touched else writing_out.reorder
     if keep(w, row, shown, after):
-        notes.settle(w)
+        notes.stamp_notes(w)
         row = replace(current(w, row), stamp=row.stamp)  # whatever else moved it is looked at
     return outcome, after, state_of(folder, row, after, outcome, state, summary)
 
 
 def gone(
-    w: Writing,
+    w: Transaction,
     hand: Hand,
     row: NoteRow,
     state: FileState | None,
@@ -80,38 +80,38 @@ def gone(
     moved = [memory.id for _, memory in shown if memory.id in elsewhere]
     here = [memory for _, memory in shown if memory.id not in elsewhere]
     for id in moved:
-        notes.drop_item(w, row.path, id)
+        notes.remove_item(w, row.path, id)
     outcome.changes = [
         NoteChange(path=row.path, act="forget" if forget else "asks", before=memory.content)
         for memory in here
     ]
     if here and not forget and state is not None:
-        notes.set_state(w, replace(state, problem="asks", asked=len(here)))
+        notes.save_file_state(w, replace(state, problem="asks", asked=len(here)))
         outcome.asked = len(here)
         return outcome
     summary = summary_of(w, row)
     for memory in [*here, *([summary] if summary is not None and not moved else [])]:
         hand.forget(memory)
     if state is not None:
-        notes.drop_state(w, state.folder, row.path)
-    if moved and not notes.items(w.connection, w.space, row.path):
-        notes.remove(w, row.path)
+        notes.delete_file_state(w, state.folder, row.path)
+    if moved and not notes.list_items(w.connection, w.space, row.path):
+        notes.delete_note(w, row.path)
     return outcome
 
 
-def held(w: Writing, path: str) -> Rows:
+def held(w: Transaction, path: str) -> ItemMemories:
     """What a note shows, as it stays until this write is done: another writer may be at it."""
     locked: set[str] = set()
     while True:
-        shown = notes.rows_of(w.connection, w.audiences, w.space, path)
+        shown = notes.list_file_items(w.connection, w.audiences, w.space, path)
         ids = {memory.id for _, memory in shown}
         if w.dialect.one_writer or ids <= locked:
             return shown
         for id in sorted(ids - locked):
-            writes.held(w, id)
+            memories.get_for_update(w, id)
         locked |= ids
 
 
-def current(w: Writing, row: NoteRow) -> NoteRow:
-    found = notes.get(w.connection, w.space, row.path)
+def current(w: Transaction, row: NoteRow) -> NoteRow:
+    found = notes.get_note(w.connection, w.space, row.path)
     return row if found is None else found

@@ -12,7 +12,7 @@ from tacit.notes.mirror.writing_out import digest_of
 from tacit.notes.text import names
 from tacit.notes.text.document import Document, parse
 from tacit.records.notes import NoteChange, NoteKind, NoteProblem, NoteRef, NotesReport
-from tacit.store.notes import FileState, NoteRow
+from tacit.storage.notes import FileState, NoteRow
 
 STRANGE = "unknown_folder"  # lines of another database, in a folder that was never mirrored
 

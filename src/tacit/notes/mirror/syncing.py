@@ -23,10 +23,10 @@ from tacit.notes.mirror.writing_out import digest_of, state_of, told_of
 from tacit.notes.text import names
 from tacit.notes.text.document import Document, parse
 from tacit.records.notes import NoteChange, NoteKind, NoteProblem
-from tacit.store import notes
-from tacit.store.core import Store
-from tacit.store.notes import FileState, NoteRow
-from tacit.store.writes import Writing
+from tacit.storage import notes
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import FileState, NoteRow
+from tacit.storage.store import Store
 
 T = TypeVar("T")
 
@@ -78,8 +78,8 @@ class Sync:
             self._record_problem(disk, "outside", reason)
         files = [path for disk in scan.files if (path := self._note_path(disk)) is not None]
         with self._store.database.read() as connection:
-            states = notes.states(connection, self._space, self._id)
-            rows = {row.path: row for row in notes.changed_since(connection, self._space, 0)}
+            states = notes.list_file_states(connection, self._space, self._id)
+            rows = {row.path: row for row in notes.list_changed_notes(connection, self._space, 0)}
         self._known = any(state.problem != STRANGE for state in states.values())
         for state in states.values():
             if state.problem:
@@ -91,8 +91,8 @@ class Sync:
         found = []
         with self._store.database.read() as connection:
             for path in sorted(set(paths)):
-                state = notes.state(connection, self._space, self._id, path)
-                found.append((path, state, notes.get(connection, self._space, path)))
+                state = notes.get_file_state(connection, self._space, self._id, path)
+                found.append((path, state, notes.get_note(connection, self._space, path)))
         return [self._load_state(*one) for one in found]
 
     def _note_path(self, disk: str) -> str | None:
@@ -156,7 +156,7 @@ class Sync:
     def _sync_absent(self, sheet: Sheet) -> bool:
         if sheet.row is None:
             if not self._options.rehearse:
-                self._as_system(lambda w: notes.drop_state(w, self._id, sheet.path))
+                self._as_system(lambda w: notes.delete_file_state(w, self._id, sheet.path))
         elif sheet.state is None or self._options.bring_back:
             self._create_file(sheet.row)
         else:
@@ -164,9 +164,9 @@ class Sync:
         return True
 
     def _create_file(self, row: NoteRow) -> None:
-        def work(w: Writing) -> tuple[bytes, FileState] | None:
+        def work(w: Transaction) -> tuple[bytes, FileState] | None:
             now = current(w, row)  # first: what changes after this moves its stamp on
-            shown = notes.rows_of(w.connection, w.audiences, w.space, row.path)
+            shown = notes.list_file_items(w.connection, w.audiences, w.space, row.path)
             summary = summary_of(w, now)
             if not shown and summary is None:
                 return None
@@ -180,13 +180,13 @@ class Sync:
         self._tally.changes.append(NoteChange(path=row.path, act="add"))
         if not self._options.rehearse:
             self._write_file(row.path, made[0], None)
-            self._as_system(lambda w: notes.set_state(w, made[1]))
+            self._as_system(lambda w: notes.save_file_state(w, made[1]))
             self._tally.problems.pop(row.path, None)  # whatever was missing is there again
 
     def _sync_deleted(self, sheet: Sheet, row: NoteRow) -> None:
         """A person deleted it, or it was moved, or the disk is not there."""
 
-        def work(w: Writing, hand: Hand) -> Outcome:
+        def work(w: Transaction, hand: Hand) -> Outcome:
             return gone(w, hand, row, sheet.state, self._elsewhere, forget=self._options.forget)
 
         try:
@@ -206,11 +206,11 @@ class Sync:
             accept_unknown=self._options.strangers or (self._known and not sheet.is_unknown),
         )
 
-        def work(w: Writing, hand: Hand) -> tuple[Outcome, bytes, FileState]:
+        def work(w: Transaction, hand: Hand) -> tuple[Outcome, bytes, FileState]:
             done = merged(w, hand, row, document, read.data, rules, (self._id, sheet.is_changed))
             outcome, data, state = done
             if data == read.data and not outcome.has_conflicts and not self._options.read_only:
-                notes.set_state(w, state)
+                notes.save_file_state(w, state)
             return done
 
         try:
@@ -223,7 +223,7 @@ class Sync:
         if data != read.data and not self._options.read_only:
             self._write_file(sheet.path, data, read)
             if not outcome.has_conflicts:
-                self._as_system(lambda w: notes.set_state(w, state))
+                self._as_system(lambda w: notes.save_file_state(w, state))
         if outcome.has_conflicts and not self._options.read_only:
             self._tally.changes += [one for one in outcome.changes if one.act == "conflict"]
             return False  # both are shown now: read it again
@@ -236,7 +236,7 @@ class Sync:
         if sheet.file is not None and not self._options.rehearse:
             digest = digest_of(sheet.file.data)
             left = FileState(folder=self._id, path=sheet.path, digest=digest, problem=STRANGE)
-            self._as_system(lambda w: notes.set_state(w, left))
+            self._as_system(lambda w: notes.save_file_state(w, left))
         return True
 
     def _remove_file(self, sheet: Sheet) -> bool:
@@ -244,7 +244,7 @@ class Sync:
         self._tally.changes.append(NoteChange(path=sheet.path, act="drop"))
         if not self._options.rehearse and not self._options.read_only and sheet.file is not None:
             self._folder.remove(prefix(self._space) + sheet.path, expected=sheet.file)
-            self._as_system(lambda w: notes.drop_state(w, self._id, sheet.path))
+            self._as_system(lambda w: notes.delete_file_state(w, self._id, sheet.path))
             self._tally.written += 1
         return True
 
@@ -259,7 +259,7 @@ class Sync:
         if state is not None:
             told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is mended
             left = replace(state, digest=digest_of(data), problem=told)
-            self._as_system(lambda w: notes.set_state(w, left))
+            self._as_system(lambda w: notes.save_file_state(w, left))
 
     def _is_deleted_page(self, sheet: Sheet) -> bool:
         """A page that was deleted as a whole, through the store, and nobody edited since."""
@@ -267,18 +267,18 @@ class Sync:
         if row is None or state is None or row.kind is not NoteKind.PAGE or sheet.is_changed:
             return False
         with self._store.database.read() as connection:
-            shown = notes.rows_of(connection, self._store.audiences, self._space, row.path)
+            shown = notes.list_file_items(connection, self._store.audiences, self._space, row.path)
         return row.layout is None and bool(state.lines) and not shown
 
     # Small things
 
     def _is_erased(self, path: str) -> bool:
-        return self._as_system(lambda w: notes.tombstoned(w, path))
+        return self._as_system(lambda w: notes.is_tombstoned(w, path))
 
-    def _as_owner(self, row: NoteRow, work: Callable[[Writing, Hand], T]) -> T:
+    def _as_owner(self, row: NoteRow, work: Callable[[Transaction, Hand], T]) -> T:
         """As the person whose note it is; as the operator of the folder where it is a room's."""
 
-        def tried(w: Writing, hand: Hand) -> T:
+        def tried(w: Transaction, hand: Hand) -> T:
             done = work(w, hand)
             if self._options.rehearse:
                 raise Rehearsed(done[0] if isinstance(done, tuple) else done)  # type: ignore[arg-type]
@@ -295,7 +295,7 @@ class Sync:
             self._space, asking, thread, lambda w: tried(w, OwnHand(w, self._retention))
         )
 
-    def _as_system(self, work: Callable[[Writing], T]) -> T:
+    def _as_system(self, work: Callable[[Transaction], T]) -> T:
         return self._store.write_as(self._space, "system", work)
 
     def _write_file(self, path: str, data: bytes, expected: Read | None) -> None:

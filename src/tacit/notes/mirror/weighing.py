@@ -12,8 +12,8 @@ from tacit.notes.mirror.plan import Alone, missing
 from tacit.notes.mirror.sheets import Options, Sheet, parsed
 from tacit.notes.mirror.writing_out import agreed_of
 from tacit.notes.text.document import Document
-from tacit.store import notes
-from tacit.store.core import Store
+from tacit.storage import notes
+from tacit.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def weigh(store: Store, space: str, sheets: Sequence[Sheet], options: Options) -
 def _deleted(
     connection: Connection, store: Store, space: str, sheet: Sheet, page: Document | None
 ) -> list[Shown]:
-    shown = notes.rows_of(connection, store.audiences, space, sheet.path)
+    shown = notes.list_file_items(connection, store.audiences, space, sheet.path)
     lines = sheet.state.lines if sheet.state is not None else {}
     agreed = agreed_of(connection, space, lines, [memory for _, memory in shown])
     lost = shown if page is None else pair(page.entries, shown, agreed).missing

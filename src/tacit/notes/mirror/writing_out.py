@@ -21,9 +21,9 @@ from tacit.notes.text.splices import Edit, SetHead, revise
 from tacit.records import notes, validation
 from tacit.records.memory import Memory
 from tacit.records.notes import SECTIONS_BY_KIND, Note, NoteKind, NoteRef, Section, TaskProgress
-from tacit.store.notes import FileState, LineState, NoteRow, head, put_item
-from tacit.store.tables import memory_versions
-from tacit.store.writes import Writing
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import FileState, LineState, NoteRow, put_item, update_note
+from tacit.storage.schema import memory_versions
 
 _COUNTED = (("tasks", Section.TASKS), ("follow_ups", Section.FOLLOW_UPS))
 _V = memory_versions.c
@@ -182,7 +182,7 @@ def _progress(document: Document, section: Section) -> TaskProgress:
     return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 
-def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
+def keep_layout(w: Transaction, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
     """Of a page that a person wrote: what stands between its items, and where they stand in it.
     Whether that is new. What must not be kept stays in the file alone."""
     document = parse(data, row.kind)
@@ -192,7 +192,7 @@ def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -
     except SecretRefused:
         layout = None
     if layout != row.layout:
-        head(w, row.path, layout=layout)
+        update_note(w, row.path, layout=layout)
     place = {item.memory_id: item for item, _ in shown}
     moved = False
     for position, entry in enumerate(document.entries):
@@ -203,7 +203,7 @@ def keep_layout(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -
     return moved or layout != row.layout
 
 
-def reorder(w: Writing, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
+def reorder(w: Transaction, row: NoteRow, shown: Sequence[Shown], data: bytes) -> bool:
     """The items of each section in the order that the file has them in. Whether that is another."""
     place = {item.memory_id: item for item, _ in shown}
     entries = [entry.item for entry in parse(data, row.kind).entries if not entry.item.conflict]

@@ -39,9 +39,9 @@ from tacit.records.notes import (
     item_from_memory,
 )
 from tacit.screening.instructions import find_instruction
-from tacit.store import notes, writes
-from tacit.store.notes import NoteRow
-from tacit.store.writes import Writing
+from tacit.storage import memories, notes
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import NoteRow
 
 _RULES = Rules(strict=True, own_only=True)  # all of it is taken, or nothing
 _TITLES = ("# Long-Term Memory",)
@@ -52,7 +52,7 @@ NOT_THEIRS = "holds what is not yours to change here; leave those lines as they 
 class Pen:
     """Whoever writes, and how."""
 
-    tx: Writing
+    tx: Transaction
     tree: Tree  # as they read it
     retention: Keeping
     thread: str
@@ -88,15 +88,15 @@ class Pen:
                 raise InvalidInput("path", NOT_THEIRS)
             own = [row for row in one.rows if row.chat_kind is not ChatKind.GROUP]
             where = (self.tx.connection, self.tx.audiences, self.tree.request)
-            summed_up = notes.summaries(*where, own).values()
+            summed_up = notes.list_visible_summaries(*where, own).values()
             for memory in (*(memory for _, memory in one.shown), *summed_up):
-                now = writes.held(self.tx, memory.id) or memory
+                now = memories.get_for_update(self.tx, memory.id) or memory
                 try:
                     hand.forget(now)
                 except NotFound:
                     raise InvalidInput("path", NOT_THEIRS) from None
             for row in own:
-                notes.head(self.tx, row.path, layout=None, links=(), updated_at=self.tx.at)
+                notes.update_note(self.tx, row.path, layout=None, links=(), updated_at=self.tx.at)
 
     def rename(self, old: Spot, new: Spot) -> None:
         found = self._find_target(old)
@@ -112,9 +112,9 @@ class Pen:
             for row in one.rows:
                 assert row.subject is not None
                 path = path_of(NoteRef(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
-                if notes.get(self.tx.connection, self.tx.space, path) is not None:
-                    notes.remove(self.tx, path)  # of one that was deleted
-                notes.rename(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
+                if notes.get_note(self.tx.connection, self.tx.space, path) is not None:
+                    notes.delete_note(self.tx, path)  # of one that was deleted
+                notes.rename_note(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
 
     def _find_target(self, spot: Spot) -> list[Opened]:
         found = self._lock_files(spot)
@@ -133,7 +133,7 @@ class Pen:
             if ids <= held:
                 return found
             for id in sorted(ids - held):
-                writes.held(self.tx, id)
+                memories.get_for_update(self.tx, id)
             held |= ids
 
     def _make_row(self, spot: Spot) -> NoteRow:
@@ -169,13 +169,15 @@ class Pen:
             created_at=w.at,
             updated_at=w.at,
         )
-        return notes.ensure(w, row)
+        return notes.ensure_note(w, row)
 
     def _check_free(self, spot: Spot, besides: str | None = None) -> None:
         """A page of this name is none yet, in any spelling that a file system takes for it."""
         if spot.kind is not NoteKind.PAGE:
             return
-        rows = notes.pages(self.tx.connection, self.tx.space, self.tree.request.own_identities)
+        rows = notes.list_page_notes(
+            self.tx.connection, self.tx.space, self.tree.request.own_identities
+        )
         count = sum(row.layout is not None for row in rows)
         taken = {name for row in rows if (name := virtual.name_of(row.path)) is not None}
         if count >= limits.PAGES_MAX_COUNT and besides is None:
@@ -221,14 +223,14 @@ class Pen:
             changes["layout"] = layout_of(after, {id for id in others if id is not None})
         elif row.kind is NoteKind.SESSION and row.chat_kind is not ChatKind.GROUP:
             changes["links"] = document.links
-        notes.head(self.tx, row.path, **changes)
+        notes.update_note(self.tx, row.path, **changes)
 
     def _save_order(self, row: NoteRow, items: Sequence[NoteItem]) -> dict[str, int]:
         """Positions as they stand in the text. They share the places that they had: what stands
         between them and is not shown here stays where it is, and nothing tells of it."""
         had = {
             item.memory_id: item
-            for item in notes.items(self.tx.connection, self.tx.space, row.path)
+            for item in notes.list_items(self.tx.connection, self.tx.space, row.path)
         }
         wanted = [item for item in items if item.id in had]
         free = sorted(had[item.id].position for item in wanted if item.id is not None)

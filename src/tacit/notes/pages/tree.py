@@ -21,9 +21,9 @@ from tacit.notes.text.wording import without_ids
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.notes import Frontmatter, Note, NoteKind, NoteLink, NoteRef, item_from_memory
 from tacit.records.request import Request
-from tacit.store import notes
-from tacit.store.audiences import Audiences
-from tacit.store.notes import NoteRow, Rows
+from tacit.storage import notes
+from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.notes import ItemMemories, NoteRow
 
 _EVER = date.min
 _APART = 2**32  # between the items of two notes in one file: those of the first come first
@@ -36,14 +36,14 @@ class Opened:
 
     path: Spot
     rows: tuple[NoteRow, ...]  # several, where a person's identities have a page of that name each
-    shown: Rows  # what the text is made of
+    shown: ItemMemories  # what the text is made of
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
     connection: Connection
-    audiences: Audiences
+    audiences: AudienceCache
     request: Request
     may_use: Callable[[Memory], bool]  # whether the agent that reads may hear of it
     has_pages: bool = True  # whether that agent may use what pages are filed as
@@ -51,11 +51,15 @@ class Tree:
     def list_files(self, folder: str = "") -> list[Opened]:
         """All files, or those of a folder, by their names."""
         most = limits.FILES_LISTED_MAX_COUNT
-        notes_of = notes.recent(self.connection, self.audiences, self.request, _EVER, most)
+        notes_of = notes.list_recent_sessions(
+            self.connection, self.audiences, self.request, _EVER, most
+        )
         if self.request.private:
             mine, space = self.request.own_identities, self.request.space
-            notes_of += notes.long_term(self.connection, space, mine)
-            notes_of += notes.pages(self.connection, space, mine) if self.has_pages else ()
+            notes_of += notes.list_index_notes(self.connection, space, mine)
+            notes_of += (
+                notes.list_page_notes(self.connection, space, mine) if self.has_pages else ()
+            )
         by_name: dict[str, list[NoteRow]] = {}
         for row in notes_of:
             name = name_of(row.path)
@@ -80,7 +84,7 @@ class Tree:
     def _find_rows(self, spot: Spot) -> list[NoteRow]:
         space = self.request.space
         found = (
-            notes.get(self.connection, space, path)
+            notes.get_note(self.connection, space, path)
             for path in spot.stored_paths(self.request.own_identities)
         )
         return [row for row in found if row is not None]
@@ -97,13 +101,13 @@ class Tree:
             return False
         return request.private and row.subject in request.own_identities
 
-    def _visible_items(self, rows: Sequence[NoteRow]) -> dict[str, Rows]:
+    def _visible_items(self, rows: Sequence[NoteRow]) -> dict[str, ItemMemories]:
         paths = [row.path for row in rows]
-        heard = notes.readable(self.connection, self.audiences, self.request, paths)
+        heard = notes.list_visible_items(self.connection, self.audiences, self.request, paths)
         return {path: [one for one in some if self.may_use(one[1])] for path, some in heard.items()}
 
     def _make_file(
-        self, spot: Spot, rows: Sequence[NoteRow], heard: dict[str, Rows]
+        self, spot: Spot, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]
     ) -> Opened | None:
         # One's own name of today first: its layout is the one that counts.
         ordered = sorted(rows, key=lambda row: (row.subject != self.request.subject, row.path))
@@ -113,7 +117,7 @@ class Tree:
         text = self._render_text(ordered, heard)
         return Opened(path=spot, rows=tuple(ordered), shown=shown, text=text)
 
-    def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, Rows]) -> str:
+    def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]) -> str:
         first = rows[0]
         items = [
             (_APART * n + item.position, item_from_memory(memory, item.section, item.added_on))

@@ -20,7 +20,7 @@ from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Memory, Sensitivity
 from tacit.records.notes import Filing
-from tacit.store import people, writes
+from tacit.storage import memories, people
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ViewHand(OwnHand):
         )
         refuse_profile(asked, "text")
         done = learning.remember(self.tx, asked, self.retention.ttls)
-        memory = writes.held(self.tx, done.id)
+        memory = memories.get_for_update(self.tx, done.id)
         assert memory is not None
         return memory
 
@@ -73,7 +73,7 @@ class ViewHand(OwnHand):
     def _find_subjects(self, content: str) -> frozenset[str]:
         """As far as whoever says it knows people by name."""
         if not self._names:
-            known = people.known_to(self.tx.connection, self.tx.request)
+            known = people.list_known_people(self.tx.connection, self.tx.request)
             self._names.append(Names(self.tx.request, known))
         found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])

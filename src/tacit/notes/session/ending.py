@@ -23,9 +23,9 @@ from tacit.records import notes
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, State, Trust
 from tacit.records.notes import NoteItem, NoteKind, Section, SessionEnded
-from tacit.store import people, writes
-from tacit.store.notes import NoteRow, ensure, head, items, put_item
-from tacit.store.writes import Writing
+from tacit.storage import memories, people
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import NoteRow, ensure_note, list_items, put_item, update_note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Contact:
 class Ending:
     """One write, and what an operator set for it."""
 
-    tx: Writing
+    tx: Transaction
     session: Session
     ttls: Ttls
     usable: Usable
@@ -54,7 +54,7 @@ class Ending:
         w.dialect.acquire_lock(w.connection, f"{w.space} note {self.session.path}")
         ended = SessionEnded(path=self.session.path)
         handled: set[str] = set()
-        row = ensure(w, self._build_row()) if plan.has_note else None
+        row = ensure_note(w, self._build_row()) if plan.has_note else None
         if row is not None:
             pairs = self._match_items(seen, plan)
             added = self._write_items(pairs, handled)
@@ -130,7 +130,7 @@ class Ending:
         return memory.id
 
     def _get_changeable(self, id: str | None) -> Memory | None:
-        memory = writes.held(self.tx, id) if id is not None else None
+        memory = memories.get_for_update(self.tx, id) if id is not None else None
         if memory is None or memory.state is not State.ACTIVE:
             return None
         return (
@@ -147,7 +147,7 @@ class Ending:
             learning.give_way(w, memory, id)
             place = next(
                 one.position
-                for one in items(w.connection, w.space, self.session.path)
+                for one in list_items(w.connection, w.space, self.session.path)
                 if one.memory_id == memory.id
             )
             put_item(w, self.session.path, id, item.section, place)
@@ -159,7 +159,7 @@ class Ending:
                 )  # whoever it is about is one too, and the room words it
             assert standing is not None
             id = learning.update(w, memory, standing, Draft(content=item.content), self.ttls).id
-        held = writes.held(w, id)
+        held = memories.get_for_update(w, id)
         assert held is not None
         return no_looser(w, held)
 
@@ -187,7 +187,7 @@ class Ending:
     def _find_subjects(self, content: str) -> frozenset[str]:
         """Whom a room's words are about, as far as whoever says them knows people by name."""
         if not self._names:
-            known = people.known_to(self.tx.connection, self.tx.request)
+            known = people.list_known_people(self.tx.connection, self.tx.request)
             self._names.append(Names(self.tx.request, known))
         found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
@@ -201,7 +201,7 @@ class Ending:
         for item in ticked(finished(plan.draft), seen.open_tasks):
             memory = self._get_changeable(item.id) if item.id not in handled else None
             if memory is not None and tick(self.tx, memory):
-                head(self.tx, where[item.id], updated_at=self.tx.at)
+                update_note(self.tx, where[item.id], updated_at=self.tx.at)
                 count += 1
         return count
 
@@ -209,7 +209,7 @@ class Ending:
         w, draft = self.tx, plan.draft
         # Links and tags no rule judges, and nobody owns: a group's note has none.
         links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
-        head(
+        update_note(
             w,
             row.path,
             summary_id=sum_up(w, row, draft.summary, self.ttls, part=plan.is_partial),
@@ -219,12 +219,12 @@ class Ending:
         )
 
 
-def tick(w: Writing, memory: Memory) -> bool:
+def tick(w: Transaction, memory: Memory) -> bool:
     """A task is done; it stays so. Whether somebody may say that was asked before."""
     if memory.kind is not Kind.TASK or notes.is_task_done(memory):
         return False
     section = Section.FOLLOW_UPS if notes.FOLLOW_UP_TAG in memory.tags else Section.TASKS
     tags = notes.tags_of_item(section, True, memory.tags)
     changed = replace(memory, tags=tags, updated_at=w.at)
-    writes.change(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
+    memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return True

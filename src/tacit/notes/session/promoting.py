@@ -17,14 +17,21 @@ from tacit.records import notes
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Memory, Sensitivity, State
 from tacit.records.notes import NoteKind, NoteRef
-from tacit.store import learned, writes
-from tacit.store.notes import NoteRow, drop_item, ensure, head, put_item, readable
-from tacit.store.writes import Writing
+from tacit.storage import learned_facts, memories
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import (
+    NoteRow,
+    ensure_note,
+    list_visible_items,
+    put_item,
+    remove_item,
+    update_note,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoting:
-    tx: Writing
+    tx: Transaction
     session: str  # the path of its note, by which it is told whether it had its one
     ttls: Ttls
     usable: Usable
@@ -45,7 +52,7 @@ class Promoting:
         path = self._ensure_index()
         put_item(w, path, id, what.section, added_on=w.at.date())
         self._make_room(path, id)
-        head(w, path, updated_at=w.at)
+        update_note(w, path, updated_at=w.at)
         return id
 
     def _remember(self, what: Promotion) -> str:
@@ -67,12 +74,14 @@ class Promoting:
 
     def _find_known(self, content: str) -> Memory | None:
         """What the person has in the same words."""
-        w, said = self.tx, learned.normalised(content)
-        found = learned.alike(w.connection, w.space, w.request.own_identities, [said], [], 1)
-        memory = writes.held(w, found[0].id) if found else None
+        w, said = self.tx, learned_facts.normalized_digest(content)
+        found = learned_facts.list_similar_facts(
+            w.connection, w.space, w.request.own_identities, [said], [], 1
+        )
+        memory = memories.get_for_update(w, found[0].id) if found else None
         if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
             return None
-        if not self.usable(memory) or learned.normalised(memory.content) != said:
+        if not self.usable(memory) or learned_facts.normalized_digest(memory.content) != said:
             return None
         own = may_change(ChangeAction.UPDATE, w.request, memory) is RequesterRole.OWNER
         return memory if own else None
@@ -89,11 +98,11 @@ class Promoting:
             chat=request.chat,
             chat_kind=ChatKind.PRIVATE,
         )
-        return ensure(w, row).path
+        return ensure_note(w, row).path
 
     def _make_room(self, path: str, new: str) -> None:
         w = self.tx
-        rows = readable(w.connection, w.audiences, w.request, [path])[path]
+        rows = list_visible_items(w.connection, w.audiences, w.request, [path])[path]
         items = [notes.item_from_memory(memory, row.section, row.added_on) for row, memory in rows]
         uses = {
             memory.id: Use(
@@ -103,7 +112,7 @@ class Promoting:
             if memory.id != new
         }
         for id in overflow(items, uses):
-            drop_item(w, path, id)
+            remove_item(w, path, id)
 
 
 def _any(_: Memory) -> bool:

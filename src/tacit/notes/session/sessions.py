@@ -36,9 +36,9 @@ from tacit.records.notes import (
     session_name,
 )
 from tacit.records.request import Request
-from tacit.store import notes
-from tacit.store.audiences import Audiences
-from tacit.store.notes import NoteRow
+from tacit.storage import notes
+from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.notes import NoteRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ def session_of(request: Request, thread: str, named: str | None = None) -> Sessi
 
 def start(
     connection: Connection,
-    audiences: Audiences,
+    audiences: AudienceCache,
     request: Request,
     session: Session,
     days: int,
@@ -145,13 +145,13 @@ def start(
 
 def of_today(
     connection: Connection,
-    audiences: Audiences,
+    audiences: AudienceCache,
     request: Request,
     session: Session,
     usable: Usable,
 ) -> Told | None:
     """The session's own note, as far as it may be heard."""
-    row = notes.get(connection, request.space, session.path)
+    row = notes.get_note(connection, request.space, session.path)
     if row is None or not same_listeners(request, row):
         return None
     told = noted.of_rows(connection, audiences, request, [row], usable)
@@ -160,7 +160,7 @@ def of_today(
 
 def note(
     connection: Connection,
-    audiences: Audiences,
+    audiences: AudienceCache,
     request: Request,
     session: Session,
     usable: Usable,
@@ -179,7 +179,7 @@ def same_listeners(request: Request, row: NoteRow) -> bool:
 
 def look(
     connection: Connection,
-    audiences: Audiences,
+    audiences: AudienceCache,
     request: Request,
     session: Session,
     days: int,

@@ -15,19 +15,21 @@ from tacit.prompt import noted
 from tacit.prompt.fence import clip
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
 from tacit.records.notes import SESSION_SUMMARY_FILING
-from tacit.store import notes, pairs, writes
-from tacit.store.notes import NoteRow
-from tacit.store.writes import Writing
+from tacit.storage import memories, notes, relations
+from tacit.storage.memories import Transaction
+from tacit.storage.notes import NoteRow
 
 _IMPORTANCE = 2
 
 
-def sum_up(w: Writing, row: NoteRow, said: str, ttls: Ttls, *, part: bool = False) -> str | None:
+def sum_up(
+    w: Transaction, row: NoteRow, said: str, ttls: Ttls, *, part: bool = False
+) -> str | None:
     """The id of the memory that the note's summary is now. Without words for it, it is made of what
     stands in the note. What sums up a part only stands beside what was there before."""
-    rows = notes.readable(w.connection, w.audiences, w.request, [row.path])[row.path]
+    rows = notes.list_visible_items(w.connection, w.audiences, w.request, [row.path])[row.path]
     content = clip(said or noted.composed(rows)[0], limits.SESSION_SUMMARY_MAX_CHARS)
-    old = writes.held(w, row.summary_id) if row.summary_id is not None else None
+    old = memories.get_for_update(w, row.summary_id) if row.summary_id is not None else None
     unwanted = old is not None and old.state is not State.ACTIVE  # somebody forgot it
     if not content or unwanted:
         return row.summary_id
@@ -36,10 +38,10 @@ def sum_up(w: Writing, row: NoteRow, said: str, ttls: Ttls, *, part: bool = Fals
     sensitivity = _strictest(sensitivity_of(content), *(memory.sensitivity for _, memory in rows))
     if old is None:
         memory = _new(w, content, sensitivity, ttls)
-        writes.add(w, memory, told=False)
+        memories.insert_memory(w, memory, told=False)
     else:
         memory = _again(w, old, content, sensitivity, ttls)
-    pairs.derive(w, memory.id, [one.id for _, one in rows])
+    relations.insert_sources(w, memory.id, [one.id for _, one in rows])
     return memory.id
 
 
@@ -51,7 +53,9 @@ def _joined(before: str, after: str) -> str:
     return after if before in after or len(both) > limits.SESSION_SUMMARY_MAX_CHARS else both
 
 
-def _again(w: Writing, old: Memory, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memory:
+def _again(
+    w: Transaction, old: Memory, content: str, sensitivity: Sensitivity, ttls: Ttls
+) -> Memory:
     if content == old.content:
         return old
     memory = replace(
@@ -62,11 +66,11 @@ def _again(w: Writing, old: Memory, content: str, sensitivity: Sensitivity, ttls
         expires_at=expiry(Kind.EVENT, w.at, ttls),
         updated_at=w.at,
     )
-    writes.reword(w, memory)
+    memories.update_content(w, memory)
     return memory
 
 
-def _new(w: Writing, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memory:
+def _new(w: Transaction, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memory:
     request = w.request
     assert request.subject is not None
     assert request.chat is not None

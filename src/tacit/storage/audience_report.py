@@ -1,0 +1,474 @@
+"""Report where and to whom a memory may be disclosed."""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, select
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.identity import external_keys
+from tacit.identity.links import Identities
+from tacit.identity.resolution import RawRequest, StoredChat, resolve_request
+from tacit.policy.rules import decide_with_precedence, explain_decision
+from tacit.records.accounts import Link, LinkKind, Person
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.request import Decision, Request
+from tacit.records.results import AudienceChat, AudienceReport, Explanation
+from tacit.storage import chats, people
+from tacit.storage.schema import chat_members, chats_table
+from tacit.storage.spaces import load_identities
+
+# Another chat, or somebody else who asks, as far as whoever wonders about it may know of them.
+
+
+@dataclass(frozen=True, slots=True)
+class HypotheticalRequest:
+    """One request as it would be, and as whoever wonders about it may know it."""
+
+    asked: Request  # by everybody's links
+    known: Request  # by those that are not for others to tell
+    own: bool  # who wonders would ask themselves
+
+    def decide(self, memory: Memory) -> Decision:
+        """To oneself, what one would hear there, but no rule that only the links of others explain.
+        To somebody else, what they would hear if they were nobody but whom one knows: that they
+        have other keys is theirs to tell, and whether those let them hear it would tell."""
+        known = decide_with_precedence(self.known, memory)
+        if not self.own:
+            return known
+        true = decide_with_precedence(self.asked, memory)
+        if true.allowed == known.allowed:
+            return known
+        return true if true.allowed else Decision(False, "P0" if self.asked.private else "G0")
+
+    def asked_by(self, identity: str) -> HypotheticalRequest:
+        """The same chat, where somebody else who is there asks."""
+        requester = self.known.person(identity)
+        return HypotheticalRequest(self.asked, replace(self.known, requester=requester), own=False)
+
+
+def hypothetical_request(
+    connection: Connection, request: Request, asking: RawRequest, *, theirs: bool = False
+) -> HypotheticalRequest:
+    """Of a chat that they are not in, nothing that the store knows counts. `theirs`: if it is
+    private, it is a chat of whoever asks, whosever we may know it to be."""
+    place = chats.read_chat(connection, request.space, asking.chat)
+    alone = theirs and asking.kind is ChatKind.PRIVATE
+    if alone or place.members.isdisjoint(request.own_identities):
+        place = StoredChat(id=asking.chat)
+    links = load_identities(
+        connection, request.space, asking.people | place.members | request.own_identities
+    )
+    known = visible_links(connection, request, links)
+    return resolve_hypothetical(request, asking, place, links, known, alone=alone)
+
+
+def resolve_hypothetical(
+    request: Request,
+    asking: RawRequest,
+    place: StoredChat,
+    links: Identities,
+    known: Identities,
+    *,
+    alone: bool = False,
+) -> HypotheticalRequest:
+    asked, as_known = (
+        resolve_request(request.space, request.at, asking, place, some, union=True)
+        for some in (links, known)
+    )
+    if alone:
+        asked, as_known = (replace(one, participants=frozenset()) for one in (asked, as_known))
+    return HypotheticalRequest(asked, as_known, own=asked.requester == request.requester)
+
+
+def visible_links(connection: Connection, request: Request, links: Identities) -> Identities:
+    """Of these the requester's own, and who of those they know by name turned out to be somebody
+    they have met: `people` tells them that much."""
+    own = {
+        link
+        for link in links.links
+        if not request.own_identities.isdisjoint((link.source, link.target))
+    }
+    merges = {one for one in links.links if one.kind is LinkKind.MERGE and one.holds} - own
+    if merges:
+        met = people.list_met_identities(connection, request)
+        own |= {one for one in merges if all(_is_known(end, met) for end in _link_ends(one))}
+    return Identities(tuple(one for one in links.links if one in own))
+
+
+def _link_ends(link: Link) -> tuple[str, str]:
+    return link.source, link.target
+
+
+def _is_known(identity: str, met: frozenset[str]) -> bool:
+    return identity in met or identity.startswith(f"{external_keys.PERSON_PREFIX}:")
+
+
+# Groups and who is in them, many at once: each list costs by what is shown of it.
+
+_C = chat_members.c
+_H = chats_table.c
+_SPACE: BindParameter[str] = bindparam("space")
+_IS_MEMBER = and_(_C.space_id == _SPACE, _C.left_at.is_(None))
+# Under its newest id: who was in it under an older one came along.
+_IS_GROUP = and_(_H.space_id == _SPACE, _H.kind == ChatKind.GROUP.value, _H.migrated_to.is_(None))
+_GROUPS_OF_PEOPLE = (
+    select(_H.id)
+    .join(chat_members, and_(_H.space_id == _C.space_id, _H.id == _C.chat))
+    .where(_IS_MEMBER, _C.person.in_(bindparam("who", expanding=True)), _IS_GROUP)
+    .group_by(_H.id)
+)
+_SELECT_GROUPS_OF = _GROUPS_OF_PEOPLE.order_by(func.max(_C.joined_at).desc(), _H.id).limit(
+    bindparam("most")
+)
+_COUNT_GROUPS_OF = select(func.count()).select_from(_GROUPS_OF_PEOPLE.subquery())
+_SELECT_GROUPS = (
+    select(_H.id)
+    .where(_IS_GROUP, _H.id > bindparam("after"))
+    .order_by(_H.id)
+    .limit(bindparam("most"))
+)
+_COUNT_GROUPS = select(func.count()).select_from(chats_table).where(_IS_GROUP)
+_SELECT_CHATS = select(_H.id, _H.confidential).where(
+    _H.space_id == _SPACE, _H.id.in_(bindparam("ids", expanding=True))
+)
+_SELECT_EARLIER_IDS = select(_H.id, _H.migrated_to).where(
+    _H.space_id == _SPACE, _H.migrated_to.in_(bindparam("ids", expanding=True))
+)
+_IS_MEMBER_THERE = and_(_IS_MEMBER, _C.chat.in_(bindparam("ids", expanding=True)))
+_IS_OTHER_MEMBER = and_(_IS_MEMBER_THERE, _C.person.not_in(bindparam("besides", expanding=True)))
+_NUMBERED_MEMBERS = (
+    select(
+        _C.chat,
+        _C.person,
+        func.row_number().over(partition_by=_C.chat, order_by=_C.person).label("number"),
+    )
+    .where(_IS_OTHER_MEMBER)
+    .subquery()
+)
+_SELECT_FIRST_MEMBERS = (
+    select(_NUMBERED_MEMBERS.c.chat, _NUMBERED_MEMBERS.c.person)
+    .where(_NUMBERED_MEMBERS.c.number <= bindparam("most"))
+    .order_by(_NUMBERED_MEMBERS.c.chat, _NUMBERED_MEMBERS.c.person)
+)
+_SELECT_MEMBERS_AMONG = select(_C.chat, _C.person).where(
+    _IS_MEMBER_THERE, _C.person.in_(bindparam("who", expanding=True))
+)
+_COUNT_PEOPLE = select(func.count(_C.person.distinct())).where(_IS_OTHER_MEMBER)
+
+
+def list_groups_of(
+    connection: Connection, space: str, who: Collection[str], most: int
+) -> list[str]:
+    """The groups that these identities are in now, where they came last first."""
+    params = {"space": space, "who": sorted(who), "most": most}
+    return list(connection.execute(_SELECT_GROUPS_OF, params).scalars())
+
+
+def count_groups_of(connection: Connection, space: str, who: Collection[str]) -> int:
+    return connection.scalar(_COUNT_GROUPS_OF, {"space": space, "who": sorted(who)}) or 0
+
+
+def list_groups(connection: Connection, space: str, most: int, after: str = "") -> list[str]:
+    """All groups of a space, in the order of their ids, behind one of them."""
+    params = {"space": space, "after": after, "most": most}
+    return list(connection.execute(_SELECT_GROUPS, params).scalars())
+
+
+def group_cursor(last: str) -> str:
+    return base64.urlsafe_b64encode(last.encode()).decode().rstrip("=")
+
+
+def parse_group_cursor(cursor: Any) -> str:
+    """The id that a cursor stands behind."""
+    if cursor is None:
+        return ""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return external_keys.parse_chat_id(
+            base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+        )
+    except (AttributeError, TypeError, ValueError, InvalidInput):
+        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
+
+
+def count_groups(connection: Connection, space: str) -> int:
+    return connection.scalar(_COUNT_GROUPS, {"space": space}) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMembers:
+    """Some groups, in the order that they were asked for, with the first of those in them."""
+
+    places: tuple[StoredChat, ...]  # without their members
+    first_members: Mapping[str, tuple[str, ...]]  # chat → who is there, but for whoever asks
+    people: Mapping[str, Person] = field(default_factory=dict)  # those by the names they go by
+
+    def to_audience_chat(self, place: StoredChat) -> AudienceChat:
+        there = self.first_members.get(place.id, ())
+        return AudienceChat(
+            id=place.id,
+            kind=ChatKind.GROUP,
+            confidential=place.confidential,
+            people=tuple(
+                self.people[one] for one in there[: limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT]
+            ),
+            complete=len(there) <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT,
+        )
+
+
+def read_group_members(
+    connection: Connection,
+    space: str,
+    ids: Sequence[str],
+    besides: Collection[str] = (),
+    also: Iterable[str] = (),
+) -> GroupMembers:
+    """`also`: whose names are looked up besides."""
+    if not ids:
+        return GroupMembers((), {}, people.read_public_names(connection, space, also))
+    found = {
+        row.id: row.confidential
+        for row in connection.execute(_SELECT_CHATS, _group_params(space, ids))
+    }
+    earlier = _earlier_ids(connection, space, ids)
+    places = [
+        StoredChat(
+            id=id, kind=ChatKind.GROUP, confidential=found[id], chat_ids=frozenset(earlier[id])
+        )
+        for id in ids
+        if id in found
+    ]
+    most = limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1
+    params = {**_group_params(space, ids), "besides": sorted(besides), "most": most}
+    first = _group_by_chat(connection.execute(_SELECT_FIRST_MEMBERS, params))
+    known = people.read_public_names(
+        connection, space, {*also, *(p for some in first.values() for p in some)}
+    )
+    return GroupMembers(tuple(places), first, known)
+
+
+def list_members_among(
+    connection: Connection, space: str, ids: Sequence[str], who: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Which of these are in each."""
+    params = {**_group_params(space, ids), "who": sorted(who)}
+    return _group_by_chat(connection.execute(_SELECT_MEMBERS_AMONG, params)) if ids and who else {}
+
+
+def count_group_people(
+    connection: Connection, space: str, ids: Sequence[str], besides: Collection[str]
+) -> int:
+    params = {**_group_params(space, ids), "besides": sorted(besides)}
+    return (connection.scalar(_COUNT_PEOPLE, params) or 0) if ids else 0
+
+
+def _group_params(space: str, ids: Sequence[str]) -> dict[str, object]:
+    return {"space": space, "ids": list(ids)}
+
+
+def _earlier_ids(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, set[str]]:
+    """Every id that each has had, its own among them."""
+    newest = {id: id for id in ids}
+    fringe = list(ids)
+    while fringe:
+        rows = connection.execute(_SELECT_EARLIER_IDS, _group_params(space, fringe)).all()
+        fringe = [row.id for row in rows if row.id not in newest]
+        newest |= {row.id: newest[row.migrated_to] for row in rows if row.id not in newest}
+    found: dict[str, set[str]] = defaultdict(set)
+    for id, now in newest.items():
+        found[now].add(id)
+    return found
+
+
+def _group_by_chat(rows: Iterable[Row[Any]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        found[row.chat][row.person] = None
+    return {chat: tuple(there) for chat, there in found.items()}
+
+
+# One memory before everybody: in each room of somebody's, and alone with each who is there.
+#
+# Only those whom the memory names, and who is one person with them, make a difference to a decision:
+# so a room of a thousand people costs what is shown of it.
+
+T = TypeVar("T", AudienceChat, Person)
+_NOBODY: frozenset[str] = frozenset()
+
+
+def named_people(memory: Memory) -> frozenset[str]:
+    """Everybody on whom a decision about it can depend."""
+    return concerned_people(memory) | memory.heard_by | memory.withheld_from
+
+
+def concerned_people(memory: Memory) -> frozenset[str]:
+    """Those of them who may ask for it where others could not."""
+    those = {one for one in (memory.owner, memory.speaker) if one is not None}
+    return memory.subjects | those
+
+
+def linked_identities(links: Identities) -> frozenset[str]:
+    return frozenset(end for link in links.links for end in (link.source, link.target))
+
+
+def list_own_chats(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
+    """The requester's private chat, and the groups that they are in now."""
+    ids = list_groups_of(
+        connection, request.space, request.own_identities, limits.AUDIENCE_CHATS_MAX_COUNT
+    )
+    found = read_group_members(connection, request.space, ids, request.own_identities)
+    return [private_chat(chat), *(found.to_audience_chat(place) for place in found.places)]
+
+
+def private_chat(chat: str) -> AudienceChat:
+    return AudienceChat(id=chat, kind=ChatKind.PRIVATE, confidential=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _MemoryAudience:
+    """One memory, and who is whom of those it names: really, and as whoever wonders may know."""
+
+    request: Request
+    memory: Memory
+    links: Identities
+    known: Identities
+
+    def decide_in_group(self, place: StoredChat, subject: str | None) -> Decision:
+        """Whether it may be said there if `subject` asks, or else anybody whom it concerns."""
+        asking = RawRequest(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
+        there = resolve_hypothetical(self.request, asking, place, self.links, self.known)
+        decision = there.decide(self.memory)
+        if not decision.allowed:
+            for one in sorted(self._concerned(there, place.members)):
+                other = there.asked_by(one).decide(self.memory)
+                if other.allowed:
+                    return other
+        return decision
+
+    def _concerned(self, there: HypotheticalRequest, members: Iterable[str]) -> frozenset[str]:
+        person = there.known.person
+        those = {person(one) for one in concerned_people(self.memory)}
+        return (
+            frozenset(one for one in members if person(one) in those) - self.request.own_identities
+        )
+
+    def decide_alone(self, identity: str) -> Decision:
+        """Somebody in a private chat of theirs, whichever that is."""
+        chat = identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+        asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
+        at = resolve_hypothetical(
+            self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True
+        )
+        return at.decide(self.memory)
+
+    def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
+        """Those in the rooms whom the memory names, as far as the requester may know."""
+        people = named_people(self.memory)
+        found = {one for some in there.values() for one in some} - self.request.own_identities
+        return {one for one in found if not self.known.current_identities(one).isdisjoint(people)}
+
+
+def report_for_person(
+    connection: Connection, request: Request, subject: str, chat: str, memory: Memory
+) -> AudienceReport:
+    """In the requester's rooms, and for those they share one with."""
+    space, mine = request.space, request.own_identities
+    links = load_identities(connection, space, named_people(memory) | mine)
+    told = _MemoryAudience(request, memory, links, visible_links(connection, request, links))
+    ids = list_groups_of(connection, space, mine, limits.AUDIENCE_CHATS_MAX_COUNT)
+    there = list_members_among(
+        connection, space, ids, named_people(memory) | linked_identities(links) | mine
+    )
+    first = told.list_named_among(there)
+    found = read_group_members(connection, space, ids, mine, first)
+    others = {one for some in found.first_members.values() for one in some} - first
+    shown = [*sorted(first), *sorted(others)][: limits.AUDIENCE_PEOPLE_MAX_COUNT]
+    in_rooms = (
+        (
+            found.to_audience_chat(place),
+            told.decide_in_group(_with_members(place, there.get(place.id, ())), subject),
+        )
+        for place in found.places
+    )
+    own = (private_chat(chat), explain_decision(decide_with_precedence(request, memory)))
+    return AudienceReport(
+        rooms=(own, *sort_allowed_first(in_rooms)),
+        people=sort_allowed_first((found.people[one], told.decide_alone(one)) for one in shown),
+        rooms_left_out=count_groups_of(connection, space, mine) - len(ids),
+        people_left_out=count_group_people(connection, space, ids, mine) - len(shown),
+    )
+
+
+def report_for_space(connection: Connection, request: Request, memory: Memory) -> AudienceReport:
+    """In the groups of the space, those first where it could be said, and for everybody whom the
+    memory names: in private nobody else hears it. For an operator, who may know who is whom."""
+    space = request.space
+    links = load_identities(connection, space, named_people(memory))
+    told = _MemoryAudience(request, memory, links, links)
+    ids = _relevant_groups(connection, space, memory, links)
+    there = list_members_among(
+        connection, space, ids, named_people(memory) | linked_identities(links)
+    )
+    heads = sorted(
+        {links.person_id(one) for one in named_people(memory) if links.is_recognizable(one)}
+    )
+    found = read_group_members(
+        connection, space, ids, also={i for one in heads for i in links.current_identities(one)}
+    )
+    in_rooms = []
+    for place in found.places:
+        members = {*there.get(place.id, ()), *found.first_members.get(place.id, ())[:1]}
+        asks = min(members, default=None)
+        in_rooms.append(
+            (
+                found.to_audience_chat(place),
+                told.decide_in_group(_with_members(place, members), asks),
+            )
+        )
+    by_person = sort_allowed_first(
+        (_whole_person(found.people, links.current_identities(one)), told.decide_alone(one))
+        for one in heads
+    )
+    most = limits.AUDIENCE_PEOPLE_MAX_COUNT
+    return AudienceReport(
+        rooms=sort_allowed_first(in_rooms),
+        people=by_person[:most],
+        rooms_left_out=count_groups(connection, space) - len(in_rooms),
+        people_left_out=max(0, len(by_person) - most),
+    )
+
+
+def _relevant_groups(
+    connection: Connection, space: str, memory: Memory, links: Identities
+) -> list[str]:
+    """First where it was learned and where those are whose asking could matter; then others."""
+    most = limits.AUDIENCE_CHATS_MAX_COUNT
+    learned = memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
+    here = [chats.read_chat(connection, space, learned).id] if learned else []
+    theirs = {
+        identity for one in concerned_people(memory) for identity in links.current_identities(one)
+    }
+    first = [*here, *list_groups_of(connection, space, theirs, most)] if theirs else here
+    return list(dict.fromkeys([*first, *list_groups(connection, space, most)]))[:most]
+
+
+def _with_members(place: StoredChat, members: Iterable[str]) -> StoredChat:
+    return replace(place, members=frozenset(members))
+
+
+def _whole_person(known: Mapping[str, Person], identities: frozenset[str]) -> Person:
+    """Somebody by all their identities."""
+    names = {name for one in identities for name in known[one].names}
+    return people.build_person(set(identities), names)
+
+
+def sort_allowed_first(found: Iterable[tuple[T, Decision]]) -> tuple[tuple[T, Explanation], ...]:
+    told = [(one, explain_decision(decision)) for one, decision in found]
+    return tuple(sorted(told, key=lambda one: not one[1].allowed))

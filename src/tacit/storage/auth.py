@@ -1,0 +1,464 @@
+"""API keys, sign-in links, web sessions and offers to link identities."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from threading import Lock
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import TooManyRequests
+from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.records.accounts import Key, Scope, WebSession
+from tacit.storage import statements
+from tacit.storage.engine import Database
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import api_keys, link_offers, link_tries, sign_ins, sittings
+from tacit.storage.spaces import keyed_digest, new_id
+
+# Keys of callers at rest: what each is bound to, and a hash of its secret; the secret nowhere.
+
+_K = api_keys.c
+_KEY_COLUMNS = (
+    _K.key_id, _K.space_id, _K.digest, _K.name, _K.scopes, _K.requester, _K.agent, _K.categories,
+    _K.rate_per_minute, _K.created_at, _K.expires_at, _K.revoked_at,
+)  # fmt: skip
+# Whoever asks names no space; that two spaces give the same id is a chance nobody meets.
+_SELECT_KEY = select(*_KEY_COLUMNS).where(_K.key_id == bindparam("id")).limit(2)
+_NO_KEY_DIGEST = bytes(32)  # what the hash of an unknown key's secret is compared with
+_CACHED_FOR = timedelta(seconds=limits.API_KEY_CACHE_SECONDS)
+
+
+class StoredKey(NamedTuple):
+    key: Key
+    digest: bytes
+
+
+class ApiKeyCache:
+    """Keys that opened something a moment ago. Whatever this process revokes it forgets at once;
+    what another one does is seen when that moment is over. A token that opens nothing is looked up
+    every time, so that it takes as long whatever the reason is."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, bytes], tuple[datetime, Key]] = OrderedDict()
+        self._turn = 0  # moves with each change, so that what was read before it is not kept
+        self._lock = Lock()
+
+    def find(self, database: Database, id: str, digest: bytes, now: datetime) -> Key | None:
+        """The key of this id whose secret hashes to this, if it holds."""
+        named = (id, digest)
+        with self._lock:
+            kept, turn = self._kept.get(named), self._turn
+        if kept is not None and timedelta(0) <= now - kept[0] < _CACHED_FOR:
+            return kept[1] if kept[1].holds_at(now) else None
+        with database.read() as connection:
+            held = find_api_keys(connection, id)
+        good = [key for key, theirs in held if hmac.compare_digest(theirs, digest)]
+        if not held:
+            hmac.compare_digest(_NO_KEY_DIGEST, digest)
+        found = next((key for key in good if key.holds_at(now)), None)
+        with self._lock:
+            if turn == self._turn and found is not None:
+                self._kept[named] = (now, found)
+                if len(self._kept) > limits.API_KEYS_CACHED_MAX_COUNT:
+                    self._kept.popitem(last=False)
+        return found
+
+    def clear(self) -> None:
+        """Something about keys is no longer as it was."""
+        with self._lock:
+            self._turn += 1
+            self._kept.clear()
+
+
+def find_api_keys(connection: Connection, id: str) -> tuple[StoredKey, ...]:
+    return tuple(
+        _to_stored_key(row) for row in statements.fetch_rows(connection, _SELECT_KEY, {"id": id})
+    )
+
+
+def list_api_keys(connection: Connection, space: str) -> list[Key]:
+    """Oldest first, those that open nothing any more among them."""
+    found = select(*_KEY_COLUMNS).where(_K.space_id == space).order_by(_K.created_at, _K.key_id)
+    return [_to_stored_key(row).key for row in connection.execute(found)]
+
+
+def has_valid_api_key(connection: Connection, now: datetime) -> bool:
+    """Whether some key, of any space, opens something."""
+    good = select(_K.key_id).where(
+        _K.revoked_at.is_(None), or_(_K.expires_at.is_(None), _K.expires_at > to_micros(now))
+    )
+    return connection.execute(good.limit(1)).first() is not None
+
+
+def count_api_keys(w: Transaction) -> int:
+    """Those that open nothing any more make room, where there is none left."""
+    counted = select(func.count()).select_from(api_keys).where(_K.space_id == w.space)
+    found: int = w.connection.execute(counted).scalar_one()
+    if found < limits.API_KEYS_MAX_COUNT:
+        return found
+    over = or_(_K.revoked_at.is_not(None), _K.expires_at <= to_micros(w.at))
+    w.connection.execute(delete(api_keys).where(_K.space_id == w.space, over))
+    left: int = w.connection.execute(counted).scalar_one()
+    return left
+
+
+def insert_api_key(w: Transaction, key: Key, digest: bytes) -> None:
+    row = {
+        "space_id": key.space,
+        "key_id": key.id,
+        "digest": digest,
+        "name": key.name,
+        "scopes": json.dumps(sorted(key.scopes)),
+        "requester": key.requester,
+        "agent": key.agent,
+        "categories": None if key.categories is None else json.dumps(key.categories),
+        "rate_per_minute": key.rate_per_minute,
+        "created_at": to_micros(key.created_at),
+        "expires_at": None if key.expires_at is None else to_micros(key.expires_at),
+        "revoked_at": None,
+    }
+    w.connection.execute(insert(api_keys).values(row))
+
+
+def revoke_api_key(w: Transaction, id: str) -> bool:
+    """False where there is none. One that was revoked before stays revoked since then."""
+    known = select(_K.key_id).where(_K.space_id == w.space, _K.key_id == id)
+    if w.connection.execute(known).first() is None:
+        return False
+    w.connection.execute(
+        update(api_keys)
+        .where(_K.space_id == w.space, _K.key_id == id, _K.revoked_at.is_(None))
+        .values(revoked_at=to_micros(w.at))
+    )
+    return True
+
+
+def _to_stored_key(row: Iterable[Any]) -> StoredKey:
+    id, space, digest, name, scopes, requester, agent, categories, rate, *times = row
+    created_at, expires_at, revoked_at = times
+    granted = set(json.loads(scopes))
+    key = Key(
+        id=id,
+        space=space,
+        name=name,
+        scopes=frozenset(scope for scope in Scope if scope.value in granted),
+        requester=requester,
+        agent=agent,
+        categories=None if categories is None else tuple(json.loads(categories)),
+        rate_per_minute=rate,
+        created_at=from_micros(created_at),
+        expires_at=None if expires_at is None else from_micros(expires_at),
+        revoked_at=None if revoked_at is None else from_micros(revoked_at),
+    )
+    return StoredKey(key, bytes(digest))
+
+
+# Links that sign somebody in, and who is signed in: hashes of their secrets, and whose they are.
+#
+# Whoever comes names no space: a row is found by its id in all of them, and by its secret's hash.
+
+_L = sign_ins.c
+_S = sittings.c
+_SELECT_SIGN_IN_LINK = select(_L.space_id, _L.digest, _L.person, _L.operator, _L.expires_at).where(
+    _L.id == bindparam("id")
+)
+_SELECT_WEB_SESSION = select(
+    _S.space_id, _S.digest, _S.person, _S.operator, _S.created_at, _S.seen_at, _S.expires_at
+).where(_S.id == bindparam("id"))
+_NO_SESSION_DIGEST = bytes(32)  # what the hash of an unknown secret is compared with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInOwner:
+    """A person, by their identity, or an operator, by name."""
+
+    person: str | None = None
+    operator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInLink:
+    id: str
+    space: str
+    who: SignInOwner
+    expires_at: datetime
+
+
+def insert_sign_in_link(
+    w: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime
+) -> None:
+    """One more link of theirs; where there are too many, the oldest go."""
+    _lock_sign_ins(w, who)
+    _delete_oldest(w, sign_ins, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
+    row = {
+        "space_id": w.space,
+        "id": id,
+        "digest": digest,
+        "person": who.person,
+        "operator": who.operator,
+        "created_at": to_micros(w.at),
+        "expires_at": to_micros(expires_at),
+    }
+    w.connection.execute(insert(sign_ins).values(row))
+
+
+def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInLink | None:
+    """Expired or not."""
+    row = _find_by_digest(connection, _SELECT_SIGN_IN_LINK, id, digest)
+    if row is None:
+        return None
+    space, _, person, operator, expires_at = row
+    who = SignInOwner(person=person, operator=operator)
+    return SignInLink(id=id, space=space, who=who, expires_at=from_micros(expires_at))
+
+
+def begin_web_session(w: Transaction, used: SignInLink, digest: bytes, sitting: WebSession) -> bool:
+    """A sitting in the place of a link. One statement takes the link, so that one of several takes
+    it: False for all others, and where it expired."""
+    _lock_sign_ins(w, used.who)
+    this = (_L.space_id == w.space, _L.id == used.id, _L.expires_at > to_micros(w.at))
+    if w.connection.execute(delete(sign_ins).where(*this)).rowcount != 1:
+        return False
+    _delete_oldest(w, sittings, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
+    row = {
+        "space_id": w.space,
+        "id": sitting.id,
+        "digest": digest,
+        "person": used.who.person,
+        "operator": used.who.operator,
+        "created_at": to_micros(sitting.created_at),
+        "seen_at": to_micros(sitting.seen_at),
+        "expires_at": to_micros(sitting.expires_at),
+    }
+    w.connection.execute(insert(sittings).values(row))
+    return True
+
+
+def find_web_session(connection: Connection, id: str, digest: bytes) -> WebSession | None:
+    """Over or not."""
+    row = _find_by_digest(connection, _SELECT_WEB_SESSION, id, digest)
+    if row is None:
+        return None
+    space, _, person, operator, created_at, seen_at, expires_at = row
+    return WebSession(
+        id=id,
+        space=space,
+        person=external_key(person),
+        operator=operator,
+        created_at=from_micros(created_at),
+        seen_at=from_micros(seen_at),
+        expires_at=from_micros(expires_at),
+    )
+
+
+def external_key(person: str | None) -> str | None:
+    """As a channel names them."""
+    return None if person is None else person.removeprefix(f"{EXTERNAL_PREFIX}:")
+
+
+def touch_web_session(connection: Connection, one: WebSession, at: datetime) -> bool:
+    """False where it ended meanwhile."""
+    this = (_S.space_id == one.space, _S.id == one.id)
+    moved = update(sittings).where(*this).values(seen_at=to_micros(at))
+    return connection.execute(moved).rowcount == 1
+
+
+def end_web_session(connection: Connection, one: WebSession) -> None:
+    this = (_S.space_id == one.space, _S.id == one.id)
+    connection.execute(delete(sittings).where(*this))
+
+
+def end_web_sessions(connection: Connection, space: str, people: Collection[str]) -> int:
+    """Of these identities of one person, with the links that wait for them. Says how many sittings
+    that were."""
+    who = sorted(people)
+    connection.execute(delete(sign_ins).where(_L.space_id == space, _L.person.in_(who)))
+    ended = delete(sittings).where(_S.space_id == space, _S.person.in_(who))
+    return connection.execute(ended).rowcount
+
+
+def end_operator_web_sessions(connection: Connection, space: str, name: str) -> int:
+    who = SignInOwner(operator=name)
+    connection.execute(delete(sign_ins).where(_L.space_id == space, *_is_of_owner(sign_ins, who)))
+    ended = delete(sittings).where(_S.space_id == space, *_is_of_owner(sittings, who))
+    return connection.execute(ended).rowcount
+
+
+def _find_by_digest(connection: Connection, rows: Select[Any], id: str, digest: bytes) -> Any:
+    """The row of this id whose secret hashes to this. It takes as long where there is none."""
+    found = statements.fetch_rows(connection, rows, {"id": id})
+    good = [row for row in found if hmac.compare_digest(bytes(row[1]), digest)]
+    if not found:
+        hmac.compare_digest(_NO_SESSION_DIGEST, digest)
+    return good[0] if good else None
+
+
+def _is_of_owner(table: Table, who: SignInOwner) -> tuple[Any, ...]:
+    c = table.c
+    return (
+        (c.person.is_(None), c.operator == who.operator)
+        if who.person is None
+        else (c.person == who.person,)
+    )
+
+
+def _lock_sign_ins(w: Transaction, who: SignInOwner) -> None:
+    """What one of them has is counted, so they come one after the other."""
+    named = who.person if who.person is not None else f"operator {who.operator}"
+    w.dialect.acquire_lock(w.connection, f"{w.space} sign in {named}")
+
+
+def _delete_oldest(w: Transaction, table: Table, who: SignInOwner, by: Any, count: int) -> None:
+    theirs = (table.c.space_id == w.space, *_is_of_owner(table, who))
+    newest = select(table.c.id).where(*theirs).order_by(by.desc(), table.c.id.desc()).limit(count)
+    w.connection.execute(delete(table).where(*theirs, table.c.id.not_in(newest)))
+
+
+# Codes that were given, and who answered to them. A row goes when its code has served or will not:
+# what lasts of it are the links themselves.
+#
+# Whoever looks for a code runs the same statements whether it is wrong, expired, used or their own.
+
+OFFER_OPEN = "open"  # nobody has answered yet
+OFFER_ASKED = "asked"  # somebody has, and the giver is asked
+_O = link_offers.c
+_T = link_tries.c
+_OFFER_LIFETIME = timedelta(minutes=limits.LINK_CODE_MINUTES)
+_TRY_WINDOW = timedelta(hours=limits.LINK_TRIES_HOURS)
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingLink:
+    """Two identities of which one waits for the other's yes."""
+
+    offered_by: str
+    accepted_by: str
+    expires_at: datetime
+
+
+def lock_link_offers(w: Transaction, who: str) -> None:
+    """What one identity does with codes happens in order, so that its tries are counted."""
+    w.dialect.acquire_lock(w.connection, f"{w.space} link {who}")
+
+
+def insert_link_offer(w: Transaction, who: str, code: str) -> datetime:
+    """A code of theirs, in the place of an earlier one. Says until when."""
+    w.connection.execute(_delete_offers(w, _O.offered_by == who))
+    expires_at = w.at + _OFFER_LIFETIME
+    row = {
+        "space_id": w.space,
+        "id": new_id(),
+        "code_hash": _code_digest(w, code),
+        "offered_by": who,
+        "accepted_by": None,
+        "state": OFFER_OPEN,
+        "created_at": to_micros(w.at),
+        "expires_at": to_micros(expires_at),
+    }
+    w.connection.execute(insert(link_offers).values(**row))
+    return expires_at
+
+
+def accept_link_offer(w: Transaction, who: str, code: str) -> PendingLink | None:
+    """One statement takes the code, so that one of several takes it. Whoever has it already is told
+    the same again. What they had accepted before is taken back."""
+    hashed = _code_digest(w, code)
+    this = (_O.space_id == w.space, _O.code_hash == hashed, _O.expires_at > to_micros(w.at))
+    values = {
+        "state": OFFER_ASKED,
+        "accepted_by": who,
+        "expires_at": to_micros(w.at + _OFFER_LIFETIME),
+    }
+    free = (_O.state == OFFER_OPEN, _O.offered_by.not_in(sorted(w.request.own_identities | {who})))
+    w.connection.execute(update(link_offers).where(*this, *free).values(**values))
+    taken = select(link_offers).where(*this, _O.state == OFFER_ASKED, _O.accepted_by == who)
+    row = w.connection.execute(taken).one_or_none()
+    if row is None:
+        return None
+    w.connection.execute(_delete_offers(w, _O.accepted_by == who, _O.code_hash != hashed))
+    return _to_pending_link(row)
+
+
+def find_pending_link(
+    connection: Connection, space: str, who: str, at: datetime
+) -> PendingLink | None:
+    """What waits for their yes."""
+    mine = select(link_offers).where(
+        _O.space_id == space, _O.offered_by == who, _O.state == OFFER_ASKED
+    )
+    return _first_unexpired(connection, mine, at)
+
+
+def find_accepted_link(
+    connection: Connection, space: str, who: str, at: datetime
+) -> PendingLink | None:
+    """What they accepted, and another's yes is missing."""
+    mine = select(link_offers).where(_O.space_id == space, _O.accepted_by == who)
+    return _first_unexpired(connection, mine, at)
+
+
+def delete_link_offers(connection: Connection, space: str, who: Collection[str]) -> int:
+    """Every code that these identities gave or accepted."""
+    theirs = or_(_O.offered_by.in_(sorted(who)), _O.accepted_by.in_(sorted(who)))
+    return connection.execute(delete(link_offers).where(_O.space_id == space, theirs)).rowcount
+
+
+def require_link_tries_left(w: Transaction, who: str) -> None:
+    """Asked before the code is looked for: whoever has none left learns nothing, right or wrong."""
+    lately = (_T.space_id == w.space, _T.person == who, _T.at > to_micros(w.at - _TRY_WINDOW))
+    newest = select(_T.at).where(*lately).order_by(_T.at.desc()).limit(limits.LINK_TRIES_MAX_COUNT)
+    tries = w.connection.execute(newest).scalars().all()
+    if len(tries) >= limits.LINK_TRIES_MAX_COUNT:
+        wait = from_micros(tries[-1]) + _TRY_WINDOW - w.at
+        raise TooManyRequests(max(1, ceil(wait / _SECOND)))
+
+
+def insert_link_try(w: Transaction, who: str) -> None:
+    row = {"space_id": w.space, "person": who, "id": new_id(), "at": to_micros(w.at)}
+    w.connection.execute(insert(link_tries).values(**row))
+
+
+def _first_unexpired(connection: Connection, mine: Select[Any], at: datetime) -> PendingLink | None:
+    """Whoever has one has one alone. The time is looked at here: by the index of all times, a
+    database would look through everybody's."""
+    row = connection.execute(mine).one_or_none()
+    return None if row is None or row.expires_at <= to_micros(at) else _to_pending_link(row)
+
+
+def _code_digest(w: Transaction, code: str) -> str:
+    """Keyed with what only this space has: the same code elsewhere is another."""
+    return keyed_digest(w.secret, f"link code {code}")
+
+
+def _delete_offers(w: Transaction, *which: Any) -> Any:
+    return delete(link_offers).where(_O.space_id == w.space, *which)
+
+
+def _to_pending_link(row: Any) -> PendingLink:
+    return PendingLink(
+        offered_by=row.offered_by,
+        accepted_by=row.accepted_by,
+        expires_at=from_micros(row.expires_at),
+    )

@@ -1,0 +1,862 @@
+"""Checkpoints of agents, and the steps of LangGraph graphs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    TextClause,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import Conflict, InvalidInput
+from tacit.identity.resolution import RawRequest
+from tacit.records.checkpoints import (
+    Checkpoint,
+    GraphStep,
+    StepValue,
+    StepWrite,
+    StoredGraphStep,
+    dump_compact_json,
+)
+from tacit.records.memory import ChatKind
+from tacit.records.request import Request
+from tacit.storage import memory_reads as listeners
+from tacit.storage import statements
+from tacit.storage.engine import Database
+from tacit.storage.erasures import Exposure
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.schema import (
+    audience_people,
+    checkpoints_table,
+    graph_steps,
+    graph_values,
+    graph_writes,
+)
+from tacit.storage.statements import Statement, insert_statement
+from tacit.storage.store import (
+    FAST_PATH_MISS,
+    SELECT_NEWEST_MARK,
+    FastPathMiss,
+    RecentSteps,
+    StepKey,
+    StepMark,
+    Store,
+)
+
+# Checkpoints as rows: one for each person and thread, whichever of their identities saved it.
+
+_C = checkpoints_table.c
+_SELECT_OWN = (
+    select(_C.person, _C.thread, _C.data, _C.categories, _C.version, _C.updated_at)
+    .where(
+        _C.space_id == bindparam("space"),
+        _C.person.in_(bindparam("who", expanding=True)),
+        _C.thread == bindparam("thread"),
+    )
+    .order_by(_C.updated_at.desc(), _C.person)
+)
+_PAGE_COUNT = 20  # of up to a mebibyte each
+_AT_ONCE_COUNT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCheckpoint:
+    person: str
+    categories: frozenset[str] | None  # that whoever saved it could use; None: all
+    checkpoint: Checkpoint
+
+    def is_open_to(self, allowed: frozenset[str] | None) -> bool:
+        """Whether one who may use these categories learns nothing from it that they may not."""
+        return allowed is None or (self.categories is not None and self.categories <= allowed)
+
+
+def find_checkpoint(
+    connection: Connection, space: str, who: Collection[str], thread: str
+) -> StoredCheckpoint | None:
+    """The newest, where identities that are one person by now have each saved their own."""
+    params = {"space": space, "who": sorted(who), "thread": thread}
+    row = connection.execute(_SELECT_OWN, params).first()
+    return None if row is None else _to_checkpoint(row)
+
+
+def save_checkpoint(
+    w: Transaction, thread: str, data: str, allowed: frozenset[str] | None, version: int | None
+) -> Checkpoint:
+    """`version` is the one that was read: 0, where there was none."""
+    params = {"space": w.space, "who": sorted(w.request.own_identities), "thread": thread}
+    row = w.connection.execute(w.dialect.lock_memory(_SELECT_OWN), params).first()
+    kept = None if row is None else _to_checkpoint(row)
+    if kept is not None and not kept.is_open_to(allowed):
+        raise Conflict("an agent that may use more keeps a checkpoint here: name another thread")
+    found = 0 if kept is None else kept.checkpoint.version
+    if version is not None and version != found:
+        raise Conflict(f"the checkpoint is at version {found} by now: read it again")
+    named = None if allowed is None else json.dumps(sorted(allowed))
+    values = {"data": data, "categories": named, "version": found + 1}
+    values["updated_at"] = to_micros(w.at)
+    if kept is None:
+        _require_capacity(w)
+        key = {"space_id": w.space, "person": w.request.subject, "thread": thread}
+        w.connection.execute(insert(checkpoints_table).values(**key, **values))
+    else:
+        one = (_C.space_id == w.space, _C.person == kept.person, _C.thread == thread)
+        w.connection.execute(update(checkpoints_table).where(*one).values(**values))
+    return Checkpoint(thread=thread, data=json.loads(data), version=found + 1, updated_at=w.at)
+
+
+def _require_capacity(w: Transaction) -> None:
+    theirs = (_C.space_id == w.space, _C.person.in_(sorted(w.request.own_identities)))
+    count = w.connection.execute(select(func.count()).select_from(checkpoints_table).where(*theirs))
+    if count.scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
+        raise InvalidInput(
+            "checkpoint",
+            f"of one person at most {limits.CHECKPOINTS_MAX_COUNT:,} are kept: forget some",
+        )
+
+
+def delete_checkpoints(
+    connection: Connection, space: str, who: Collection[str], thread: str | None
+) -> int:
+    """One, or all of them."""
+    theirs = [_C.space_id == space, _C.person.in_(sorted(who))]
+    if thread is not None:
+        theirs.append(_C.thread == thread)
+    return connection.execute(delete(checkpoints_table).where(*theirs)).rowcount
+
+
+def delete_exposed_checkpoints(connection: Connection, space: str, exposed: Exposure) -> None:
+    """Before memories are erased: what was saved since with anybody whom they might have reached
+    in private."""
+    who = sorted(exposed.people)
+    for start in range(0, len(who), _AT_ONCE_COUNT):
+        some = _C.person.in_(who[start : start + _AT_ONCE_COUNT])
+        theirs = (_C.space_id == space, some, _C.updated_at >= exposed.since)
+        connection.execute(delete(checkpoints_table).where(*theirs))
+
+
+def list_checkpoints(
+    connection: Connection, space: str, who: Collection[str], after: StoredCheckpoint | None
+) -> list[StoredCheckpoint]:
+    """Some of somebody's, by thread, after the last one of those before."""
+    wanted = select(checkpoints_table).where(_C.space_id == space, _C.person.in_(sorted(who)))
+    if after is not None:
+        thread = after.checkpoint.thread
+        further = (_C.thread == thread) & (_C.person > after.person)
+        wanted = wanted.where((_C.thread > thread) | further)
+    rows = connection.execute(wanted.order_by(_C.thread, _C.person).limit(_PAGE_COUNT))
+    return [_to_checkpoint(row) for row in rows]
+
+
+def _to_checkpoint(row: Any) -> StoredCheckpoint:
+    return StoredCheckpoint(
+        person=row.person,
+        categories=None if row.categories is None else frozenset(json.loads(row.categories)),
+        checkpoint=Checkpoint(
+            thread=row.thread,
+            data=json.loads(row.data),
+            version=row.version,
+            updated_at=from_micros(row.updated_at),
+        ),
+    )
+
+
+# Reading a graph's steps: whose they are, and who is here while they are read.
+#
+# In private they are the person's, whichever of their identities saved them. In a group they are the
+# person's in that chat, and absent while anybody is there who was not there when they were saved. An
+# agent that may use less than the one that saved them reads nothing of them either.
+
+StepRows = Sequence[tuple[Any, ...]]
+StepAccessShape = tuple[
+    int, int, bool, bool
+]  # identities, places, and whether a gate has the other lists
+RowReader = Callable[[TextClause, Mapping[str, Any]], StepRows]
+_STEP, _VALUE, _WRITE = 0, 1, 2  # which part a row is
+# How a database takes the channels of a step apart.
+_EACH_CHANNEL = {
+    "sqlite": "json_each(s.versions) AS e",
+    "postgresql": "jsonb_each_text(CAST(s.versions AS jsonb)) AS e(key, value)",
+}
+_STEP_COLUMNS = "s.id, s.ns, s.type, s.parent, s.metadata, s.versions, s.run, s.saved_at, s.data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepAccess:
+    """What of somebody's steps is open in a request. None: no matter which."""
+
+    space: str
+    mine: list[str]
+    places: list[str]
+    heard: list[str] | None = None  # sets of people that everybody here is in
+    categories: list[str] | None = None  # lists of them, none of which goes too far
+
+    @property
+    def shape(self) -> StepAccessShape:
+        lists = (self.heard is not None, self.categories is not None)
+        return len(self.mine), len(self.places), *lists
+
+    def params(self, **named: Any) -> dict[str, Any]:
+        """What statements of this shape take."""
+        named["space"] = self.space
+        for n, one in enumerate(self.mine):
+            named[f"mine{n}"] = one
+        for n, one in enumerate(self.places):
+            named[f"place{n}"] = one
+        if self.heard is not None:
+            named["heard"] = self.heard
+        if self.categories is not None:
+            named["categories"] = self.categories
+        return named
+
+    @property
+    def is_closed(self) -> bool:
+        return self.heard == [] or self.categories == []
+
+
+def step_places(request: Request) -> list[str] | None:
+    """Where the requester's steps are kept, the place for new ones first; None: nowhere."""
+    if request.private:
+        return [""]
+    if request.kind is not ChatKind.GROUP or request.requester is None or request.chat is None:
+        return None
+    return [request.chat, *sorted(request.chat_ids - {request.chat})]
+
+
+def read_step_access(
+    connection: Connection,
+    audiences: AudienceCache,
+    request: Request,
+    allowed: frozenset[str] | None,
+    thread: str | None,
+) -> StepAccess | None:
+    """None where nothing is open at all."""
+    where = step_places(request)
+    if where is None:
+        return None
+    whole = StepAccess(space=request.space, mine=sorted(request.own_identities), places=where)
+    if request.private and allowed is None:
+        return whole
+    named = {} if thread is None else {"thread": thread}
+    rows = statements.fetch_rows(
+        connection, _select_step_audiences(whole.shape, thread is not None), whole.params(**named)
+    )
+    heard = None
+    if not request.private:
+        sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
+        heard = sorted(
+            id for id, people in sets.items() if id and _includes_everyone(request, people)
+        )
+    lists = None
+    if allowed is not None:
+        lists = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
+    found = StepAccess(
+        space=whole.space, mine=whole.mine, places=where, heard=heard, categories=lists
+    )
+    return None if found.is_closed else found
+
+
+def _includes_everyone(request: Request, heard: Iterable[str]) -> bool:
+    """Whether everybody who is here now was there, by whichever of their identities."""
+    were = {request.person(one) for one in heard} | {request.requester}
+    return request.audience <= were
+
+
+def read_step_rows(
+    run: RowReader, dialect: str, open_: StepAccess, thread: str, ns: str, id: str | None
+) -> StepRows:
+    """The rows of one step, for `found`: the newest, where no id is given. The step's own says at
+    which revision of everybody's identities it was read, also where there is none."""
+    statement = _select_step(dialect, open_.shape, id is not None)
+    return run(statement, open_.params(thread=thread, ns=ns, **({} if id is None else {"id": id})))
+
+
+def get_step_fast(
+    database: Database,
+    recent: RecentSteps,
+    kept: tuple[int, Request],
+    thread: str,
+    ns: str,
+    id: str | None,
+) -> StoredGraphStep | FastPathMiss | None:
+    """The same in private, in one statement on the driver itself; MISS where that cannot tell."""
+    rev, request = kept
+    if not request.private:
+        return FAST_PATH_MISS
+    key = (request.space, request.subject or "", thread, ns)
+    alone = id is None and len(request.person_by_identity) == 1  # under one name
+    if alone and recent.has(key):
+        at_hand = _get_recent_step(database, recent, key, rev)
+        if at_hand is not None:
+            return at_hand
+    open_ = StepAccess(space=request.space, mine=sorted(request.own_identities), places=[""])
+    params = open_.params(thread=thread, ns=ns)
+    if id is not None:
+        params["id"] = id
+    statement = _select_step(database.dialect.name, open_.shape, id is not None)
+    rows = database.fetch_rows_binary(
+        *statements.render_plain(database.engine.dialect, statement, params)
+    )
+    own = _own_row(rows) if rows else None
+    if rows is None or own is None or own[1] != rev:
+        return FAST_PATH_MISS
+    whole = to_stored_step(rows, thread)
+    if whole is not None and alone:
+        recent.add_read(key, _mark_of(rows, own), whole)
+    return whole
+
+
+def _get_recent_step(
+    database: Database, recent: RecentSteps, key: StepKey, rev: int
+) -> StoredGraphStep | None:
+    params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
+    rows = database.fetch_rows_binary(
+        *statements.render_plain(database.engine.dialect, SELECT_NEWEST_MARK, params)
+    )
+    return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
+
+
+def _mark_of(rows: StepRows, own: tuple[Any, ...]) -> StepMark:
+    """As the newest step is told by, of all of its rows."""
+    at = [row[9] for row in rows if row[0] == _WRITE]
+    _, _, id, _, _, parent, metadata, versions, _, saved_at, _ = own
+    return id, saved_at, parent, metadata, versions, f"{len(at)} {max(at, default=0)}"
+
+
+def _own_row(rows: StepRows) -> tuple[Any, ...] | None:
+    for row in rows:
+        if row[0] == _STEP:
+            return row
+    return None
+
+
+def to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
+    """A step of its rows. Absent, too, where one of its values is somebody else's by now, or went:
+    a graph begins anew rather than with half of its state."""
+    own = _own_row(rows)
+    if own is None or own[2] is None:
+        return None
+    _, _, id, ns, kind, parent, metadata, versions, run, saved_at, data = own
+    values: dict[str, StepValue] = {}
+    writes = []
+    for part, index, name, version, type_, task, path, _, _, _, blob in rows:
+        if part == _VALUE:
+            one = StepValue(channel=name, version=version, type=type_, data=blob)
+            values.setdefault(name, one)
+        elif part == _WRITE:
+            writes.append(
+                StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path)
+            )
+    if values.keys() != json.loads(versions).keys():
+        return None
+    if len(writes) > 1:
+        writes.sort(key=lambda one: (one.path, one.task, one.index))
+    step = GraphStep(
+        thread=thread,
+        ns=ns,
+        id=id,
+        parent=parent,
+        type=kind,
+        data=data,
+        metadata=json.loads(metadata),
+        versions={one.channel: one.version for one in values.values()},
+        run=run,
+        saved_at=from_micros(saved_at),
+    )
+    return StoredGraphStep(step=step, values=tuple(values.values()), writes=tuple(writes))
+
+
+def list_step_rows(
+    connection: Connection,
+    open_: StepAccess,
+    wanted: Mapping[str, str],
+    after: tuple[str, str, str] | None,
+    most: int,
+) -> StepRows:
+    """Steps as (id, thread, ns, metadata), the newest first, behind the last one of those before.
+    `wanted`: of this thread, ns or id, or before an id."""
+    named = {name: one for name, one in wanted.items() if name in ("thread", "ns", "id", "before")}
+    if after is not None:
+        named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
+    statement = _select_step_list(open_.shape, tuple(sorted(named)))
+    return statements.fetch_rows(connection, statement, open_.params(most=most, **named))
+
+
+def _access_condition(of: str, shape: StepAccessShape) -> str:
+    mine = ", ".join(f":mine{n}" for n in range(shape[0]))
+    places = ", ".join(f":place{n}" for n in range(shape[1]))
+    return (
+        f"{of}.space_id = :space AND {of}.person IN ({mine}) AND {of}.place IN ({places})"
+        f"{_audience_condition(of, shape)}"
+    )
+
+
+def _audience_condition(of: str, shape: StepAccessShape) -> str:
+    lists = (("heard", shape[2]), ("categories", shape[3]))
+    return "".join(f" AND {of}.{name} IN :{name}" for name, asked in lists if asked)
+
+
+def _build_text(sql: str, shape: StepAccessShape) -> TextClause:
+    lists = (("heard", shape[2]), ("categories", shape[3]))
+    return text(sql).bindparams(
+        *(bindparam(name, expanding=True) for name, asked in lists if asked)
+    )
+
+
+@lru_cache(maxsize=64)
+def _select_step_audiences(shape: StepAccessShape, of_thread: bool) -> TextClause:
+    which = " AND thread = :thread" if of_thread else ""
+    return _build_text(
+        "SELECT DISTINCT heard, categories FROM graph_steps "  # noqa: S608
+        f"WHERE {_access_condition('graph_steps', shape)}{which}",
+        shape,
+    )
+
+
+@lru_cache(maxsize=256)
+def _select_step_list(shape: StepAccessShape, named: tuple[str, ...]) -> TextClause:
+    tests = {
+        "thread": "thread = :thread",
+        "ns": "ns = :ns",
+        "id": "id = :id",
+        "before": "id < :before",
+        "a_id": "(id < :a_id OR (id = :a_id AND (thread > :a_thread "
+        "OR (thread = :a_thread AND ns > :a_ns))))",
+    }
+    which = "".join(f" AND {tests[name]}" for name in named if name in tests)
+    return _build_text(
+        "SELECT DISTINCT id, thread, ns, metadata FROM graph_steps "  # noqa: S608
+        f"WHERE {_access_condition('graph_steps', shape)}{which} ORDER BY id DESC, thread, ns LIMIT :most",
+        shape,
+    )
+
+
+def _newest_step(shape: StepAccessShape, which: str) -> str:
+    """A step. Under each name and in each place the newest is the last of an index, of which no
+    more than that is read."""
+    each = [
+        "SELECT * FROM (SELECT * FROM graph_steps "  # noqa: S608
+        f"WHERE space_id = :space AND person = :mine{n} AND place = :place{m} "
+        f"AND thread = :thread AND ns = :ns{which}{_audience_condition('graph_steps', shape)} "
+        f"ORDER BY id DESC LIMIT 1) AS k{n}_{m}"
+        for n in range(shape[0])
+        for m in range(shape[1])
+    ]
+    if len(each) == 1:
+        return each[0]
+    return f"SELECT * FROM ({' UNION ALL '.join(each)}) AS k ORDER BY k.id DESC, k.person LIMIT 1"  # noqa: S608
+
+
+@lru_cache(maxsize=64)
+def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClause:
+    """A step, the values of its channels and what was written after it, as rows of one shape. CROSS
+    JOIN is SQLite's word for "in this order"."""
+    newest = _newest_step(shape, " AND id = :id" if by_id else "")
+    v, w = "graph_values", "graph_writes"  # by their names, which plans are checked for
+    return _build_text(
+        f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
+        f"SELECT 0 AS part, spaces.identity_rev, {_STEP_COLUMNS} FROM spaces LEFT JOIN s ON 1 = 1 "
+        "WHERE spaces.space_id = :space "
+        f"UNION ALL SELECT 1, 0, {v}.channel, {v}.version, {v}.type, NULL, NULL, NULL, NULL, "
+        f"{v}.saved_at, {v}.data FROM s CROSS JOIN {_EACH_CHANNEL[dialect]} CROSS JOIN {v} "
+        f"WHERE {_access_condition(v, shape)} AND {v}.thread = s.thread AND {v}.ns = s.ns "
+        f"AND {v}.channel = e.key AND {v}.version = e.value "
+        f"UNION ALL SELECT 2, {w}.idx, {w}.channel, NULL, {w}.type, {w}.task, {w}.path, NULL, "
+        f"NULL, {w}.saved_at, {w}.data FROM s CROSS JOIN {w} "
+        f"WHERE {_access_condition(w, shape)} AND {w}.thread = s.thread AND {w}.ns = s.ns AND {w}.step = s.id",
+        shape,
+    )
+
+
+# Writing a graph's steps: a step with the values that changed in it, and what its tasks wrote.
+
+_KEY_COLUMNS = "space_id, person, place, thread, ns"
+_INSERT_STEP = text(
+    insert_statement(graph_steps).text
+    + f" ON CONFLICT ({_KEY_COLUMNS}, id) DO UPDATE SET parent = excluded.parent, "
+    "type = excluded.type, run = excluded.run, heard = excluded.heard, "
+    "categories = excluded.categories, saved_at = excluded.saved_at, "
+    "metadata = excluded.metadata, versions = excluded.versions, data = excluded.data"
+)
+# A version has one value, but for graphs that count theirs from one: then each of those who may
+# not read each other's has their own, the newest.
+_INSERT_VALUE = text(
+    insert_statement(graph_values).text
+    + f" ON CONFLICT ({_KEY_COLUMNS}, channel, version) DO UPDATE SET type = excluded.type, "
+    "heard = excluded.heard, categories = excluded.categories, "
+    "saved_at = excluded.saved_at, data = excluded.data "
+    "WHERE graph_values.heard IS DISTINCT FROM excluded.heard "
+    "OR graph_values.categories IS DISTINCT FROM excluded.categories"
+)
+_INSERT_WRITE = (
+    insert_statement(graph_writes).text + f" ON CONFLICT ({_KEY_COLUMNS}, step, task, idx) DO "
+)
+_KEEP_WRITE = text(_INSERT_WRITE + "NOTHING")
+_REPLACE_WRITE = text(
+    _INSERT_WRITE + "UPDATE SET path = excluded.path, channel = excluded.channel, "
+    "type = excluded.type, heard = excluded.heard, categories = excluded.categories, "
+    "saved_at = excluded.saved_at, data = excluded.data"
+)
+_IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
+_S = graph_steps.c
+_SELECT_AUDIENCES = select(_S.heard).where(
+    _S.space_id == bindparam("space"),
+    _S.person.in_(bindparam("mine", expanding=True)),
+    _S.place.in_(bindparam("places", expanding=True)),
+    _S.thread == bindparam("thread"),
+    _S.ns == bindparam("ns"),
+)
+_SELECT_AUDIENCE_OF_STEP = _SELECT_AUDIENCES.where(_S.id == bindparam("id"))
+_SELECT_NEWEST_AUDIENCE = _SELECT_AUDIENCES.order_by(_S.id.desc()).limit(1)
+_NAMESPACE_SEPARATOR = (
+    "|"  # between the names of a graph and of one within it, as LangGraph writes them
+)
+StepStatements = Callable[[Mapping[str, Any]], list[Statement]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTarget:
+    """Where something is written."""
+
+    thread: str
+    ns: str
+    parent: str | None  # the step that it goes on from
+    categories: str | None  # JSON list of those that whoever writes may use; None: all
+
+
+def step_inserts(
+    same: Mapping[str, Any], step: GraphStep, metadata: str, values: Iterable[StepValue]
+) -> list[Statement]:
+    """In one go, so that a step is there with its values or not at all. `same`: what all of its
+    rows have."""
+    row = {
+        **same,
+        "id": step.id,
+        "parent": step.parent,
+        "type": step.type,
+        "run": step.run,
+        "metadata": metadata,
+        "versions": dump_compact_json(step.versions),
+        "data": step.data,
+    }
+    found: list[Statement] = [(_INSERT_STEP, row)]
+    # Each once: PostgreSQL writes them all at the same moment.
+    for one in {(one.channel, one.version): one for one in values}.values():
+        value = {
+            **same,
+            "channel": one.channel,
+            "version": one.version,
+            "type": one.type,
+            "data": one.data,
+        }
+        found.append((_INSERT_VALUE, value))
+    return found
+
+
+def write_inserts(
+    same: Mapping[str, Any], id: str, writes: Sequence[StepWrite], replace: bool
+) -> list[Statement]:
+    """`id`: of a step, which may still be on its way. `replace`: what a task wrote there before
+    under the same numbers; otherwise that stays."""
+    statement = _REPLACE_WRITE if replace else _KEEP_WRITE
+    # Each number once, the last or the first: PostgreSQL writes them all at the same moment.
+    told = {(one.task, one.index): one for one in (writes if replace else reversed(writes))}
+    return [
+        (
+            statement,
+            {
+                **same,
+                "step": id,
+                "task": one.task,
+                "idx": one.index,
+                "path": one.path,
+                "channel": one.channel,
+                "type": one.type,
+                "data": one.data,
+            },
+        )
+        for one in told.values()
+    ]
+
+
+def insert_steps_fast(
+    store: Store, space: str, asking: RawRequest, to: StepTarget, rows: StepStatements
+) -> int | None:
+    """In private, and where who is who is at hand: in one go with the test that this still holds.
+    Gives the time it was written at; None where it does not, or where it fails: the usual way then
+    does it, or says why."""
+    kept = store.requests.get_cached(space, asking, union=True)
+    if kept is None or not kept[1].private:
+        return None
+    rev, request = kept
+    if not store.requests.is_registered(space, asking, rev):
+        return None
+    at = to_micros(store.clock())
+    same = {
+        "space_id": space,
+        "person": request.subject,
+        "place": "",
+        "thread": to.thread,
+        "ns": to.ns,
+        "heard": None,
+        "categories": to.categories,
+        "saved_at": at,
+    }
+    done = store.database.write_if(
+        (_IDENTITIES_UNCHANGED, {"space": space, "rev": rev}), rows(same)
+    )
+    return at if done else None
+
+
+def insert_steps(w: Transaction, to: StepTarget, rows: StepStatements) -> None:
+    request = w.request
+    same = {
+        "space_id": w.space,
+        "person": request.subject,
+        "place": require_step_places(w)[0],
+        "thread": to.thread,
+        "ns": to.ns,
+        "heard": None if request.private else _common_audience(w, to),
+        "categories": to.categories,
+        "saved_at": to_micros(w.at),
+    }
+    statements.run_statements(w.connection, rows(same))
+
+
+def require_step_places(w: Transaction) -> list[str]:
+    found = step_places(w.request)
+    if found is None:
+        raise InvalidInput(
+            "chat", "steps of a graph are kept in a private chat, or in a group that one is in"
+        )
+    return found
+
+
+def _common_audience(w: Transaction, to: StepTarget) -> str | None:
+    """Who is here, as far as they were there for what this one goes on from: whoever came in
+    between has not heard all of it."""
+    request, here = w.request, w.request.present
+    rows = _audiences_before(w, to)
+    sets = w.audiences.get_people(w.connection, w.space, {row[0] for row in rows})
+    for (heard,) in rows:
+        were = {request.person(one) for one in sets[heard]} | {request.requester}
+        here = frozenset(one for one in here if request.person(one) in were)
+    return listeners.ensure_audience(w.connection, w.dialect, w.space, here)
+
+
+def _audiences_before(w: Transaction, to: StepTarget) -> Sequence[tuple[Any, ...]]:
+    """A graph within a graph begins with what that one has."""
+    at = {
+        "space": w.space,
+        "mine": sorted(w.request.own_identities),
+        "places": require_step_places(w),
+    }
+    at |= {"thread": to.thread, "ns": to.ns}
+    if to.parent is not None:
+        return statements.fetch_rows(
+            w.connection, _SELECT_AUDIENCE_OF_STEP, {**at, "id": to.parent}
+        )
+    if not to.ns:
+        return []
+    return statements.fetch_rows(
+        w.connection,
+        _SELECT_NEWEST_AUDIENCE,
+        {**at, "ns": to.ns.rpartition(_NAMESPACE_SEPARATOR)[0]},
+    )
+
+
+# How a graph's steps go: threads and runs that are forgotten, what is pruned, and all that an
+# erasure takes along. Copies, too, because they go by the same rows.
+
+T = TypeVar("T")
+STEP_TABLES = (graph_steps, graph_values, graph_writes)
+_STEPS = graph_steps.c
+_V = graph_values.c
+_O = graph_writes.c
+_A = audience_people.c
+AllowedCategories = frozenset[str] | None
+Conditions = list[ColumnElement[bool]]
+
+
+def _own_rows(w: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
+    """Rows that the requester may make disappear: theirs, here, by agents that may use no more.
+    Whoever else is in the room learns nothing from what goes."""
+    c = table.c
+    found = [
+        c.space_id == w.space,
+        c.person.in_(sorted(w.request.own_identities)),
+        c.place.in_(require_step_places(w)),
+    ]
+    if allowed is None:
+        return found
+    lists = w.connection.execute(select(c.categories).where(*found).distinct()).scalars()
+    within = [one for one in lists if one and set(json.loads(one)) <= allowed]
+    return [*found, c.categories.in_(within)]
+
+
+def delete_threads(w: Transaction, threads: Collection[str], allowed: AllowedCategories) -> None:
+    for table in STEP_TABLES:
+        theirs = _own_rows(w, table, allowed)
+        for some in _chunks_of(sorted(threads)):
+            w.connection.execute(delete(table).where(*theirs, table.c.thread.in_(some)))
+
+
+def delete_runs(w: Transaction, runs: Collection[str], allowed: AllowedCategories) -> None:
+    """The steps of these runs, with what was written after them and the values that no other step
+    has."""
+    touched: dict[tuple[str, str], set[str]] = {}
+    theirs = _own_rows(w, graph_steps, allowed)
+    for some in _chunks_of(sorted(runs)):
+        which = select(_STEPS.thread, _STEPS.ns, _STEPS.id).where(*theirs, _STEPS.run.in_(some))
+        for thread, ns, id in w.connection.execute(which):
+            touched.setdefault((thread, ns), set()).add(id)
+    for (thread, ns), ids in sorted(touched.items()):
+        _delete_steps(w, thread, ns, ids, allowed)
+
+
+def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> None:
+    """Of each namespace the newest step that each company may read, and what it is rebuilt from."""
+    which = (*_own_rows(w, graph_steps, allowed), _STEPS.thread == thread)
+    columns = (
+        _STEPS.ns,
+        _STEPS.id,
+        _STEPS.parent,
+        _STEPS.heard,
+        _STEPS.categories,
+        _STEPS.metadata,
+        _STEPS.versions,
+    )
+    rows = w.connection.execute(select(*columns).where(*which).order_by(_STEPS.id.desc())).all()
+    for ns in sorted({row.ns for row in rows}):
+        here = {row.id: row for row in rows if row.ns == ns}
+        newest: dict[Any, str] = {}
+        for id, row in here.items():
+            newest.setdefault((row.heard, row.categories), id)
+        kept = set(newest.values())
+        for id in newest.values():
+            kept |= _required_steps(w, thread, ns, here, id)
+        _delete_steps(w, thread, ns, set(here) - kept, allowed)
+
+
+def _required_steps(
+    w: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str
+) -> set[str]:
+    """The steps that a channel of mere changes is put together from: back to the last one that has
+    its whole value."""
+    waiting = set(json.loads(here[id].metadata).get("counters_since_delta_snapshot") or ())
+    whole = _stored_values(w, thread, ns) if waiting else set()
+    found: set[str] = set()
+    while waiting and id in here and id not in found:
+        found.add(id)
+        versions = json.loads(here[id].versions)
+        waiting -= {one for one in waiting if (one, versions.get(one)) in whole}
+        id = here[id].parent
+    return found
+
+
+def _stored_values(w: Transaction, thread: str, ns: str) -> set[tuple[str, str]]:
+    where = (*_own_rows(w, graph_values, None), _V.thread == thread, _V.ns == ns)
+    rows = w.connection.execute(select(_V.channel, _V.version).where(*where))
+    return {(channel, version) for channel, version in rows}
+
+
+def _delete_steps(
+    w: Transaction, thread: str, ns: str, ids: Collection[str], allowed: AllowedCategories
+) -> None:
+    if not ids:
+        return
+    for table, id in ((graph_steps, _STEPS.id), (graph_writes, _O.step)):
+        where = (*_own_rows(w, table, allowed), table.c.thread == thread, table.c.ns == ns)
+        for some in _chunks_of(sorted(ids)):
+            w.connection.execute(delete(table).where(*where, id.in_(some)))
+    left = (*_own_rows(w, graph_steps, None), _STEPS.thread == thread, _STEPS.ns == ns)
+    for some in _chunks_of(sorted(ids)):
+        orphans = update(graph_steps).where(*left, _STEPS.parent.in_(some))
+        w.connection.execute(orphans.values(parent=None))
+    versions = w.connection.execute(select(_STEPS.versions).where(*left)).scalars()
+    used = {pair for one in versions for pair in json.loads(one).items()}
+    where = (*_own_rows(w, graph_values, None), _V.thread == thread, _V.ns == ns)
+    for pairs in _chunks_of(sorted(_stored_values(w, thread, ns) - used)):
+        unused = tuple_(_V.channel, _V.version).in_(pairs)
+        w.connection.execute(delete(graph_values).where(*where, unused))
+
+
+def copy_thread(w: Transaction, source: str, target: str, allowed: AllowedCategories) -> None:
+    """All of a thread, also under another name; what is there already stays."""
+    for table in STEP_TABLES:
+        c, names = table.c, [column.name for column in table.columns]
+        there = [literal(target) if name == "thread" else c[name] for name in names]
+        rows = select(*there).where(*_own_rows(w, table, allowed), c.thread == source)
+        w.connection.execute(w.dialect.insert_missing_statement(table).from_select(names, rows))
+
+
+def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
+    """All of somebody's, wherever they are kept; how many steps that were."""
+    return _delete_matching(connection, space, lambda c: c.person.in_(sorted(who)))
+
+
+def delete_steps_of_chats(connection: Connection, space: str, rooms: Collection[str]) -> int:
+    """All that was kept in a chat, whoever's it is."""
+    return _delete_matching(connection, space, partial(_in_chats, sorted(set(rooms) - {""})))
+
+
+def delete_exposed_steps(connection: Connection, space: str, exposed: Exposure) -> None:
+    """Before memories are erased: what was saved since by whomever they may have reached. In a
+    group, only where one of them might have been told in a group at all."""
+
+    def since(which: Callable[[Any], ColumnElement[bool]]) -> None:
+        _delete_matching(connection, space, lambda c: which(c) & (c.saved_at >= exposed.since))
+
+    for some in _chunks_of(sorted(exposed.people)):
+        since(partial(_in_private, some))
+        if exposed.includes_groups:
+            sets = select(_A.audience).where(_A.space_id == space, _A.person.in_(some))
+            since(partial(_in_groups_with, some, sets))
+    if exposed.includes_groups and exposed.rooms:
+        since(partial(_in_chats, sorted(exposed.rooms)))
+
+
+def _in_private(who: Sequence[str], c: Any) -> ColumnElement[bool]:
+    return c.person.in_(who) & (c.place == "")  # type: ignore[no-any-return]
+
+
+def _in_groups_with(who: Sequence[str], sets: Any, c: Any) -> ColumnElement[bool]:
+    return (c.place != "") & or_(c.person.in_(who), c.heard.in_(sets))  # type: ignore[no-any-return]
+
+
+def _in_chats(rooms: Sequence[str], c: Any) -> ColumnElement[bool]:
+    return (c.place != "") & c.place.in_(rooms)  # type: ignore[no-any-return]
+
+
+def _delete_matching(
+    connection: Connection, space: str, which: Callable[[Any], ColumnElement[bool]]
+) -> int:
+    counts = [
+        connection.execute(delete(one).where(one.c.space_id == space, which(one.c))).rowcount
+        for one in STEP_TABLES
+    ]
+    return counts[0]
+
+
+def _chunks_of(names: Sequence[T]) -> Iterable[Sequence[T]]:
+    for start in range(0, len(names), _AT_ONCE_COUNT):
+        yield names[start : start + _AT_ONCE_COUNT]

@@ -1,0 +1,451 @@
+"""Open a database, migrate its schema, and run work in transactions."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tacit import limits
+from tacit.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnavailable
+from tacit.storage import postgres, sqlite, statements
+from tacit.storage.dialect import Dialect
+from tacit.storage.statements import Statement
+
+# Opening a database and running work in transactions, the same way on SQLite and PostgreSQL.
+#
+# A write is a function: it may be run again when another writer got in the way, and its
+# transaction holds everything that follows from it. A read sees one snapshot.
+
+T = TypeVar("T")
+_ANALYZED_AFTER_WRITES = frozenset({100, 1_000, 10_000})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseOptions:
+    """How to open a database; the composition root fills it from the settings."""
+
+    synchronous: str = "normal"  # SQLite: normal | full | extra
+    wal: bool = True
+    busy_timeout_ms: int = limits.SQLITE_BUSY_TIMEOUT_MS
+    cache_mib: int = limits.SQLITE_CACHE_MIB  # SQLite: of each connection
+    max_connections: int = limits.POOL_MAX_CONNECTIONS
+    idle_connections: int = limits.POOL_MAX_CONNECTIONS
+    connection_lifetime_seconds: int = 0  # 0: for ever
+
+
+class Database:
+    """One engine, its dialect, and the two ways to use them: `read` and `write`."""
+
+    def __init__(self, engine: Engine, dialect: Dialect, *, single: bool) -> None:
+        self.engine = engine
+        self.dialect = dialect
+        # SQLite has one writer: waiting here is fair and cheap, waiting in the file is neither.
+        # A database with one connection (in memory, or by its settings): readers wait here, too.
+        self._turn = threading.RLock() if dialect.one_writer else None
+        self._single = single
+        self._reader = engine.execution_options(**dialect.read_options)
+        self._writer = engine.execution_options(**dialect.write_options)
+        self._bare = engine.execution_options(**dialect.bare_options)
+        self._kept: list[Connection] = []
+        self._writes = itertools.count(1)
+        self._analysis: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is, if it is a file."""
+        return _file_of_url(self.engine.url)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._acquire_turn(reading=True), _translate_errors(self.dialect):
+            connection = self._reader.connect()
+            try:
+                connection.begin()
+                yield connection
+                # Not a rollback: with one, psycopg lets go of every statement it has prepared.
+                connection.commit()
+            finally:
+                connection.close()
+
+    def fetch_row(self, sql: str, params: Any) -> Any:
+        """The first row of one statement, on the driver itself; None, too, where it fails."""
+        with self._acquire_turn(reading=True), _translate_errors(self.dialect):
+            connection = self.engine.raw_connection()
+            try:
+                driver: Any = connection.driver_connection
+                row = statements.execute_on_driver(driver, sql, params).fetchone()
+                driver.commit()
+                return row
+            except self.engine.dialect.loaded_dbapi.Error:
+                return None
+            finally:
+                connection.close()
+
+    def fetch_rows_binary(self, sql: str, params: Any) -> list[Any] | None:
+        """All rows of one statement that reads long bytes, on the driver itself; None where it
+        fails, or where a usual read would do better."""
+        turn = self._turn
+        if turn is None:
+            return self._run_on_driver(lambda c: _fetch_binary(c.driver_connection, sql, params))
+        if not turn.acquire(blocking=False):
+            return None
+        try:
+            # The writer's own: what was written last is in its cache.
+            kept = self._kept[-1].connection.driver_connection if self._kept else None
+            return None if kept is None else _fetch_binary(kept, sql, params)
+        except self.engine.dialect.loaded_dbapi.Error:
+            return None
+        finally:
+            turn.release()
+
+    def write_if(self, guard: Statement, steps: Sequence[Statement]) -> bool:
+        """Insert rows if a guard finds its own, in one transaction on the driver itself. False
+        where it does not, and where it fails: `write` tries again, and says why."""
+        turn = self._turn
+        if turn is None:
+            done = len(steps) < statements.COMBINED_MAX_COUNT and bool(self._send_if(guard, steps))
+        elif turn.acquire(timeout=limits.WRITE_WAIT_MAX_SECONDS):
+            try:
+                done = bool(self._kept) and self._run_if(self._kept[-1], guard, steps)
+            finally:
+                turn.release()
+        else:
+            return False
+        if done:
+            self._count_write()
+        return done
+
+    def _run_if(self, connection: Connection, guard: Statement, steps: Sequence[Statement]) -> bool:
+        driver: Any = connection.connection.driver_connection
+        grammar = self.engine.dialect
+        try:
+            driver.execute(sqlite.BEGIN_WRITE)
+            found = driver.execute(*statements.render_plain(grammar, *guard)).fetchone() is not None
+            for one in steps if found else ():
+                driver.execute(*statements.render_plain(grammar, *one))
+            driver.commit()
+        except grammar.loaded_dbapi.Error:
+            return False
+        finally:  # also where somebody interrupts: this connection is the next writer's
+            if driver.in_transaction:
+                driver.rollback()
+        return found
+
+    def _send_if(self, guard: Statement, steps: Sequence[Statement]) -> int | None:
+        sql, values = statements.render_guarded(self.engine.dialect, guard, steps)
+        row = self._run_on_driver(
+            lambda c: statements.reusable_cursor(c).execute(sql, values).fetchone()
+        )
+        return row[0] if row else None
+
+    def _run_on_driver(self, work: Callable[[Any], T]) -> T | None:
+        """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
+        self._require_open()
+        try:
+            connection = self.engine.raw_connection()
+        except (DBAPIError, PoolTimeout):
+            return None
+        driver: Any = connection.driver_connection
+        try:
+            driver.autocommit = True
+            try:
+                return work(connection)
+            finally:
+                driver.autocommit = False
+        except self.engine.dialect.loaded_dbapi.Error:
+            if driver.closed:
+                connection.invalidate()
+            return None
+        finally:
+            connection.close()
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction; again, if another writer collided with it."""
+        deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
+        attempt = 0
+        while True:
+            try:
+                with (
+                    self._acquire_turn(reading=False),
+                    _translate_errors(self.dialect),
+                    self._begin_write() as connection,
+                ):
+                    done = work(connection)
+                self._count_write()
+                return done
+            except (StoreBusy, IntegrityError) as error:
+                if (
+                    isinstance(error, IntegrityError)
+                    and attempt >= limits.WRITE_CONFLICTS_MAX_COUNT
+                ):
+                    raise StoreBusy("other writers kept getting in the way; try again") from error
+                if time.monotonic() >= deadline:
+                    raise StoreBusy(
+                        f"the database was held by other writers for "
+                        f"{limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
+                    ) from error
+            attempt += 1
+            # Doubled a few times and no more: after a thousand it would be no number any longer.
+            time.sleep(random.uniform(0, min(0.1, 0.002 * 2 ** min(attempt, 9))))
+
+    @contextmanager
+    def _begin_write(self) -> Iterator[Connection]:
+        """A transaction. Where writers take turns, the connection is kept for the next one."""
+        connection = self._kept.pop() if self._kept else self._writer.connect()
+        try:
+            with _driver_transaction(connection, explicit=self.dialect.one_writer):
+                yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if self._turn is not None and not self._single and not self._kept:
+            self._kept.append(connection)
+        else:
+            connection.close()
+
+    def _count_write(self) -> None:
+        """A new database is planned for as an empty one: until the server looks at it again by
+        itself, in a minute or so, everything would be slow."""
+        if self.dialect.plans_go_stale and next(self._writes) in _ANALYZED_AFTER_WRITES:
+            self._analysis = threading.Thread(
+                target=self._analyze, name="tacit-analyse", daemon=True
+            )
+            self._analysis.start()
+
+    def _analyze(self) -> None:
+        with suppress(StoreError), self.autocommit_connection() as connection:
+            self.dialect.analyze(connection)
+
+    @contextmanager
+    def autocommit_connection(self) -> Iterator[Connection]:
+        """A connection outside any transaction, for maintenance."""
+        with self._acquire_turn(reading=False), _translate_errors(self.dialect):
+            connection = self._bare.connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def close(self) -> None:
+        if self._analysis is not None:
+            self._analysis.join()
+        while self._kept:
+            self._kept.pop().close()
+        self._closed = True
+        self.engine.dispose()
+
+    def _require_open(self) -> None:
+        """An engine that is disposed of would connect anew, and nobody would ever close that."""
+        if self._closed:
+            raise StoreUnavailable("this memory was closed; open it again, with tacit.open(…)")
+
+    @contextmanager
+    def _acquire_turn(self, *, reading: bool) -> Iterator[None]:
+        self._require_open()
+        if self._turn is None or (reading and not self._single):
+            yield
+            return
+        if not self._turn.acquire(timeout=limits.WRITE_WAIT_MAX_SECONDS):
+            raise StoreBusy("other writers in this process held the database; try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+def _fetch_binary(driver: Any, sql: str, params: Any) -> list[Any]:
+    found: list[Any] = statements.execute_on_driver(driver, sql, params, binary=True).fetchall()
+    return found
+
+
+@contextmanager
+def _driver_transaction(connection: Connection, *, explicit: bool) -> Iterator[None]:
+    """A transaction on the driver itself, for SQLAlchemy's own takes as long as a statement. What
+    goes through SQLAlchemy joins it. Whoever fails in it closes the connection. Where it is not
+    begun explicitly, the first statement does so."""
+    if explicit:
+        statements.run_command(connection, sqlite.BEGIN_WRITE)
+    yield
+    if connection.in_transaction():
+        connection.commit()
+    else:
+        statements.commit_on_driver(connection)
+
+
+@contextmanager
+def _translate_errors(dialect: Dialect) -> Iterator[None]:
+    """Driver errors as ours. Constraint violations pass: the write path tries again."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except DBAPIError as error:
+        if dialect.is_busy(error):
+            raise StoreBusy("the database is held by another writer") from error
+        # The statement and its parameters carry people's words: only the kind of failure is told.
+        raise StoreUnavailable(
+            f"the database failed with {type(error.orig).__name__}: run `tacit maintain`"
+        ) from None
+    except PoolTimeout as error:
+        raise StoreBusy("all database connections are in use; try again") from error
+
+
+def parse_url(url: str) -> URL:
+    if "://" not in url:
+        url = f"sqlite:///{Path(url).expanduser()}"
+    try:
+        return make_url(url)
+    except ArgumentError:
+        raise StoreUnavailable(
+            "the database URL cannot be read; use sqlite:///path or postgresql://user@host/name"
+        ) from None
+
+
+def database_file(url: str) -> Path | None:
+    """The file that a URL means, whether or not it is there."""
+    return _file_of_url(parse_url(url))
+
+
+def _file_of_url(url: URL) -> Path | None:
+    named = url.get_backend_name() == "sqlite" and not sqlite.is_in_memory(url)
+    return Path(url.database or "") if named else None
+
+
+def open_database(url: str, options: DatabaseOptions) -> Database:
+    """`sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
+    parsed = parse_url(url)
+    backend = parsed.get_backend_name()
+    try:
+        if backend == "sqlite":
+            if parsed.query:
+                raise StoreUnavailable("a SQLite URL takes no parameters; write sqlite:///path")
+            single = sqlite.is_in_memory(parsed) or options.max_connections == 1
+            engine = sqlite.create_sqlite_engine(parsed, options, single=single)
+            return Database(engine, sqlite.SQLite(), single=single)
+        if backend == "postgresql":
+            return Database(
+                postgres.create_postgres_engine(parsed, options),
+                postgres.PostgreSQL(),
+                single=False,
+            )
+    except NoSuchModuleError:
+        pass
+    raise StoreUnavailable(f"no driver for {backend!r}; use sqlite:///path or postgresql://…")
+
+
+# Whether a database was written to, told by its files: where nothing happens, to ask the database
+# itself twice a second is work too.
+
+# The time of a file moves by ticks of the system: two writes in one tick look like one.
+_TICK_NS = 100_000_000
+_FileStamp = tuple[tuple[int, int], ...]
+
+
+class FileChanges:
+    """What nobody wrote to since it was looked at, by any process, need not be looked at again."""
+
+    def __init__(self, engine: Engine) -> None:
+        url = engine.url
+        path = url.database if url.get_backend_name() == "sqlite" else None
+        self._paths = (Path(path), Path(f"{path}-wal")) if path and path != ":memory:" else ()
+        self._looked_at: _FileStamp = ()
+        self._now: _FileStamp = ()
+
+    def is_unchanged(self) -> bool:
+        """Whether nothing was written since the last look that `looked` told of. A database that is
+        no file never says so."""
+        self._now = tuple(map(_file_stamp, self._paths))
+        return bool(self._now) and self._now == self._looked_at
+
+    def mark_seen(self) -> None:
+        """Everything that was there when `none_since` was asked has been seen."""
+        still = time.time_ns() - _TICK_NS
+        settled = all(modified < still for modified, _ in self._now)
+        self._looked_at = self._now if settled else ()
+
+    def reset(self) -> None:
+        """The next look is no look in vain."""
+        self._looked_at = ()
+
+
+def _file_stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+# Bringing a database to this version's schema: one transaction, one process at a time.
+
+SCHEMA_HEAD = "0014"
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_RECHECK_SECONDS = 0.05
+
+
+def schema_version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
+
+
+def migrate_schema(database: Database) -> None:
+    """Does nothing, and imports nothing, when the schema is already there."""
+    if not _is_schema_current(database):
+        database.write(lambda connection: upgrade_schema(database, connection))
+
+
+def _is_schema_current(database: Database) -> bool:
+    """A file whose first writer is at it just now lets nobody else connect: it is waited for."""
+    deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
+    while True:
+        try:
+            with database.read() as connection:
+                return schema_version(connection) == SCHEMA_HEAD
+        except StoreBusy:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_RECHECK_SECONDS)
+
+
+def upgrade_schema(database: Database, connection: Connection, to: str = SCHEMA_HEAD) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    database.dialect.lock_for_migration(connection)
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    found = schema_version(connection)
+    if found is not None and found not in known:
+        raise SchemaMismatch(
+            f"the database has schema {found}, which this version of Tacit does not know: "
+            "upgrade Tacit, or open another database"
+        )
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)
+
+
+def require_current_schema(database: Database) -> None:
+    with database.read() as connection:
+        found = schema_version(connection)
+    if found != SCHEMA_HEAD:
+        raise SchemaMismatch(
+            f"the database has schema {found or 'none'} and this version needs {SCHEMA_HEAD}: "
+            "set db.automigrate to true, or run `tacit maintain --migrate`"
+        )

@@ -1,0 +1,805 @@
+"""What happened to memories: activity, thread deltas, blocks, events, ended sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import count
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+    union_all,
+)
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import DisclosureBreach, StoreError
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.policy.redaction import may_enter_prompt
+from tacit.policy.rules import decide
+from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, State
+from tacit.records.request import Request
+from tacit.records.results import (
+    COUNT_NAMES,
+    ActivityEntry,
+    Change,
+    Delta,
+    EventCounts,
+    EventNode,
+    EventOperation,
+    EventStatus,
+)
+from tacit.storage import memories, statements
+from tacit.storage.dialect import Dialect
+from tacit.storage.engine import Database
+from tacit.storage.memories import EventRecord, Transaction
+from tacit.storage.memory_reads import (
+    MEMORY_COLUMNS,
+    AudienceCache,
+    any_branch_condition,
+    sees_all_condition,
+    to_memory,
+)
+from tacit.storage.schema import (
+    POLICY_TABLES,
+    blocks,
+    change_log,
+    events,
+    history_table,
+    memories_table,
+    memory_versions,
+    spaces_table,
+)
+
+# What happened to memories, newest first and by day: a person's own, or a whole space's. An index
+# leads to the newest, so that a page costs by the page and not by what is remembered.
+
+DAY_MICROS = 86_400_000_000
+ActivityBounds = tuple[bool, bool, bool]  # of a stretch: since, after, categories
+_H = history_table.c
+_MEMORIES = memories_table.c
+_V = memory_versions.c
+_ANY_OWNER: ColumnElement[bool] = _H.event != literal_column("''")  # as ix_history_at has it
+# What an entry says of itself, by what tells most.
+_REASON_FIELDS = ("why", "aged", "fields", "relation")
+
+
+class ActivityPosition(NamedTuple):
+    """Of one entry among all of them."""
+
+    at: int
+    memory_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityRange:
+    """Which of what happened. None means: not bounded by this."""
+
+    since: int | None = None
+    after: ActivityPosition | None = None  # the last one that was shown: what follows is older
+    categories: tuple[str, ...] | None = None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self.since is not None:
+            found["h_since"] = self.since
+        if self.after is not None:
+            found["h_at"], found["h_memory"], found["h_seq"] = self.after
+        if self.categories is not None:
+            found["h_categories"] = list(self.categories)
+        return found
+
+    @property
+    def bounds(self) -> ActivityBounds:
+        return self.since is not None, self.after is not None, self.categories is not None
+
+
+PositionedActivity = tuple[ActivityPosition, ActivityEntry]
+
+
+def list_own_activity(
+    connection: Connection, request: Request, wanted: ActivityRange, most: int
+) -> list[PositionedActivity]:
+    """Of the requester's own memories, in any state; elsewhere than in private, of none."""
+    asked = request.for_management()
+    shape = shape_of_request(asked)
+    if shape is None:
+        return []
+    mine = sorted(asked.own_identities)
+    owners = {f"h_owner{n}": one for n, one in enumerate(mine)}
+    params = predicate_parameters(asked) | wanted.params | owners | {"h_most": most}
+    return _read_activity(connection, _select_own_activity(shape, len(mine), wanted.bounds), params)
+
+
+def list_space_activity(
+    connection: Connection, space: str, wanted: ActivityRange, most: int
+) -> list[PositionedActivity]:
+    """Of everybody's: for an operator."""
+    params = {"p_space": space, "h_most": most} | wanted.params
+    return _read_activity(connection, _select_space_activity(wanted.bounds), params)
+
+
+def count_own_days(
+    connection: Connection, request: Request, since: int, categories: tuple[str, ...] | None
+) -> dict[int, dict[str, int]]:
+    """By the first microsecond of a day, how often what happened to the requester's own."""
+    asked = request.for_management()
+    shape = shape_of_request(asked)
+    if shape is None:
+        return {}
+    wanted = ActivityRange(since=since, categories=categories)
+    statement = _select_days(shape, wanted.bounds)
+    return _read_days(connection, statement, predicate_parameters(asked) | wanted.params)
+
+
+def count_space_days(connection: Connection, space: str, since: int) -> dict[int, dict[str, int]]:
+    wanted = ActivityRange(since=since)
+    return _read_days(
+        connection, _select_days(None, wanted.bounds), {"p_space": space} | wanted.params
+    )
+
+
+@lru_cache(maxsize=64)
+def _select_own_activity(shape: RequestShape, count: int, bounds: ActivityBounds) -> Select[Any]:
+    """A part for each identity: the index of each is in order, that of several together is not."""
+    own = build_branches(shape, POLICY_TABLES)[0].condition
+    parts = []
+    for n in range(count):
+        owner = _H.owner == bindparam(f"h_owner{n}")
+        parts.append(_newest_entries(bounds, owner, _is_own_memory(own, bounds)))
+    return _with_content(parts)
+
+
+@lru_cache(maxsize=8)
+def _select_space_activity(bounds: ActivityBounds) -> Select[Any]:
+    return _with_content([_newest_entries(bounds, _ANY_OWNER)])
+
+
+def _newest_entries(bounds: ActivityBounds, *which: ColumnElement[bool]) -> Select[Any]:
+    since, after, _ = bounds
+    found = select(history_table).where(_H.space_id == bindparam("p_space"), *which)
+    if since:
+        found = found.where(_H.at >= bindparam("h_since"))
+    if after:
+        place = tuple_(bindparam("h_at"), bindparam("h_memory"), bindparam("h_seq"))
+        found = found.where(tuple_(_H.at, _H.memory_id, _H.seq) < place)
+    found = found.order_by(_H.at.desc(), _H.memory_id.desc(), _H.seq.desc())
+    return select(found.limit(bindparam("h_most")).subquery())
+
+
+def _is_own_memory(own: ColumnElement[bool], bounds: ActivityBounds) -> ColumnElement[bool]:
+    """Asked of each entry, by a value and not by EXISTS: of that, a planner that goes by averages
+    makes a join that begins with all that somebody has."""
+    terms = [_MEMORIES.id == _H.memory_id, own]
+    if bounds[2]:
+        terms.append(_MEMORIES.category.in_(bindparam("h_categories", expanding=True)))
+    return (
+        select(_MEMORIES.id).where(*terms).correlate(history_table).scalar_subquery().is_not(None)
+    )
+
+
+def _with_content(parts: list[Select[Any]]) -> Select[Any]:
+    chosen = (union_all(*parts) if len(parts) > 1 else parts[0]).subquery()
+    c = chosen.c
+    return (
+        select(
+            c.at,
+            c.memory_id,
+            c.seq,
+            c.event,
+            c.actor,
+            c.detail,
+            c.owner,
+            _MEMORIES.category,
+            _V.content,
+        )
+        .select_from(chosen)
+        .join(memories_table, and_(_MEMORIES.space_id == c.space_id, _MEMORIES.id == c.memory_id))
+        .outerjoin(
+            memory_versions,
+            and_(_V.space_id == c.space_id, _V.memory_id == c.memory_id, _V.version == c.version),
+        )
+        .order_by(c.at.desc(), c.memory_id.desc(), c.seq.desc())
+        .limit(bindparam("h_most"))
+    )
+
+
+def _read_activity(
+    connection: Connection, statement: Select[Any], params: dict[str, Any]
+) -> list[PositionedActivity]:
+    found = []
+    for at, id, seq, event, actor, detail, owner, category, content in statements.fetch_rows(
+        connection, statement, params
+    ):
+        told = json.loads(detail)
+        happened = ActivityEntry(
+            at=from_micros(at),
+            event=HistoryEvent(event),
+            memory_id=id,
+            category=category,
+            content=content,
+            actor=actor,
+            reason=next((told[name] for name in _REASON_FIELDS if told.get(name)), None),
+            owner=owner,
+        )
+        found.append((ActivityPosition(at, id, seq), happened))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _select_days(shape: RequestShape | None, bounds: ActivityBounds) -> Select[Any]:
+    day = (_H.at - _H.at % literal_column(str(DAY_MICROS))).label("day")
+    found = select(day, _H.event, func.count()).where(
+        _H.space_id == bindparam("p_space"), _H.at >= bindparam("h_since")
+    )
+    if shape is None:
+        found = found.where(_ANY_OWNER)
+    else:
+        found = found.where(_H.owner.in_(bindparam("p_me", expanding=True)))
+        if bounds[2]:
+            found = found.where(
+                _is_own_memory(build_branches(shape, POLICY_TABLES)[0].condition, bounds)
+            )
+    return found.group_by(day, _H.event)
+
+
+def _read_days(
+    connection: Connection, statement: Select[Any], params: dict[str, Any]
+) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    for day, event, times in statements.fetch_rows(connection, statement, params):
+        found.setdefault(day, {})[COUNT_NAMES[HistoryEvent(event)]] = times
+    return found
+
+
+# Deltas: what changed in a thread, told only as far as the requester may hear it.
+
+_C = change_log.c
+_MEMORY = memories_table.c
+_VERSION = memory_versions.c
+_HEARD = MEMORY_COLUMNS.index(_MEMORY.heard)
+_PAGE_COUNT = 500
+_PAGES_MAX_COUNT = 20
+_UPDATED = "updated"
+_REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
+
+
+@lru_cache(maxsize=256)
+def _select_changes(shape: RequestShape, newest: bool) -> Select[Any]:
+    """Changes of what may be heard; and that something is gone, where it could be heard before."""
+    removal = _C.event.in_([sql_literal(event) for event in _REMOVALS])
+    told = or_(
+        any_branch_condition(shape),
+        and_(removal, any_branch_condition(replace(shape, inactive=True))),
+    )
+    seen = or_(_C.event != sql_literal(_UPDATED), _is_rewording(), sees_all_condition(shape))
+    return (
+        select(_C.rev, _C.event, _C.at, *MEMORY_COLUMNS)
+        .join(memories_table, (_MEMORY.space_id == _C.space_id) & (_MEMORY.id == _C.memory_id))
+        .where(
+            _C.space_id == bindparam("p_space"),
+            _C.thread == bindparam("thread"),
+            _C.rev > bindparam("since"),
+            _C.rev < bindparam("before"),
+            told,
+            seen,
+        )
+        .order_by(_C.rev.desc() if newest else _C.rev)
+        .limit(_PAGE_COUNT)
+    )
+
+
+def _is_rewording() -> ColumnElement[bool]:
+    """Whether the words changed then. That the owner changed other fields is the owner's."""
+    return exists().where(
+        _VERSION.space_id == _C.space_id,
+        _VERSION.memory_id == _C.memory_id,
+        _VERSION.created_at == _C.at,
+    )
+
+
+def read_delta(
+    connection: Connection,
+    audiences: AudienceCache,
+    request: Request,
+    thread: str,
+    since: int,
+    categories: frozenset[str] | None = None,
+    *,
+    newest: bool = False,
+) -> Delta:
+    """The last word on each memory that changed, newest first. The revision is that of the newest
+    change that is told: what is hidden does not move it. Where there are more than can be told, the
+    oldest are, so that whoever goes on from that revision misses none; or the newest, if asked."""
+    shape = shape_of_request(request)
+    if shape is None:
+        return Delta(revision=since)
+    told: dict[str, Change] = {}
+    after, before = since, 2**62
+    for _ in range(_PAGES_MAX_COUNT):
+        named = {"thread": thread, "since": after, "before": before}
+        rows = connection.execute(
+            _select_changes(shape, newest), predicate_parameters(request) | named
+        ).all()
+        heard = audiences.get_people(connection, request.space, {row[3 + _HEARD] for row in rows})
+        for rev, event, at, *row in rows:
+            memory = to_memory(row, heard[row[_HEARD]])
+            if len(told) >= limits.DELTA_MAX_COUNT and memory.id not in told:
+                break
+            after, before = (after, rev) if newest else (rev, before)
+            if categories is not None and memory.category not in categories:
+                continue
+            if not may_enter_prompt(request, memory):
+                continue
+            if not newest or memory.id not in told:
+                told[memory.id] = _to_change(request, memory, rev, event, at)
+        if len(rows) < _PAGE_COUNT or len(told) >= limits.DELTA_MAX_COUNT:
+            break
+    changes = sorted(told.values(), key=lambda change: -change.revision)
+    return Delta(revision=changes[0].revision if changes else since, changes=tuple(changes))
+
+
+def _to_change(request: Request, memory: Memory, rev: int, event: str, at: int) -> Change:
+    said = _is_content_visible(request, memory)
+    return Change(
+        revision=rev,
+        event=event,
+        memory_id=memory.id,
+        category=memory.category if said else None,
+        content=memory.content if said else None,
+        at=from_micros(at),
+        key=memory.key if said else None,
+    )
+
+
+def _is_content_visible(request: Request, memory: Memory) -> bool:
+    """Its content, or only that it is gone? The query let it through; the rules are asserted."""
+    if not memory.shadowed and decide(request, memory).allowed:
+        return True
+    before = replace(memory, state=State.ACTIVE, expires_at=None)
+    decision = decide(request, before)
+    if memory.state is State.ACTIVE or memory.shadowed or not decision.allowed:
+        raise DisclosureBreach(f"a change came back that rule {decision.rule} forbids")
+    return False
+
+
+# When the block of a conversation was put together, for each thread and audience.
+#
+# What is newer waits in the delta. A changed audience is another audience, so its block is new.
+
+_B = blocks.c
+_CHANGES = change_log.c
+_SELECT_BLOCK = select(_B.taken_at, _B.used_at).where(
+    _B.space_id == bindparam("space"),
+    _B.thread == bindparam("thread"),
+    _B.audience == bindparam("audience"),
+)
+_UPSERT_BLOCK = text(
+    "INSERT INTO blocks (space_id, thread, audience, taken_at, used_at) "
+    "VALUES (:space, :thread, :audience, :taken, :at) "
+    "ON CONFLICT (space_id, thread, audience) DO UPDATE SET "
+    "taken_at = excluded.taken_at, used_at = excluded.used_at"
+)
+_USES_PER_GAP_COUNT = 4  # that it is in use is written down four times within the gap
+_SELECT_NEW = (
+    select(_CHANGES.memory_id)
+    .where(
+        _CHANGES.space_id == bindparam("space"),
+        _CHANGES.thread == bindparam("thread"),
+        _CHANGES.rev > bindparam("since"),
+        _CHANGES.event == "created",
+    )
+    .order_by(_CHANGES.rev)
+    .limit(limits.BLOCK_CHANGES_MAX_COUNT)
+)
+
+
+def audience_key(request: Request) -> str:
+    parts = [
+        request.requester or "",
+        request.chat or "",
+        request.kind.value,
+        str(request.complete),
+        *sorted(request.audience),
+        *sorted(request.own_identities),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def block_taken_at(connection: Connection, request: Request, thread: str) -> int | None:
+    row = connection.execute(_SELECT_BLOCK, _block_params(request, thread)).first()
+    return None if row is None else row.taken_at
+
+
+def current_block(
+    connection: Connection, request: Request, thread: str, gap: timedelta
+) -> tuple[int | None, str]:
+    """The moment that holds now, and for whom; None where a new conversation begins, or where it
+    has to be written down that this one goes on."""
+    named = _block_params(request, thread)
+    row = connection.execute(_SELECT_BLOCK, named).first()
+    noted = to_micros(request.at) - _gap_micros(gap) // _USES_PER_GAP_COUNT
+    return None if row is None or row.used_at < noted else row.taken_at, named["audience"]
+
+
+def take_block(w: Transaction, audience: str, gap: timedelta) -> int:
+    """The next revision of the thread: whatever is being written right now comes after it, also if
+    it was begun before. Of two who begin a conversation at once, the first one's holds for both."""
+    next_one = memories.increment_thread_revision(w, w.thread)
+    named = {"space": w.space, "thread": w.thread, "audience": audience}
+    at = to_micros(w.at)
+    row = w.connection.execute(_SELECT_BLOCK, named).first()
+    # The last use may have been noted up to a quarter of the gap before it was.
+    goes_on = (
+        row is not None
+        and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
+    )
+    taken = int(row.taken_at) if row is not None and goes_on else next_one
+    w.connection.execute(_UPSERT_BLOCK, named | {"at": at, "taken": taken})
+    return taken
+
+
+def list_new_since_block(
+    connection: Connection, request: Request, thread: str, since: int
+) -> set[str]:
+    """What came to this thread after its block was taken; that it did is for nobody to hear."""
+    params = {"space": request.space, "thread": thread, "since": since}
+    return set(connection.execute(_SELECT_NEW, params).scalars())
+
+
+def _block_params(request: Request, thread: str) -> dict[str, Any]:
+    return {"space": request.space, "thread": thread, "audience": audience_key(request)}
+
+
+def _gap_micros(gap: timedelta) -> int:
+    return gap // timedelta(microseconds=1)
+
+
+# What happened, written in batches so that nothing waits for it, and counted by day.
+
+_BATCH_COUNT = 256
+_BATCH_MICROS = 600_000_000  # what waited for so long is written with the next one
+_KEPT_MAX_COUNT = 65_536
+_PRUNED_AT_ONCE_COUNT = 2_000  # more than a batch: what is too old goes faster than new comes
+_DAY_MICROS = 86_400_000_000
+_E = events.c
+_SELECT_SPACE = select(spaces_table.c.space_id).where(spaces_table.c.space_id == bindparam("space"))
+_ANY_TIME = 2**63 - 1
+_SELECT_OLD_EVENTS = (
+    select(_E.id)
+    .where(_E.space_id == bindparam("space"), _E.node == bindparam("node"))
+    .where(_E.at < bindparam("before"))
+    .order_by(_E.at)
+    .limit(bindparam("most"))
+)
+# What was erased meanwhile is not written. Should that happen at this very moment, in another
+# process, the key to `memories` refuses the row, and the batch is tried again without it.
+_INSERT_EVENT = text(
+    "INSERT INTO events (space_id, id, owner, thread, node, op, status, memory_id, category, "
+    "likeness, at) SELECT CAST(:space AS TEXT), CAST(:id AS TEXT), CAST(:owner AS TEXT), "
+    "CAST(:thread AS TEXT), CAST(:node AS TEXT), CAST(:op AS TEXT), CAST(:status AS TEXT), "
+    "CAST(:memory AS TEXT), CAST(:category AS TEXT), CAST(:likeness AS DOUBLE PRECISION), "
+    "CAST(:at AS BIGINT) WHERE CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memories m "
+    "WHERE m.space_id = CAST(:space AS TEXT) AND m.id = CAST(:memory AS TEXT))"
+)
+
+
+class EventLog:
+    """Kept in memory until there is a batch, which a thread of its own then writes. A crash or a
+    database that cannot be written to costs events, never memories and never an answer."""
+
+    def __init__(self, database: Database, keep_days: int) -> None:
+        self._database = database
+        self.keep_days = keep_days  # 0: none are kept
+        self._batch: list[tuple[str, int, EventRecord]] = []
+        self._seen: set[str] = set()  # spaces, where nothing is kept and older ones are to go
+        self._lock = Lock()
+        self._writing = Lock()  # whoever flushes waits for what is being written
+        self._writer: Thread | None = None
+        # Ids of one process: they are unlike those of any other, and lie side by side.
+        self._origin, self._numbers = secrets.token_hex(6), count()
+
+    def append(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
+        """What is committed. An erased memory takes along what is not written yet."""
+        gone = {one.memory_id for one in happened if one.op is EventOperation.ERASE}
+        if gone:
+            happened = [_without_memory(one, gone) for one in happened]
+            self.discard(space, gone)
+        if not self.keep_days:
+            self._seen.add(space)
+            return
+        now = to_micros(at)
+        with self._lock:
+            self._batch.extend([(space, now, one) for one in happened])
+            waiting, first = len(self._batch), self._batch[0][1]
+            if waiting < _BATCH_COUNT and abs(now - first) < _BATCH_MICROS:
+                return
+            if self._writer is not None and self._writer.is_alive():
+                if waiting > _KEPT_MAX_COUNT:
+                    self._batch.clear()
+                return
+            self._writer = Thread(target=self.flush, name="tacit-events", daemon=True)
+            self._writer.start()
+
+    def discard(
+        self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()
+    ) -> None:
+        """What is not written yet, of these memories and people; without `ids`, of the space."""
+        with self._lock:
+            self._batch[:] = [
+                (where, at, one)
+                for where, at, one in self._batch
+                if where != space
+                or (
+                    ids is not None
+                    and (one.memory_id is None or one.memory_id not in ids)
+                    and (one.owner is None or one.owner not in owners)
+                )
+            ]
+
+    def flush(self) -> None:
+        with self._writing:
+            self._flush()
+
+    def _flush(self) -> None:
+        with self._lock:
+            batch, self._batch = self._batch, []
+        rows: dict[str, list[dict[str, Any]]] = {space: [] for space in list(self._seen)}
+        for space, at, one in batch:
+            rows.setdefault(space, []).append(self._row(space, at, one))
+        if not rows:
+            return
+        latest = max((at for _, at, _ in batch), default=None)
+
+        def work(connection: Connection) -> None:
+            for space in sorted(rows):
+                if _space_exists(connection, self._database.dialect, space):
+                    if rows[space]:  # in the order in which an erasure goes through memories
+                        ordered = sorted(rows[space], key=lambda row: row["memory"] or "")
+                        connection.execute(_INSERT_EVENT, ordered)
+                    prune_events(connection, space, self._oldest(latest))
+
+        with suppress(StoreError):
+            self._database.write(work)
+
+    def close(self) -> None:
+        with self._lock:
+            writer = self._writer
+        if writer is not None:
+            writer.join()
+        self.flush()
+
+    def _oldest(self, latest: int | None) -> int | None:
+        """From when on they are kept; None: not at all."""
+        if not self.keep_days or latest is None:
+            return None
+        return latest - self.keep_days * _DAY_MICROS
+
+    def _row(self, space: str, at: int, one: EventRecord) -> dict[str, Any]:
+        return {
+            "space": space,
+            "id": f"{self._origin}{next(self._numbers):012x}",
+            "owner": one.owner,
+            "thread": one.thread,
+            "node": one.node.value,
+            "op": one.op.value,
+            "status": one.status.value,
+            "memory": one.memory_id,
+            "category": one.category,
+            "likeness": None if one.likeness is None else round(one.likeness, 4),
+            "at": at,
+        }
+
+
+def _without_memory(one: EventRecord, gone: Collection[str | None]) -> EventRecord:
+    if one.memory_id not in gone:
+        return one
+    return EventRecord(one.node, one.op, one.status)
+
+
+def _space_exists(connection: Connection, dialect: Dialect, space: str) -> bool:
+    """And stays until this is written: whoever erases the space waits, or was there first."""
+    return bool(statements.fetch_rows(connection, _select_locked_space(dialect), {"space": space}))
+
+
+@lru_cache(maxsize=8)
+def _select_locked_space(dialect: Dialect) -> Select[Any]:
+    return dialect.lock_space_shared(_SELECT_SPACE)
+
+
+def delete_events(
+    connection: Connection, space: str, ids: Iterable[str], owners: Iterable[str] = ()
+) -> int:
+    """Of these memories and of these people, in the transaction that erases them. Those of a memory
+    also go with its row, which they refer to."""
+    who, which = sorted(owners), sorted(ids)
+    named = or_(_E.owner.in_(who), _E.memory_id.in_(which))
+    return connection.execute(delete(events).where(_E.space_id == space, named)).rowcount
+
+
+def prune_events(connection: Connection, space: str, before: int | None) -> int:
+    """Those from before that time, some at once; None: of all."""
+    ids: list[str] = []
+    named = {"space": space, "before": _ANY_TIME if before is None else before}
+    for node in EventNode:  # the index leads with it
+        most = _PRUNED_AT_ONCE_COUNT - len(ids)
+        old = statements.fetch_rows(
+            connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most}
+        )
+        ids += [id for (id,) in old]
+    if not ids:
+        return 0
+    return connection.execute(delete(events).where(_E.space_id == space, _E.id.in_(ids))).rowcount
+
+
+EventPosition = tuple[int, str, str, str]  # a day's first microsecond, node, op, status
+
+
+def count_events(
+    connection: Connection,
+    space: str,
+    nodes: Sequence[EventNode],
+    op: EventOperation | None,
+    since: datetime | None,
+    most: int,
+    after: EventPosition | None = None,
+) -> list[EventCounts]:
+    """By day, newest first, then by node, op and status."""
+    day = _E.at - _E.at % _DAY_MICROS
+    found = select(day.label("day"), _E.node, _E.op, _E.status, func.count().label("times"))
+    found = found.where(_E.space_id == space, _E.node.in_([node.value for node in nodes]))
+    if op is not None:
+        found = found.where(_E.op == op.value)
+    if since is not None:
+        found = found.where(_E.at >= to_micros(since))
+    if after is not None:
+        first, *rest = after
+        later = tuple_(_E.node, _E.op, _E.status) > tuple_(*rest)
+        # The day is over at its end: an index on the time can be used.
+        found = found.where(_E.at < first + _DAY_MICROS, or_(_E.at < first, later))
+    found = found.group_by(day, _E.node, _E.op, _E.status)
+    found = found.order_by(day.desc(), _E.node, _E.op, _E.status).limit(most)
+    return [
+        EventCounts(
+            day=from_micros(row.day).astimezone(UTC).date(),
+            node=EventNode(row.node),
+            op=EventOperation(row.op),
+            status=EventStatus(row.status),
+            count=row.times,
+        )
+        for row in connection.execute(found)
+    ]
+
+
+def count_recent_events(
+    connection: Connection, at: datetime, span: timedelta
+) -> list[tuple[str, str, str, int]]:
+    """Node, op, status and how often, in all spaces, since then: for an operator's gauges."""
+    found = select(_E.node, _E.op, _E.status, func.count()).where(_E.at >= to_micros(at - span))
+    found = found.group_by(_E.node, _E.op, _E.status)
+    return [(node, op, status, times) for node, op, status, times in connection.execute(found)]
+
+
+# Conversations as they were kept: which of somebody's ended, and what was said in them.
+
+_M = memories_table.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedSession:
+    """Of one person, in one private chat."""
+
+    owner: str
+    name: str
+    chat: str
+    last_at: datetime  # when the last turn of it was kept
+    nth: int  # among those that ended at that very moment
+
+
+def next_ended_session(
+    connection: Connection,
+    space: str,
+    owner: str,
+    done: tuple[datetime, int] | None,
+    still: datetime,
+    now: datetime,
+) -> EndedSession | None:
+    """The first that ended after those that are `done` (when the last of them ended, and how many
+    did at that very moment), and in which nobody has spoken after `still`."""
+    since, count = done or (None, 0)
+    last = func.max(_M.created_at)
+    ended = (
+        select(_M.session, _M.learned_in, last.label("last_at"))
+        .where(
+            _M.space_id == space,
+            _M.owner == owner,
+            _M.is_turn.is_(True),
+            _M.state == State.ACTIVE.value,
+            _M.learned_kind == ChatKind.PRIVATE.value,
+            _M.learned_in.is_not(None),
+            _M.expires_at > to_micros(now),
+        )
+        .group_by(_M.session, _M.learned_in)
+        .having(last <= to_micros(still))
+        .having(last >= (to_micros(since) if since else -(2**62)))
+        .order_by(last, _M.session, _M.learned_in)
+        .limit(count + 1)
+    )
+    rows = connection.execute(ended).all()
+    at_once = [row for row in rows if from_micros(row.last_at) == since]
+    left = [*at_once[count:], *rows[len(at_once) :]]
+    if not left:
+        return None
+    row, nth = left[0], count + 1 if len(at_once) > count else 1
+    at = from_micros(row.last_at)
+    return EndedSession(owner=owner, name=row.session, chat=row.learned_in, last_at=at, nth=nth)
+
+
+def list_turns(
+    connection: Connection,
+    audiences: AudienceCache,
+    space: str,
+    session: EndedSession,
+    now: datetime,
+) -> list[Memory]:
+    """The last ones of it, oldest first."""
+    found = (
+        select(*MEMORY_COLUMNS)
+        .where(
+            _M.space_id == space,
+            _M.owner == session.owner,
+            _M.is_turn.is_(True),
+            _M.state == State.ACTIVE.value,
+            _M.session == session.name,
+            _M.learned_in == session.chat,
+            _M.learned_kind == ChatKind.PRIVATE.value,
+            _M.expires_at > to_micros(now),
+        )
+        .order_by(_M.seq.desc(), _M.id)
+        .limit(limits.SUMMARY_TURNS_MAX_COUNT)
+    )
+    rows = [tuple(row) for row in connection.execute(found)]
+    heard = audiences.get_people(connection, space, {row[_HEARD] for row in rows})
+    return [to_memory(row, heard[row[_HEARD]]) for row in reversed(rows)]
+
+
+def find_summary(connection: Connection, space: str, session: EndedSession) -> str | None:
+    """The memory that sums it up, whatever became of it."""
+    found = select(_M.id).where(
+        _M.space_id == space,
+        _M.owner == session.owner,
+        _M.is_turn.is_(False),
+        _M.learned_in == session.chat,
+        _M.kind == Kind.EVENT.value,
+        _M.inferred.is_(True),
+        _M.run == session.name,
+    )
+    return connection.execute(found.limit(1)).scalar()

@@ -1,0 +1,122 @@
+"""Results of calls with an idempotency key, found again by a hash of the key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, select, text, tuple_, update
+
+from tacit.clock import to_micros
+from tacit.errors import Conflict, NotFound
+from tacit.records.request import Request
+from tacit.storage import statements
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import done_memories, done_once
+
+ERASED = ""  # the fingerprint of what was erased
+_O = done_once.c
+_I = done_memories.c
+_SELECT_RESULT = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
+    _O.space_id == bindparam("space"),
+    _O.person.in_(bindparam("who", expanding=True)),
+    _O.token == bindparam("token"),
+)
+_SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
+    _I.space_id == bindparam("space"),
+    _I.person == bindparam("person"),
+    _I.token == bindparam("token"),
+)
+_INSERT_RESULT = text(
+    "INSERT INTO done_once (space_id, person, token, fingerprint, result, at) "
+    "VALUES (:space, :person, :token, :fingerprint, :result, :at)"
+)
+# Unless it went with what was done: who forgets what waits for a yes leaves nothing of it.
+_INSERT_RESULT_ID = text(
+    "INSERT INTO done_memories (space_id, person, token, position, memory_id) "
+    "SELECT space_id, CAST(:person AS text), CAST(:token AS text), CAST(:position AS integer), id "
+    "FROM memories WHERE space_id = :space AND id = :memory_id"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotencyKey:
+    """The hash of a key, and of what was asked with it."""
+
+    token: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotentResult:
+    result: Mapping[str, Any]
+    ids: Mapping[int, str]  # by their place among those that were noted; without what is gone
+
+
+def find_result(
+    connection: Connection, request: Request, wanted: IdempotencyKey
+) -> IdempotentResult | None:
+    """What came of it, whichever of their identities asked. Conflict where the key was given for
+    something else; NotFound where what came of it is erased."""
+    params = {"space": request.space, "who": sorted(request.own_identities), "token": wanted.token}
+    rows = statements.fetch_rows(connection, _SELECT_RESULT, params)
+    if not rows:
+        return None
+    same = [row for row in rows if row[1] == wanted.fingerprint]
+    if not same:
+        if any(row[1] == ERASED for row in rows):
+            raise NotFound
+        raise Conflict("this key was given for another request: take a new key for each")
+    person, _, result, _ = min(same, key=itemgetter(3, 0))  # of identities that are one by now
+    one = {"space": request.space, "person": person, "token": wanted.token}
+    return IdempotentResult(
+        result=json.loads(result),
+        ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one)),
+    )
+
+
+def lock_idempotency_key(w: Transaction, wanted: IdempotencyKey) -> None:
+    """Those of one name get in the way of each other's row: one of them begins again, and finds it.
+    Whoever has several names takes turns."""
+    if len(w.request.own_identities) > 1:
+        what = f"{w.space} once {w.request.requester} {wanted.token}"
+        w.dialect.acquire_lock(w.connection, what)
+
+
+def insert_result(
+    w: Transaction,
+    person: str | None,
+    wanted: IdempotencyKey,
+    told: Mapping[str, Any],
+    ids: Sequence[str | None],
+) -> None:
+    """In the transaction of what was done; under the name that they asked by, so that whoever is
+    linked or unlinked since still finds their own."""
+    key = {"space": w.space, "person": person, "token": wanted.token}
+    done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(w.at)}
+    named = [
+        (_INSERT_RESULT_ID, {**key, "position": position, "memory_id": id})
+        for position, id in enumerate(ids)
+        if id is not None
+    ]
+    statements.run_statements(w.connection, [(_INSERT_RESULT, {**key, **done}), *named])
+
+
+def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:
+    """Before these memories are erased. That something was done stays known, so that it is not
+    done again; what was asked does not."""
+    about = select(_I.person, _I.token).where(_I.space_id == space, _I.memory_id.in_(ids))
+    key = tuple_(_O.person, _O.token)
+    these = update(done_once).where(_O.space_id == space, key.in_(about))
+    connection.execute(these.values(fingerprint=ERASED, result="{}"))
+
+
+def clear_results_of_people(connection: Connection, space: str, who: Collection[str]) -> None:
+    """The same of everything that somebody asked for."""
+    theirs = update(done_once).where(_O.space_id == space, _O.person.in_(sorted(who)))
+    connection.execute(theirs.values(fingerprint=ERASED, result="{}"))
+    ids = delete(done_memories).where(_I.space_id == space, _I.person.in_(sorted(who)))
+    connection.execute(ids)

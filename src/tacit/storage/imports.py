@@ -1,0 +1,380 @@
+"""Import runs and what each brought, and bulk insert of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, delete, insert, or_, select, text, update
+
+from tacit.clock import from_micros, to_micros
+from tacit.errors import Conflict
+from tacit.policy.predicate import sql_literal
+from tacit.records.drafts import ImportRun
+from tacit.records.memory import HistoryEvent, Memory, State
+from tacit.records.request import Request
+from tacit.storage import memory_reads as listeners
+from tacit.storage import retention, statements, vectors
+from tacit.storage.memories import (
+    Transaction,
+    embedded_mark_delete,
+    emit_memory_event,
+    first_history_insert,
+    people_inserts,
+    version_insert,
+)
+from tacit.storage.memory_reads import to_row
+from tacit.storage.revisions import access_paths_of, home_path_of, increment_revisions
+from tacit.storage.schema import imported, imports_table, memories_table, spaces_table
+from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
+from tacit.storage.statements import Statement
+
+# Imports as rows: the runs by which somebody took over another memory, and what is known of it.
+
+_R = imports_table.c
+_I = imported.c
+_M = memories_table.c
+_TOKEN_CHARS = 32
+_IS_OWN_IMPORT = (
+    _R.space_id == bindparam("space"),
+    _R.person.in_(bindparam("who", expanding=True)),
+)
+_SELECT_IMPORT = (
+    select(imports_table)
+    .where(*_IS_OWN_IMPORT, _R.run == bindparam("run"))
+    .order_by(_R.started_at.desc(), _R.person)
+)
+_SELECT_KNOWN_TOKENS = select(_I.token, _I.run).where(
+    _I.space_id == bindparam("space"),
+    _I.person.in_(bindparam("who", expanding=True)),
+    _I.token.in_(bindparam("tokens", expanding=True)),
+)
+_IS_OWN_ACTIVE = (
+    _M.space_id == bindparam("space"),
+    _M.owner.in_(bindparam("who", expanding=True)),
+    _M.state == sql_literal(State.ACTIVE),
+)
+_IS_LIVE = or_(_M.expires_at.is_(None), _M.expires_at > bindparam("at"))
+_SELECT_SAME_CONTENTS = select(_M.content, _M.id).where(
+    *_IS_OWN_ACTIVE, _IS_LIVE, _M.is_turn.is_(False)
+)
+_SELECT_KEY_HOLDERS = select(_M.key, _M.id).where(
+    *_IS_OWN_ACTIVE,
+    _M.category == bindparam("category"),
+    _M.key.is_not(None),
+    _M.key.in_(bindparam("keys", expanding=True)),
+)
+_SELECT_LIVE_HOLDERS = _SELECT_KEY_HOLDERS.where(_IS_LIVE)
+_SELECT_EXPIRED_HOLDERS = _SELECT_KEY_HOLDERS.where(_M.expires_at <= bindparam("at"))
+_SELECT_IDS_OF_SECOND = select(_M.id).where(
+    _M.space_id == bindparam("space"), _M.id.between(bindparam("first"), bindparam("last"))
+)
+_SELECT_SECRET = select(spaces_table.c.secret).where(spaces_table.c.space_id == bindparam("space"))
+_INSERT_IMPORTED = statements.insert_statement(imported)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredImport:
+    """A run, and whose of a person's identities it is."""
+
+    person: str
+    forgotten: int
+    changed: int
+    run: ImportRun
+
+
+def get_space_secret(connection: Connection, space: str) -> str | None:
+    """What keys the hashes of a space; None where nobody has written to it."""
+    found = statements.fetch_rows(connection, _SELECT_SECRET, {"space": space})
+    return found[0][0] if found else None
+
+
+def import_token(key: str, source: str, kind: str, named: str) -> str:
+    """Recognises something by its id in another memory, or by its words, and tells neither."""
+    return keyed_digest(key, json.dumps([source, kind, named]))[:_TOKEN_CHARS]
+
+
+def find_known_tokens(
+    connection: Connection, space: str, who: Collection[str], tokens: Collection[str]
+) -> dict[str, str | None]:
+    """Those of these that were imported before, and the run that each belongs to."""
+    params = {"space": space, "who": sorted(who), "tokens": sorted(tokens)}
+    return dict(statements.fetch_rows(connection, _SELECT_KNOWN_TOKENS, params)) if tokens else {}
+
+
+def find_same_contents(
+    connection: Connection, request: Request, contents: Collection[str]
+) -> dict[str, str]:
+    """What somebody has in these very words, by the words."""
+    if not contents:
+        return {}
+    params = _own_params(request)
+    params |= {f"c{number}": content for number, content in enumerate(sorted(contents))}
+    return dict(statements.fetch_rows(connection, _select_same_contents(len(contents)), params))
+
+
+@lru_cache(maxsize=256)
+def _select_same_contents(count: int) -> Select[Any]:
+    """As a table of its own, for each of somebody's memories to be looked up in: a list, PostgreSQL
+    would go through for each of them."""
+    table = ", ".join(f"(:c{number})" for number in range(count))
+    return _SELECT_SAME_CONTENTS.where(text(f"memories.content IN (VALUES {table})"))
+
+
+def find_key_holders(
+    connection: Connection, request: Request, category: str, keys: Collection[str]
+) -> dict[str, str]:
+    """The values that somebody has of these keys, by key."""
+    params = _own_params(request) | {"category": category, "keys": sorted(keys)}
+    return dict(statements.fetch_rows(connection, _SELECT_LIVE_HOLDERS, params))
+
+
+def list_expired_holders(
+    connection: Connection, request: Request, category: str, keys: Collection[str]
+) -> list[str]:
+    """What holds these keys though its time is past."""
+    params = _own_params(request) | {"category": category, "keys": sorted(keys)}
+    return [id for _, id in statements.fetch_rows(connection, _SELECT_EXPIRED_HOLDERS, params)]
+
+
+def _own_params(request: Request) -> dict[str, Any]:
+    return {
+        "space": request.space,
+        "who": sorted(request.own_identities),
+        "at": to_micros(request.at),
+    }
+
+
+def lock_imports(w: Transaction) -> None:
+    """Two imports of one person see what the other did: one of them waits."""
+    w.dialect.acquire_lock(w.connection, f"{w.space} imports {w.request.requester}")
+
+
+def avoid_ids_of_second(w: Transaction) -> None:
+    """Where hundreds are added in one second, chance alone would give an id twice."""
+    first, last = id_range_of_second(w.at)
+    params = {"space": w.space, "first": first, "last": last}
+    w.issued_ids.update(
+        id for (id,) in statements.fetch_rows(w.connection, _SELECT_IDS_OF_SECOND, params)
+    )
+
+
+def find_imports(
+    connection: Connection, space: str, who: Collection[str], run: str
+) -> list[StoredImport]:
+    """The newest first, where identities that are one person by now have each one of the name."""
+    params = {"space": space, "who": sorted(who), "run": run}
+    return [_to_import(row) for row in connection.execute(_SELECT_IMPORT, params)]
+
+
+def begin_import(w: Transaction, run: str, source: str, total: int | None) -> StoredImport:
+    """The run, as it stands before this call; one that was reverted begins anew."""
+    found = find_imports(w.connection, w.space, w.request.own_identities, run)
+    if not found:
+        return _insert_import(w, run, source, total)
+    kept = found[0]
+    if any(one.run.reverting for one in found):
+        raise Conflict("this import is being reverted: revert it to the end, then begin again")
+    if kept.run.source != source:
+        raise Conflict("this run is the name of an import from elsewhere: take another one")
+    if kept.run.reverted_at is None:
+        return kept
+    zero = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
+    at = to_micros(w.at)
+    update_import(w, kept, {**zero, "total": total, "started_at": at, "reverted_at": None})
+    return find_imports(w.connection, w.space, w.request.own_identities, run)[0]
+
+
+def _insert_import(w: Transaction, run: str, source: str, total: int | None) -> StoredImport:
+    at = to_micros(w.at)
+    row = {
+        "space_id": w.space,
+        "person": w.request.subject,
+        "run": run,
+        "id": new_id(),
+        "source": source,
+        "started_at": at,
+        "updated_at": at,
+        **dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0),
+        "total": total,
+        "reverting": False,
+        "reverted_at": None,
+    }
+    w.connection.execute(insert(imports_table).values(**row))
+    return find_imports(w.connection, w.space, w.request.own_identities, run)[0]
+
+
+def update_import(w: Transaction, kept: StoredImport, values: Mapping[str, Any]) -> None:
+    one = (_R.space_id == w.space, _R.person == kept.person, _R.run == kept.run.run)
+    moved = {**values, "updated_at": to_micros(w.at)}
+    w.connection.execute(update(imports_table).where(*one).values(**moved))
+
+
+def add_import_counts(
+    w: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None
+) -> ImportRun:
+    """The run, with what this call did."""
+    values: dict[str, Any] = {name: getattr(kept.run, name) + by for name, by in more.items()}
+    if total is not None:
+        values["total"] = total
+    update_import(w, kept, values)
+    return replace(kept.run, **values, updated_at=w.at)
+
+
+def insert_imported(w: Transaction, made: Iterable[tuple[str, str | None, str]]) -> None:
+    """By token: the run that made a memory, or None where it was here before, and its id."""
+    fixed = {"space_id": w.space, "person": w.request.subject, "at": to_micros(w.at)}
+    steps = [
+        (_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id})
+        for t, run, id in made
+    ]
+    statements.insert_rows(w.connection, steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedMemory:
+    """What a run made, as it is now."""
+
+    token: str
+    memory_id: str
+    is_untouched: bool  # it stands as it was imported
+    is_changed: bool  # it stands otherwise, or something else stands in its place
+
+
+def list_imported(w: Transaction, run: str, most: int) -> list[ImportedMemory]:
+    """Some of what a run made and nobody has undone yet; its memories are locked."""
+    rows = (
+        select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
+        .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
+        .where(
+            _I.space_id == w.space, _I.person.in_(sorted(w.request.own_identities)), _I.run == run
+        )
+        .order_by(_I.person, _I.token)
+        .limit(most)
+    )
+    return [_to_imported(row) for row in w.connection.execute(w.dialect.lock_memory(rows))]
+
+
+def _to_imported(row: Any) -> ImportedMemory:
+    untouched = row.state == State.ACTIVE and (row.version, row.updated_at) == (1, row.at)
+    stands = row.state in (State.ACTIVE, State.SUPERSEDED)
+    return ImportedMemory(
+        token=row.token,
+        memory_id=row.memory_id,
+        is_untouched=untouched,
+        is_changed=stands and not untouched,
+    )
+
+
+def mark_undone(w: Transaction, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
+    """What is forgotten may be imported again; what is left is known as before, and stays."""
+    of_run = (
+        _I.space_id == w.space,
+        _I.person.in_(sorted(w.request.own_identities)),
+        _I.run == run,
+    )
+    if forgotten:
+        w.connection.execute(delete(imported).where(*of_run, _I.token.in_(forgotten)))
+    if left:
+        these = update(imported).where(*of_run, _I.token.in_(left))
+        w.connection.execute(these.values(run=None))
+
+
+def list_imports(
+    connection: Connection,
+    space: str,
+    who: Collection[str],
+    after: tuple[int, str] | None,
+    most: int,
+) -> list[tuple[str, ImportRun]]:
+    """Somebody's runs with their ids, the newest first."""
+    wanted = select(imports_table).where(_R.space_id == space, _R.person.in_(sorted(who)))
+    if after is not None:
+        at, id = after
+        wanted = wanted.where(or_(_R.started_at < at, (_R.started_at == at) & (_R.id < id)))
+    rows = connection.execute(wanted.order_by(_R.started_at.desc(), _R.id.desc()).limit(most))
+    return [(row.id, _to_import(row).run) for row in rows]
+
+
+def delete_imports_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
+    """All that is known of somebody's imports. Says how many runs that were."""
+    theirs = sorted(who)
+    connection.execute(delete(imported).where(_I.space_id == space, _I.person.in_(theirs)))
+    gone = delete(imports_table).where(_R.space_id == space, _R.person.in_(theirs))
+    return connection.execute(gone).rowcount
+
+
+def _to_import(row: Any) -> StoredImport:
+    reverted = row.reverted_at
+    return StoredImport(
+        person=row.person,
+        forgotten=row.forgotten,
+        changed=row.changed,
+        run=ImportRun(
+            run=row.run,
+            source=row.source,
+            started_at=from_micros(row.started_at),
+            updated_at=from_micros(row.updated_at),
+            created=row.created,
+            already=row.already,
+            refused=row.refused,
+            done=row.done,
+            total=row.total,
+            reverting=bool(row.reverting),
+            reverted_at=None if reverted is None else from_micros(reverted),
+        ),
+    )
+
+
+# Many new memories of one write: the same rows as `writes.add` leaves for each, with the counters
+# moved on once for all of them.
+
+
+def bulk_insert(w: Transaction, memories: Sequence[Memory]) -> None:
+    """They are told in their threads under revisions that do not count them."""
+    if not memories:
+        return
+    heard = {
+        one: listeners.ensure_audience(w.connection, w.dialect, w.space, one)
+        for one in {memory.heard_by for memory in memories}
+    }
+    through = {
+        door for memory in memories for door in access_paths_of(memory, heard[memory.heard_by])
+    }
+    revisions = increment_revisions(w.connection, w.space, through)
+    made: list[Statement] = []
+    for memory in memories:
+        stamp = revisions[home_path_of(memory)]
+        made += _memory_inserts(w, memory, heard[memory.heard_by], stamp)
+        emit_memory_event(w, memory, HistoryEvent.ADD)
+    whole = all(w.vectors.of_memory(memory) is not None for memory in memories)
+    statements.insert_rows(w.connection, made)
+    statements.run_statements(
+        w.connection, [embedded_mark_delete(w.space, w.vectors.model if whole else "")]
+    )
+    retention.insert_thread_changes(
+        w, [(memory.thread or w.thread, memory.id) for memory in memories], "created"
+    )
+
+
+def _memory_inserts(
+    w: Transaction, memory: Memory, heard: str | None, stamp: int
+) -> list[Statement]:
+    made = [
+        *w.dialect.insert_memory_statements(
+            to_row(memory, heard) | {"stamp": stamp}, memory.content
+        ),
+        version_insert(memory, heard, w.actor, w.at),
+        *people_inserts(memory),
+        first_history_insert(
+            memory, HistoryEvent.ADD, w.actor, w.at, {"why": w.why} if w.why else None
+        ),
+    ]
+    vector = w.vectors.of_memory(memory)
+    if vector is not None:
+        home, model = home_path_of(memory), w.vectors.model
+        made.append(vectors.upsert_vector(w.dialect, w.space, home, memory.id, model, vector))
+    return made

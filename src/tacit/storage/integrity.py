@@ -1,0 +1,346 @@
+"""Queries for rows that break an invariant, and full-text documents that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    ForeignKeyConstraint,
+    Select,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    text,
+    union,
+)
+from sqlalchemy.sql.expression import ColumnElement, FromClause
+
+from tacit.identity.links import Identities
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.records.memory import ChatKind, Memory, State, Trust
+from tacit.storage import revisions, statements
+from tacit.storage.dialect import Dialect, fts_document, fts_lexemes
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import MEMORY_COLUMNS, to_memory, to_row
+from tacit.storage.schema import (
+    audience_people,
+    change_log,
+    chats_table,
+    history_table,
+    identity_links,
+    learned,
+    memories_table,
+    memory_people,
+    memory_versions,
+    metadata,
+    proposals,
+    thread_revisions,
+)
+from tacit.storage.search import LAST_INDEXED, SEARCH_ROWS, SEARCH_WORDS
+from tacit.storage.spaces import to_link
+
+# What can be wrong with stored rows, as queries: each answers with the rows that break a promise.
+#
+# For the doctor alone: nothing here is said to anybody.
+
+_PAGE_COUNT = 1_000
+_MEMORIES = memories_table.c
+_V = memory_versions.c
+_H = history_table.c
+_P = memory_people.c
+_T = thread_revisions.c
+_C = change_log.c
+_A = audience_people.c
+_L = learned.c
+_W = proposals.c
+_IS_MEMORY = _MEMORIES.is_turn.is_(False)
+
+
+def _has_row(table: Table, *conditions: Any) -> Any:
+    """Whether a memory has such a row beside it."""
+    of = (table.c.space_id == _MEMORIES.space_id, table.c.memory_id == _MEMORIES.id)
+    return exists().where(*of, *conditions)
+
+
+_VERSIONS = (
+    select(func.count())
+    .where(_V.space_id == _MEMORIES.space_id, _V.memory_id == _MEMORIES.id)
+    .scalar_subquery()
+)
+_NEWEST_CHANGE = (
+    select(func.max(_C.rev))
+    .where(_C.space_id == _T.space_id, _C.thread == _T.thread)
+    .scalar_subquery()
+)
+_SELECT_MEMORY = select(_MEMORIES.space_id, _MEMORIES.id)
+_HAS_CURRENT_VERSION = _has_row(
+    memory_versions, _V.version == _MEMORIES.version, _V.content == _MEMORIES.content
+)
+_HAS_PERSON = or_(_MEMORIES.owner.is_not(None), _MEMORIES.speaker.is_not(None))
+_HAS_SUBJECT = _has_row(memory_people, _P.role.in_([ROLE_SUBJECT, ROLE_MENTIONED]))
+
+WITHOUT_CURRENT_VERSION = _SELECT_MEMORY.where(_IS_MEMORY, not_(_HAS_CURRENT_VERSION))
+VERSION_GAPS = _SELECT_MEMORY.where(_IS_MEMORY, _MEMORIES.version != _VERSIONS)
+WITHOUT_HISTORY = _SELECT_MEMORY.where(_IS_MEMORY, not_(_has_row(history_table, _H.event == "ADD")))
+WITHOUT_SUBJECT = _SELECT_MEMORY.where(_HAS_PERSON, not_(_HAS_SUBJECT))
+UNINDEXED_WITHHELD = _SELECT_MEMORY.where(
+    _MEMORIES.has_withheld != _has_row(memory_people, _P.role == ROLE_WITHHELD)
+)
+STALE_THREADS = select(_T.space_id, _T.thread).where(_T.rev < _NEWEST_CHANGE)
+
+# What must be true of every row, whatever database it is in, and what breaks it.
+INVARIANTS: dict[str, Select[Any]] = {
+    "memories without their current version": WITHOUT_CURRENT_VERSION,
+    "memories with a gap in their versions": VERSION_GAPS,
+    "memories without history": WITHOUT_HISTORY,
+    "memories that are about nobody": WITHOUT_SUBJECT,
+    "memories whose withheld people are not indexed": UNINDEXED_WITHHELD,
+    "threads whose revision is behind their changes": STALE_THREADS,
+}
+
+# Forgotten and expired memories go some day; what stands does not.
+_IS_RETIRED = _MEMORIES.state.in_([State.FORGOTTEN.value, State.EXPIRED.value])
+_IS_KEPT = _MEMORIES.state.in_([State.ACTIVE.value, State.PENDING.value, State.QUARANTINED.value])
+WRONG_PURGE_DATE = _SELECT_MEMORY.where(
+    _IS_MEMORY,
+    or_(
+        and_(_IS_RETIRED, _MEMORIES.purge_at.is_(None)),
+        and_(_IS_KEPT, _MEMORIES.purge_at.is_not(None)),
+    ),
+)
+PENDING_WITHOUT_PROPOSAL = _SELECT_MEMORY.where(
+    _MEMORIES.state == State.PENDING.value, not_(_has_row(proposals))
+)
+ANSWERED_PROPOSALS = (
+    select(_W.space_id, _W.memory_id)
+    .join(memories_table, and_(_MEMORIES.space_id == _W.space_id, _MEMORIES.id == _W.memory_id))
+    .where(_MEMORIES.state != State.PENDING.value)
+)
+WITHOUT_SPEAKER = select(
+    _MEMORIES.space_id, _MEMORIES.id, _MEMORIES.owner, _MEMORIES.subjects, _MEMORIES.role
+).where(
+    _IS_MEMORY,
+    _MEMORIES.speaker.is_(None),
+    _MEMORIES.owner.is_not(None),
+    _MEMORIES.inferred.is_(False),
+    _MEMORIES.trust == Trust.STATED.value,
+    _MEMORIES.learned_kind == ChatKind.PRIVATE.value,
+)
+_IS_CHAT_OF_MEMORY = and_(
+    chats_table.c.space_id == _MEMORIES.space_id, chats_table.c.id == _MEMORIES.learned_in
+)
+CHAT_MISMATCH = (
+    select(_MEMORIES.space_id, _MEMORIES.id, chats_table.c.confidential)
+    .select_from(memories_table.join(chats_table, _IS_CHAT_OF_MEMORY))
+    .where(_MEMORIES.confidential != chats_table.c.confidential)
+)
+SUCCESSORS = select(
+    _MEMORIES.space_id, _MEMORIES.id, _MEMORIES.superseded_by, _MEMORIES.updated_at
+).where(_MEMORIES.superseded_by.is_not(None))
+_OTHER = memories_table.alias("other")
+_HOLDER = case((_MEMORIES.owner.is_(None), _MEMORIES.learned_in), else_=_MEMORIES.owner)
+DUPLICATE_KEYS = (
+    select(
+        _MEMORIES.space_id,
+        _MEMORIES.owner,
+        _HOLDER.label("holder"),
+        _MEMORIES.category,
+        _MEMORIES.key,
+    )
+    .where(_MEMORIES.key.is_not(None), _MEMORIES.state == State.ACTIVE.value)
+    .group_by(_MEMORIES.space_id, _MEMORIES.owner, _HOLDER, _MEMORIES.category, _MEMORIES.key)
+    .having(func.count() > 1)
+)
+_NEGATED = case((_L.negated, 1), else_=0)
+DUPLICATE_SLOTS = (
+    select(_L.space_id, _L.owner, _L.slot)
+    .join(memories_table, and_(_MEMORIES.space_id == _L.space_id, _MEMORIES.id == _L.memory_id))
+    .where(_L.slot.is_not(None), _MEMORIES.state == State.ACTIVE.value, _IS_MEMORY)
+    .group_by(_L.space_id, _L.owner, _L.slot)
+    .having(
+        or_(
+            func.min(_L.value) != func.max(_L.value),
+            func.min(_NEGATED) != func.max(_NEGATED),
+        )
+    )
+)
+_SELECT_AUDIENCES = union(
+    select(_MEMORIES.space_id, _MEMORIES.heard).where(_MEMORIES.heard.is_not(None)),
+    select(_V.space_id, _V.heard).where(_V.heard.is_not(None)),
+).subquery()
+
+
+def list_broken_rows(connection: Connection, statement: Select[Any], space: str) -> list[Any]:
+    """What of a space breaks a promise."""
+    of_space = next(iter(statement.selected_columns)) == space
+    return list(connection.execute(statement.where(of_space)).all())
+
+
+def count_broken_rows(connection: Connection, statement: Select[Any]) -> int:
+    """In all spaces."""
+    return int(
+        connection.execute(select(func.count()).select_from(statement.subquery())).scalar_one()
+    )
+
+
+def iterate_memory_pages(
+    connection: Connection, statement: Select[Any], space: str
+) -> Iterator[list[Any]]:
+    """The rows of a statement on memories that begins with their id, in the order of ids."""
+    after = ""
+    while True:
+        some = statement.where(_MEMORIES.space_id == space, _MEMORIES.id > after).order_by(
+            _MEMORIES.id
+        )
+        found = list(connection.execute(some.limit(_PAGE_COUNT)).all())
+        if found:
+            yield found
+        if len(found) < _PAGE_COUNT:
+            return
+        after = found[-1][0]
+
+
+def load_all_identities(connection: Connection, space: str) -> Identities:
+    """All links that a space ever had."""
+    links = select(identity_links).where(identity_links.c.space_id == space)
+    return Identities(tuple(to_link(row) for row in connection.execute(links)))
+
+
+def list_dependents() -> Iterator[tuple[Table, str]]:
+    """Every table and column that refers to a memory, and goes with it."""
+    for table in metadata.sorted_tables:
+        for constraint in table.constraints:
+            if isinstance(constraint, ForeignKeyConstraint):
+                for element in constraint.elements:
+                    if element.column is _MEMORIES.id:
+                        yield table, element.parent.name
+
+
+def list_orphans(connection: Connection, space: str, table: Table, column: str) -> list[str]:
+    """Ids of memories that are gone, though this table has rows of theirs."""
+    of = table.c[column]
+    there = exists().where(_MEMORIES.space_id == table.c.space_id, _MEMORIES.id == of)
+    gone = select(of).where(table.c.space_id == space, of.is_not(None), not_(there)).distinct()
+    return list(connection.execute(gone).scalars())
+
+
+def delete_orphans(
+    connection: Connection, space: str, table: Table, column: str, ids: Iterable[str]
+) -> int:
+    of = table.c[column]
+    there = exists().where(_MEMORIES.space_id == table.c.space_id, _MEMORIES.id == of)
+    gone = delete(table).where(table.c.space_id == space, of.in_(list(ids)), not_(there))
+    return connection.execute(gone).rowcount
+
+
+def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
+    """Every set of listeners, with who is in it."""
+    found: dict[str, list[str]] = {}
+    people = select(_A.audience, _A.person).where(_A.space_id == space)
+    for audience, person in connection.execute(people):
+        found.setdefault(audience, []).append(person)
+    return found
+
+
+def list_referenced_audiences(connection: Connection, space: str) -> set[str]:
+    """The sets of listeners that some memory, or an earlier wording of one, refers to."""
+    sets = select(_SELECT_AUDIENCES.c.heard).where(_SELECT_AUDIENCES.c.space_id == space)
+    return set(connection.execute(sets).scalars())
+
+
+# The words by which memories are searched, compared with what the memories say.
+
+_M = memories_table.c
+_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_ID_FIRST = (_M.id, *MEMORY_COLUMNS)
+_NOBODY: frozenset[str] = frozenset()
+# Words of what is gone, and words without a row to find them by.
+_SELECT_STRAY = (
+    text(
+        "SELECT r.number FROM search_rows r WHERE r.space_id = :space AND NOT EXISTS "
+        "(SELECT 1 FROM memories m WHERE m.space_id = r.space_id AND m.id = r.memory_id)"
+    ),
+    text(
+        "SELECT w.id FROM search_words_content w WHERE :space IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM search_rows r WHERE r.number = w.id)"
+    ),
+)
+_HAS_MEMORY = text(
+    "SELECT 1 FROM search_rows r JOIN memories m "
+    "ON m.space_id = r.space_id AND m.id = r.memory_id WHERE r.number = :number"
+)
+_DELETE_DOCUMENT = (
+    text("DELETE FROM search_words WHERE rowid = :number"),
+    text("DELETE FROM search_rows WHERE number = :number"),
+)
+
+
+def _document_columns(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
+    """Where each database keeps the words: tables of their own, or a column of the memory."""
+    if dialect.name == "sqlite":
+        of = (SEARCH_ROWS.c.space_id == _M.space_id) & (SEARCH_ROWS.c.memory_id == _M.id)
+        joined = memories_table.outerjoin(SEARCH_ROWS, of).outerjoin(
+            SEARCH_WORDS, SEARCH_WORDS.c.rowid == SEARCH_ROWS.c.number
+        )
+        waits = func.coalesce(SEARCH_ROWS.c.number > LAST_INDEXED, false())
+        return joined, (SEARCH_WORDS.c.content, SEARCH_WORDS.c.doors, SEARCH_WORDS.c.own, waits)
+    return memories_table, (literal_column("tsvector_to_array(memories.words)"),)
+
+
+def list_stale_documents(connection: Connection, dialect: Dialect, space: str) -> Iterator[str]:
+    """Ids of memories that are not found by their words, or by others than theirs."""
+    source, kept = _document_columns(dialect)
+    statement = select(*_ID_FIRST, *kept).select_from(source)
+    width = len(_ID_FIRST)
+    for page in iterate_memory_pages(connection, statement, space):
+        for row in page:
+            memory = to_memory(row[1:width], _NOBODY)
+            if not _is_document_current(memory, row[1 + _HEARD], row[width:]):
+                yield memory.id
+
+
+def _is_document_current(memory: Memory, heard: str | None, indexed: Sequence[Any]) -> bool:
+    words = fts_document(memory)
+    if len(indexed) == 1:
+        return set(indexed[0] or ()) == set(fts_lexemes(words))
+    *found, waits = indexed
+    said, own = map(" ".join, words)
+    return bool(waits) or found == [said, revisions.acl_tokens_of_memory(memory, heard), own]
+
+
+def list_stray_documents(connection: Connection, dialect: Dialect, space: str) -> list[int]:
+    """Numbers of words that belong to no memory. Only SQLite keeps them apart from the memory."""
+    if dialect.name != "sqlite":
+        return []
+    found = (connection.execute(one, {"space": space}).scalars() for one in _SELECT_STRAY)
+    return sorted({int(number) for some in found for number in some})
+
+
+def delete_stray_document(connection: Connection, number: int) -> bool:
+    """Unless a memory has them by now."""
+    if connection.execute(_HAS_MEMORY, {"number": number}).first() is not None:
+        return False
+    for statement in _DELETE_DOCUMENT:
+        connection.execute(statement, {"number": number})
+    return True
+
+
+def reindex_memory(w: Transaction, memory: Memory, heard: str | None) -> None:
+    """Anew, whatever there was."""
+    through = revisions.acl_tokens_of_memory(memory, heard)
+    w.dialect.unindex_words(w.connection, w.space, [memory.id])
+    # The first step adds the memory itself, which is there.
+    _, *words = w.dialect.insert_memory_statements(to_row(memory, heard), memory.content)
+    statements.run_statements(w.connection, words)
+    w.dialect.reindex_words(w.connection, memory, through)
+    revisions.restamp_memories(w.connection, w.space, [memory.id])

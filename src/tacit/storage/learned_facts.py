@@ -1,0 +1,491 @@
+"""Facts that learning compares by, proposals, refusals and usage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, bindparam, delete, or_, select, text, update
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.llm.budget import Usage
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT
+from tacit.records.memory import Memory, State, Trust
+from tacit.records.text import split_terms
+from tacit.storage import statements
+from tacit.storage.engine import Database
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, to_memory, unpack_people
+from tacit.storage.schema import (
+    declined,
+    language_usage,
+    learned,
+    learning_days,
+    memories_table,
+    memory_people,
+    proposals,
+)
+from tacit.storage.statements import insert_statement
+
+# What learning knows of memories: their normalised wording, and the slot that they fill.
+
+_M = memories_table.c
+_L = learned.c
+_P = memory_people.c
+_SELECT_FACTS = (
+    select(
+        _M.id,
+        _M.owner,
+        _M.category,
+        _M.content,
+        _M.slot,
+        _M.subjects,
+        _M.created_at,
+        _M.updated_at,
+        _L.said,
+        _L.slot.label("learned_slot"),
+        _L.value,
+        _L.negated,
+        _L.about_speaker,
+        _L.about,
+    )
+    .select_from(
+        memories_table.outerjoin(learned, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id))
+    )
+    .where(
+        _M.space_id == bindparam("space"),
+        _M.state == State.ACTIVE.value,
+        _M.is_turn.is_(False),
+        # What a program keeps under a key, with data, is its own to change: words that were changed
+        # by what somebody says would no longer be those of the data.
+        or_(_M.key.is_(None), _M.data.is_(None)),
+    )
+)
+_SELECT_OWNERS_FACTS = _SELECT_FACTS.where(_M.owner.in_(bindparam("owners", expanding=True)))
+_SELECT_NEWEST_FACTS = _SELECT_OWNERS_FACTS.order_by(_M.created_at.desc(), _M.id.desc()).limit(
+    bindparam("most")
+)
+_SELECT_FACT = _SELECT_OWNERS_FACTS.where(_M.id == bindparam("id"))
+_SELECT_CHAT_FACTS = (
+    _SELECT_FACTS.where(_M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True)))
+    .order_by(_M.created_at.desc(), _M.id.desc())
+    .limit(bindparam("most"))
+)
+_SELECT_SIMILAR_FACTS = _SELECT_OWNERS_FACTS.where(
+    _L.owner.in_(bindparam("owners", expanding=True)),
+    or_(
+        _L.said.in_(bindparam("said", expanding=True)),
+        _L.slot.in_(bindparam("slots", expanding=True)),
+    ),
+).limit(bindparam("most"))
+_SELECT_HEARSAY = (
+    _SELECT_FACTS.join(memory_people, (_P.space_id == _M.space_id) & (_P.memory_id == _M.id))
+    .where(
+        _P.person.in_(bindparam("people", expanding=True)),
+        _P.role.in_(bindparam("roles", expanding=True)),
+        _M.trust == Trust.HEARSAY.value,
+        _L.slot == bindparam("slot"),
+    )
+    .limit(bindparam("most"))
+)
+_INSERT_FACT = insert_statement(learned)
+
+
+class StoredFact(NamedTuple):
+    """What learning compares by. `about` is as `packed_about` makes it."""
+
+    slot: str | None
+    about_speaker: bool
+    value: str | None = None
+    negated: bool = False
+    about: str = "[]"
+
+
+class ComparedMemory(NamedTuple):
+    """As much of a memory that stands as learning compares it by. Made for everything known, for
+    each turn: hence no dataclass."""
+
+    id: str
+    owner: str | None
+    category: str
+    content: str
+    subjects: frozenset[str]
+    created_at: int
+    updated_at: datetime
+    content_digest: str  # its normalised wording
+    fact: StoredFact
+
+
+@lru_cache(maxsize=4_096)
+def normalized_digest(content: str) -> str:
+    """A hash of the words alone: case, punctuation and spaces make no other memory."""
+    return hashlib.sha256(" ".join(split_terms(content)).encode()).hexdigest()[:32]
+
+
+def list_newest_facts(
+    connection: Connection, space: str, owners: Collection[str], most: int
+) -> list[ComparedMemory]:
+    return _fetch_facts(
+        connection, _SELECT_NEWEST_FACTS, space, {"owners": sorted(owners), "most": most}
+    )
+
+
+def list_chat_facts(
+    connection: Connection, space: str, rooms: Collection[str], most: int
+) -> list[ComparedMemory]:
+    """The newest of a room's own facts."""
+    return _fetch_facts(
+        connection, _SELECT_CHAT_FACTS, space, {"rooms": sorted(rooms), "most": most}
+    )
+
+
+def get_fact(
+    connection: Connection, space: str, owners: Collection[str], id: str
+) -> ComparedMemory | None:
+    found = _fetch_facts(connection, _SELECT_FACT, space, {"owners": sorted(owners), "id": id})
+    return found[0] if found else None
+
+
+def list_similar_facts(
+    connection: Connection,
+    space: str,
+    owners: Collection[str],
+    said: Collection[str],
+    slots: Collection[str],
+    most: int,
+) -> list[ComparedMemory]:
+    """Of these owners, what says the same or fills one of these slots, however old."""
+    params = {"owners": sorted(owners), "said": sorted(said), "slots": sorted(slots), "most": most}
+    return _fetch_facts(connection, _SELECT_SIMILAR_FACTS, space, params)
+
+
+def list_hearsay(
+    connection: Connection,
+    space: str,
+    about: Collection[str],
+    slot: str,
+    most: int,
+) -> list[ComparedMemory]:
+    """What others say of somebody, in one slot."""
+    roles = [ROLE_SUBJECT, ROLE_MENTIONED]
+    params = {"people": sorted(about), "roles": roles, "slot": slot, "most": most}
+    return _fetch_facts(connection, _SELECT_HEARSAY, space, params)
+
+
+def save_fact(
+    w: Transaction, memory_id: str, owner: str, content: str, fact: StoredFact, *, new: bool = False
+) -> None:
+    """In the place of what was known of the memory before, unless it is `new`."""
+    if not new:
+        drop = delete(learned).where(_L.space_id == w.space, _L.memory_id == memory_id)
+        w.connection.execute(drop)
+    row = {
+        "space_id": w.space,
+        "memory_id": memory_id,
+        "owner": owner,
+        "said": normalized_digest(content),
+        "slot": fact.slot,
+        "value": fact.value,
+        "negated": fact.negated,
+        "about_speaker": fact.about_speaker,
+        "about": fact.about,
+    }
+    statements.run_statements(w.connection, [(_INSERT_FACT, row)])
+
+
+def pack_mentions(mentions: Sequence[Sequence[str | None]]) -> str:
+    return json.dumps([list(one) for one in mentions], ensure_ascii=False)
+
+
+def unpack_mentions(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    if text == "[]":
+        return []
+    return [(one[0], one[1], one[2], one[3]) for one in json.loads(text)]
+
+
+def _fetch_facts(
+    connection: Connection, statement: Select[Any], space: str, params: dict[str, Any]
+) -> list[ComparedMemory]:
+    rows = statements.fetch_rows(connection, statement, {"space": space, **params})
+    return [_to_compared_memory(row) for row in rows]
+
+
+@lru_cache(maxsize=4_096)
+def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
+    """Most of what is known is what was known a turn ago."""
+    id, owner, category, content, named, about_whom, created_at, updated_at, *known = row
+    said, slot, value, negated, about_speaker, about = known
+    subjects = unpack_people(about_whom)
+    if said is None:  # remembered as it was said, and not taken apart
+        own = not subjects or owner in subjects
+        said, fact = normalized_digest(content), StoredFact(slot=named, about_speaker=own)
+    else:
+        fact = StoredFact(
+            slot=slot,
+            value=value,
+            negated=bool(negated),
+            about_speaker=bool(about_speaker),
+            about=about,
+        )
+    return ComparedMemory(
+        id=id,
+        owner=owner,
+        category=category,
+        content=content,
+        subjects=subjects,
+        created_at=created_at,
+        updated_at=from_micros(updated_at),
+        content_digest=said,
+        fact=fact,
+    )
+
+
+# What waits for somebody's yes, and what they said no to.
+
+_PROPOSAL = proposals.c
+_D = declined.c
+_FACT = learned.c
+_MEMORY = memories_table.c
+_SELECT_PROPOSALS = (
+    select(
+        _PROPOSAL.memory_id,
+        _PROPOSAL.concerns,
+        _PROPOSAL.reason,
+        _PROPOSAL.replaces,
+        _PROPOSAL.signals,
+        _PROPOSAL.created_at,
+        _PROPOSAL.expires_at,
+    )
+    .where(
+        _PROPOSAL.space_id == bindparam("space"),
+        _PROPOSAL.concerns.in_(bindparam("who", expanding=True)),
+        _PROPOSAL.expires_at > bindparam("now"),
+    )
+    .order_by(_PROPOSAL.created_at, _PROPOSAL.memory_id)
+)
+
+_SELECT_SAME_PROPOSAL = select(_FACT.memory_id).where(
+    _FACT.space_id == bindparam("space"),
+    _FACT.owner.in_(bindparam("who", expanding=True)),
+    _FACT.said == bindparam("said"),
+)
+_SELECT_REFUSAL = select(_D.said).where(
+    _D.space_id == bindparam("space"),
+    _D.concerns.in_(bindparam("who", expanding=True)),
+    _D.said == bindparam("said"),
+    _D.until > bindparam("now"),
+)
+_SELECT_EXPIRED_PROPOSALS = (
+    select(_PROPOSAL.memory_id)
+    .where(_PROPOSAL.space_id == bindparam("space"), _PROPOSAL.expires_at <= bindparam("now"))
+    .limit(bindparam("most"))
+)
+_SELECT_PROPOSED_MEMORY = select(*MEMORY_COLUMNS).where(
+    _MEMORY.space_id == bindparam("space"), _MEMORY.id == bindparam("id")
+)
+_HEARD = MEMORY_COLUMNS.index(_MEMORY.heard)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingProposal:
+    memory_id: str
+    concerns: str
+    reason: str
+    replaces: str | None
+    signals: int
+    created_at: datetime
+    expires_at: datetime
+
+
+def insert_proposal(
+    w: Transaction, memory_id: str, concerns: str, reason: str, replaces: str | None, signals: int
+) -> None:
+    row = {
+        "space_id": w.space,
+        "memory_id": memory_id,
+        "concerns": concerns,
+        "reason": reason,
+        "replaces": replaces,
+        "signals": signals,
+        "created_at": to_micros(w.at),
+        "expires_at": to_micros(w.at + timedelta(days=limits.PROPOSAL_DAYS)),
+    }
+    w.dialect.insert_missing(w.connection, proposals, [row])
+
+
+def list_proposals(
+    connection: Connection, space: str, who: Collection[str], now: datetime
+) -> list[PendingProposal]:
+    params = {"space": space, "who": sorted(who), "now": to_micros(now)}
+    return [
+        PendingProposal(
+            memory_id=row.memory_id,
+            concerns=row.concerns,
+            reason=row.reason,
+            replaces=row.replaces,
+            signals=row.signals,
+            created_at=from_micros(row.created_at),
+            expires_at=from_micros(row.expires_at),
+        )
+        for row in connection.execute(_SELECT_PROPOSALS, params)
+    ]
+
+
+def get_proposed_memory(
+    connection: Connection, audiences: AudienceCache, space: str, id: str
+) -> Memory | None:
+    """The words that wait. Whether somebody may hear them is for the rules to say."""
+    row = connection.execute(_SELECT_PROPOSED_MEMORY, {"space": space, "id": id}).first()
+    if row is None:
+        return None
+    heard = audiences.get_people(connection, space, [row[_HEARD]])
+    return to_memory(row, heard[row[_HEARD]])
+
+
+def find_same_proposal(w: Transaction, who: Collection[str], said: str) -> PendingProposal | None:
+    """The same, waiting already."""
+    params = {"space": w.space, "who": sorted(who), "said": said}
+    ids = {id for (id,) in statements.fetch_rows(w.connection, _SELECT_SAME_PROPOSAL, params)}
+    found = list_proposals(w.connection, w.space, who, w.at) if ids else []
+    return next((one for one in found if one.memory_id in ids), None)
+
+
+def add_proposal_signal(w: Transaction, memory_id: str) -> None:
+    one = update(proposals).where(_PROPOSAL.space_id == w.space, _PROPOSAL.memory_id == memory_id)
+    w.connection.execute(one.values(signals=_PROPOSAL.signals + 1))
+
+
+def delete_proposal(w: Transaction, memory_id: str) -> None:
+    """It was answered."""
+    w.connection.execute(
+        delete(proposals).where(_PROPOSAL.space_id == w.space, _PROPOSAL.memory_id == memory_id)
+    )
+
+
+def insert_refusal(w: Transaction, concerns: str, said: str) -> None:
+    """Not to be asked again for a while: what is kept is a hash."""
+    until = to_micros(w.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
+    old = delete(declined).where(_D.space_id == w.space, _D.concerns == concerns, _D.said == said)
+    w.connection.execute(old)
+    row = {"space_id": w.space, "concerns": concerns, "said": said, "until": until}
+    w.dialect.insert_missing(w.connection, declined, [row])
+
+
+def is_declined(w: Transaction, who: Collection[str], said: str) -> bool:
+    params = {"space": w.space, "who": sorted(who), "said": said, "now": to_micros(w.at)}
+    return bool(statements.fetch_rows(w.connection, _SELECT_REFUSAL, params))
+
+
+def list_expired_proposals(
+    connection: Connection, space: str, now: datetime, most: int
+) -> list[str]:
+    """Memories that nobody answered for in time."""
+    params = {"space": space, "now": to_micros(now), "most": most}
+    return [id for (id,) in statements.fetch_rows(connection, _SELECT_EXPIRED_PROPOSALS, params)]
+
+
+# What learning and language models used of what they may, counted so that processes add up.
+
+_U = language_usage.c
+_DAYS = learning_days.c
+_ADD_LLM_USAGE = text(
+    "INSERT INTO language_usage (space_id, day, requests, tokens_in, tokens_out, cost_micros) "
+    "VALUES (:space, :day, 1, :tokens_in, :tokens_out, :cost) "
+    "ON CONFLICT (space_id, day) DO UPDATE SET requests = language_usage.requests + 1, "
+    "tokens_in = language_usage.tokens_in + excluded.tokens_in, "
+    "tokens_out = language_usage.tokens_out + excluded.tokens_out, "
+    "cost_micros = language_usage.cost_micros + excluded.cost_micros"
+)
+_INCREMENT_LEARNED = text(
+    "INSERT INTO learning_days (space_id, owner, day, writes) VALUES (:space, :owner, :day, 1) "
+    "ON CONFLICT (space_id, owner, day) DO UPDATE SET writes = learning_days.writes + 1"
+)
+_MARK_LAST_TURN = text(
+    "INSERT INTO learning_days (space_id, owner, day, writes, last_turn_at) "
+    "VALUES (:space, :owner, :day, 0, :at) "
+    "ON CONFLICT (space_id, owner, day) DO UPDATE SET last_turn_at = CASE "
+    "WHEN learning_days.last_turn_at >= excluded.last_turn_at "
+    "THEN learning_days.last_turn_at + 1 ELSE excluded.last_turn_at END"
+)
+_SELECT_LAST_TURN = select(_DAYS.last_turn_at).where(
+    _DAYS.space_id == bindparam("space"),
+    _DAYS.owner == bindparam("owner"),
+    _DAYS.day == bindparam("day"),
+)
+_SELECT_LEARNED = select(_DAYS.writes).where(
+    _DAYS.space_id == bindparam("space"),
+    _DAYS.owner == bindparam("owner"),
+    _DAYS.day == bindparam("day"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLedger:
+    """A `language.budget.Ledger` that all processes share."""
+
+    database: Database
+
+    def spent(self, space: str, day: date) -> Usage:
+        with self.database.read() as connection:
+            return read_llm_usage(connection, space, day)
+
+    def add(self, space: str, day: date, usage: Usage) -> None:
+        params = {
+            "space": space,
+            "day": day.isoformat(),
+            "tokens_in": usage.tokens_in,
+            "tokens_out": usage.tokens_out,
+            "cost": usage.cost_micros,
+        }
+        self.database.write(
+            lambda connection: statements.run_statements(connection, [(_ADD_LLM_USAGE, params)])
+        )
+
+
+def read_llm_usage(connection: Connection, space: str, day: date) -> Usage:
+    found = select(_U.tokens_in, _U.tokens_out, _U.cost_micros).where(
+        _U.space_id == space, _U.day == day.isoformat()
+    )
+    row = connection.execute(found).first()
+    if row is None:
+        return Usage()
+    return Usage(tokens_in=row.tokens_in, tokens_out=row.tokens_out, cost_micros=row.cost_micros)
+
+
+def count_learned_on(connection: Connection, space: str, owner: str, day: date) -> int:
+    """How many writes learning made for somebody on a day."""
+    found = statements.fetch_rows(
+        connection, _SELECT_LEARNED, {"space": space, "owner": owner, "day": day.isoformat()}
+    )
+    return int(found[0][0]) if found else 0
+
+
+def increment_learned(connection: Connection, space: str, owner: str, day: date) -> None:
+    params = {"space": space, "owner": owner, "day": day.isoformat()}
+    statements.run_statements(connection, [(_INCREMENT_LEARNED, params)])
+
+
+def mark_last_turn(connection: Connection, space: str, owner: str | None, at: datetime) -> None:
+    """A turn of the owner's was read: what an earlier one stated is no longer the last thing they
+    said, also where the clock stood still."""
+    if owner is not None:
+        day = at.date().isoformat()
+        params = {"space": space, "owner": owner, "day": day, "at": to_micros(at)}
+        statements.run_statements(connection, [(_MARK_LAST_TURN, params)])
+
+
+def last_turn_at(
+    connection: Connection, space: str, owner: str | None, day: date
+) -> datetime | None:
+    """When the owner's last turn of a day was read; None where there was none."""
+    if owner is None:
+        return None
+    params = {"space": space, "owner": owner, "day": day.isoformat()}
+    found = statements.fetch_rows(connection, _SELECT_LAST_TURN, params)
+    return from_micros(found[0][0]) if found and found[0][0] is not None else None

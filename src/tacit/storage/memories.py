@@ -1,0 +1,781 @@
+"""Insert, change and lock memories, each with its version, history, events and keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, TextClause, and_, bindparam, delete, select, text, update
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import StoreBusy
+from tacit.identity.external_keys import ACCOUNT_PREFIX
+from tacit.identity.links import Identities
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD, sql_literal
+from tacit.records import validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
+from tacit.records.request import Request
+from tacit.records.results import EventNode, EventOperation, EventStatus
+from tacit.records.text import text_to_embed
+from tacit.storage import memory_reads as listeners
+from tacit.storage import statements, vectors
+from tacit.storage.chats import read_chat
+from tacit.storage.dialect import Dialect
+from tacit.storage.memory_reads import (
+    MEMORY_COLUMNS,
+    AudienceCache,
+    MemoryEdge,
+    effective_subjects,
+    pack_people,
+    to_memory,
+    to_row,
+    unpack_object,
+)
+from tacit.storage.revisions import (
+    INCREMENTED_AT_ONCE_COUNT,
+    access_paths_of,
+    acl_tokens_of_memory,
+    chat_path,
+    home_path_of,
+    increment_params,
+    increment_revisions,
+    increment_statement,
+    person_path,
+    stored_access_paths,
+    update_note_links,
+)
+from tacit.storage.schema import (
+    change_log,
+    history_table,
+    memories_table,
+    memory_people,
+    memory_versions,
+    tombstones,
+    vectors_table,
+)
+from tacit.storage.spaces import keyed_digest, load_identities, new_id, new_memory_id
+from tacit.storage.statements import Statement, insert_statement
+
+# The statements that a new memory, a new wording or an event consists of, to be run together.
+
+RELATED_TO = "related_to"
+_INSERT_VERSION = insert_statement(memory_versions)
+_INSERT_PERSON = insert_statement(memory_people)
+_INSERT_FIRST_EVENT = insert_statement(history_table)
+_INSERT_EVENT = text(
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
+    "SELECT :space_id, :memory_id, coalesce(max(seq), 0) + 1, "
+    ":event, :version, :actor, :detail, :at, :owner "
+    "FROM history WHERE space_id = :space_id AND memory_id = :memory_id"
+)
+# A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
+INCREMENT_THREAD_REVISION = text(
+    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
+    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
+    "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
+)
+_INSERT_CHANGE = insert_statement(change_log)
+_DELETE_EMBEDDED_MARK = text("DELETE FROM embedded WHERE space_id = :space AND model <> :model")
+
+
+def version_insert(memory: Memory, heard: str | None, actor: str, at: datetime) -> Statement:
+    return _INSERT_VERSION, {
+        "space_id": memory.space,
+        "memory_id": memory.id,
+        "version": memory.version,
+        "content": memory.content,
+        "speaker": memory.speaker,
+        "subjects": pack_people(memory.subjects),
+        "heard": heard,
+        "visibility": memory.visibility.value,
+        "sensitivity": memory.sensitivity.value,
+        "portable": memory.portable,
+        "actor": actor,
+        "created_at": to_micros(at),
+    }
+
+
+def people_inserts(memory: Memory) -> list[Statement]:
+    about = ROLE_SUBJECT if memory.learned_kind is ChatKind.GROUP else ROLE_MENTIONED
+    named = [(about, person) for person in effective_subjects(memory)]
+    named += [(ROLE_WITHHELD, person) for person in memory.withheld_from]
+    return [
+        (
+            _INSERT_PERSON,
+            {"space_id": memory.space, "memory_id": memory.id, "role": role, "person": person},
+        )
+        for role, person in sorted(named)
+    ]
+
+
+def embedded_mark_delete(space: str, model: str) -> Statement:
+    """Models that made no vector of something new are no longer complete here."""
+    return _DELETE_EMBEDDED_MARK, {"space": space, "model": model}
+
+
+def history_insert(
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
+) -> Statement:
+    """What happened to a memory, after what its history tells already."""
+    return _INSERT_EVENT, _history_row(memory, what, actor, at, detail)
+
+
+def first_history_insert(
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
+) -> Statement:
+    """With which the history of a new memory begins."""
+    return _INSERT_FIRST_EVENT, {**_history_row(memory, what, actor, at, detail), "seq": 1}
+
+
+def _history_row(
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
+) -> dict[str, Any]:
+    return {
+        "space_id": memory.space,
+        "memory_id": memory.id,
+        "event": what.value,
+        "version": memory.version,
+        "actor": actor,
+        "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True) if detail else "{}",
+        "at": to_micros(at),
+        "owner": memory.owner,
+    }
+
+
+@lru_cache(maxsize=32)
+def _edge_insert(count: int) -> TextClause:
+    rows = ", ".join(
+        f"(:space, :from{n}, :to{n}, '{RELATED_TO}', :strength{n}, :found, :at)"
+        for n in range(count)
+    )
+    return text(
+        "INSERT INTO relations "  # noqa: S608
+        f"(space_id, from_id, to_id, relation_type, strength, found, created_at) VALUES {rows}"
+    )
+
+
+def edge_inserts(space: str, found: Sequence[MemoryEdge], at: datetime) -> Statement:
+    """Of a new memory to others: there is none of them yet."""
+    params: dict[str, Any] = {"space": space, "found": True, "at": to_micros(at)}
+    for n, edge in enumerate(found):
+        params[f"from{n}"], params[f"to{n}"] = edge.from_id, edge.to_id
+        params[f"strength{n}"] = edge.strength
+    return _edge_insert(len(found)), params
+
+
+def change_log_insert(memory: Memory, thread: str, rev: int, word: str, at: datetime) -> Statement:
+    """The delta of a thread tells of it under this revision."""
+    return _INSERT_CHANGE, {
+        "space_id": memory.space,
+        "thread": thread,
+        "rev": rev,
+        "memory_id": memory.id,
+        "event": word,
+        "at": to_micros(at),
+    }
+
+
+# The two counters that a new memory moves on: of what leads to it, and of the thread it is told
+# in. Where several statements can travel as one, they do.
+
+
+def increment_with_thread(
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    doors: Collection[str],
+    thread: str,
+    at: int,
+) -> tuple[dict[str, int], int]:
+    """The new revision of each door, and of the thread. First the doors, in their order, as ever:
+    two writers never hold each other up for good."""
+    of_thread = {"space": space, "thread": thread, "at": at}
+    names = sorted(doors)
+    if not dialect.combines_statements or len(names) > INCREMENTED_AT_ONCE_COUNT:
+        revisions = increment_revisions(connection, space, names)
+        ((rev,),) = statements.fetch_rows(connection, INCREMENT_THREAD_REVISION, of_thread)
+        return revisions, int(rev)
+    params = of_thread | increment_params(names)
+    *found, (_, rev) = statements.fetch_rows(connection, _increment_both(len(names)), params)
+    return dict(found), int(rev)
+
+
+@lru_cache(maxsize=INCREMENTED_AT_ONCE_COUNT)
+def _increment_both(count: int) -> TextClause:
+    return text(
+        f"WITH doors AS ({increment_statement(count)}), thread AS ({INCREMENT_THREAD_REVISION}) "  # noqa: S608
+        "SELECT door, rev FROM doors UNION ALL SELECT '', rev FROM thread"
+    )
+
+
+# What a write did, told by the write itself and recorded once it is committed.
+
+SYSTEM_ACTOR = "system"  # the actor of upkeep
+_OPERATIONS = {
+    HistoryEvent.ADD: EventOperation.CREATE,
+    HistoryEvent.UPDATE: EventOperation.UPDATE,
+    HistoryEvent.DELETE: EventOperation.DELETE,
+    HistoryEvent.MERGE: EventOperation.MERGE,
+    HistoryEvent.LINK: EventOperation.LINK,
+    HistoryEvent.TTL: EventOperation.TTL,
+    HistoryEvent.RESTORE: EventOperation.RESTORE,
+    HistoryEvent.SUPERSEDE: EventOperation.UPDATE,
+    HistoryEvent.ERASE: EventOperation.ERASE,
+    HistoryEvent.CONSENT: EventOperation.UPDATE,
+}
+
+
+class EventRecord(NamedTuple):
+    """What names a memory goes when that goes. What names none names nobody either: it is a count
+    and needs no erasing."""
+
+    node: EventNode
+    op: EventOperation
+    status: EventStatus = EventStatus.OK
+    memory_id: str | None = None
+    owner: str | None = None
+    thread: str | None = None  # that of the memory, wherever it was changed
+    category: str | None = None
+    likeness: float | None = None  # to the nearest other memory, where that is known
+
+
+def emit_memory_event(
+    w: Transaction, memory: Memory, event: HistoryEvent, near: Mapping[str, float] | None = None
+) -> None:
+    """Something happened to a memory; `near` is what it is like."""
+    best = max(near.values()) if near else None
+    node = EventNode.WORKER if w.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+    w.events.append(_event_of(memory, node, _OPERATIONS[event], best))
+
+
+def emit_turn_event(w: Transaction, turn: Memory) -> None:
+    w.events.append(_event_of(turn, EventNode.EPISODIC, EventOperation.CREATE))
+
+
+def emit_erase_events(w: Transaction, ids: Sequence[str]) -> None:
+    node = EventNode.WORKER if w.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+    w.events.extend(EventRecord(node, EventOperation.ERASE, memory_id=id) for id in ids)
+
+
+def emit_classification(w: Transaction, category: str | None) -> None:
+    w.events.append(EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, category=category))
+
+
+def emit_skipped_classification(w: Transaction) -> None:
+    """Unless something was: the turn holds nothing to keep."""
+    if not any(one.op is EventOperation.CLASSIFY for one in w.events):
+        w.events.append(
+            EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.SKIPPED)
+        )
+
+
+def set_event_similarity(w: Transaction, id: str, near: Mapping[str, float]) -> None:
+    """What a memory that this write made or changed is like, found before it was written."""
+    best = max((likeness for other, likeness in near.items() if other != id), default=None)
+    if best is None:
+        return
+    for place, one in enumerate(w.events):
+        if one.memory_id == id and one.op in (EventOperation.CREATE, EventOperation.UPDATE):
+            w.events[place] = one._replace(likeness=best)
+
+
+def _event_of(
+    memory: Memory, node: EventNode, op: EventOperation, likeness: float | None = None
+) -> EventRecord:
+    return EventRecord(
+        node, op, EventStatus.OK, memory.id, memory.owner, memory.thread, memory.category, likeness
+    )
+
+
+# Writing memories: each change with its version, history, words and delta, or none of it.
+
+_M = memories_table.c
+_SELECT_MEMORY = select(*MEMORY_COLUMNS).where(
+    _M.space_id == bindparam("space"), _M.id == bindparam("id")
+)
+_UPDATE_MEMORY = update(memories_table).where(
+    _M.space_id == bindparam("b_space"), _M.id == bindparam("b_id")
+)
+_SELECT_TOMBSTONE = select(tombstones.c.digest).where(
+    tombstones.c.space_id == bindparam("space"), tombstones.c.digest == bindparam("digest")
+)
+_V = memory_versions.c
+_UPDATE_CURRENT_VERSION = update(memory_versions).where(
+    _V.space_id == bindparam("b_space"),
+    _V.memory_id == bindparam("b_id"),
+    _V.version == bindparam("b_version"),
+)
+_HEARD = MEMORY_COLUMNS.index(_M.heard)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarMemories:
+    """What a new memory of the writer's own is like, from what was at hand."""
+
+    similarity: Mapping[str, float]  # by id; the nearest, each of which stood then
+    revision: int  # the revision of the writer's partition at which that was so
+
+
+class StaleRevision(Exception):
+    """Somebody wrote since the revision of what was at hand: look again, and write again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextVectors:
+    """Texts as vectors, made before the transaction: nobody waits for a model under a lock."""
+
+    model: str = ""
+    alike: SimilarMemories | None = None
+    by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, length 1
+
+    def of_text(self, text: str) -> bytes | None:
+        return self.by_text.get(text)
+
+    def of_memory(self, memory: Memory) -> bytes | None:
+        return self.by_text.get(text_to_embed(memory.key, memory.content))
+
+
+NO_VECTORS = TextVectors()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """One write: its transaction, who does it, where, and when."""
+
+    connection: Connection
+    dialect: Dialect
+    audiences: AudienceCache
+    request: Request
+    secret: str  # keys the hashes of erased ids
+    has_tombstones: bool  # there are such hashes
+    actor: str
+    thread: str
+    at: datetime
+    is_retry: bool = False  # an earlier run of this write failed, maybe because its ids were taken
+    why: str = ""  # told with everything that this write adds to a history
+    vectors: TextVectors = NO_VECTORS  # of the texts that this write may store
+    added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
+    edges: list[MemoryEdge] = field(default_factory=list)  # with which they were added
+    issued_ids: set[str] = field(default_factory=set)  # ids that this write has used
+    events: list[EventRecord] = field(default_factory=list)  # to be recorded once it is committed
+    changed_notes: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # notes it changed → superseded there
+
+    @property
+    def space(self) -> str:
+        return self.request.space
+
+
+def draw_memory_id(w: Transaction) -> str:
+    """Draw an id that no memory has, or had before it was erased. If a row of this second already
+    has it, the insert fails and the write runs again: one second has 238,328 ids, so a repeated
+    draw comes from all of them."""
+    for attempt in range(limits.ID_ATTEMPTS_MAX_COUNT):
+        id = new_id() if attempt or w.is_retry else new_memory_id(w.at)
+        if id not in w.issued_ids and not (w.has_tombstones and _is_erased_id(w, id)):
+            w.issued_ids.add(id)
+            return id
+    raise StoreBusy("no free id was found; try again")
+
+
+def _is_erased_id(w: Transaction, id: str) -> bool:
+    params = {"space": w.space, "digest": keyed_digest(w.secret, id)}
+    return bool(statements.fetch_rows(w.connection, _SELECT_TOMBSTONE, params))
+
+
+def get_for_update(w: Transaction, id: str) -> Memory | None:
+    """The row a change is about, locked. Only `may_change` says whether it exists for anybody."""
+    row = w.connection.execute(
+        w.dialect.lock_memory(_SELECT_MEMORY), {"space": w.space, "id": id}
+    ).first()
+    if row is None:
+        return None
+    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD]])
+    return to_memory(row, heard[row[_HEARD]])
+
+
+def insert_memory(
+    w: Transaction, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, told: bool = True
+) -> None:
+    """A new memory with its first version, its people, its words, its history and its delta, if
+    that is `told` of it."""
+    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    stamp, shown = _increment_counters(w, memory, heard, told=told)
+    row = to_row(memory, heard) | {"stamp": stamp}
+    statements.run_statements(
+        w.connection,
+        [
+            *w.dialect.insert_memory_statements(row, memory.content),
+            version_insert(memory, heard, w.actor, w.at),
+            *people_inserts(memory),
+            *_vector_statements(w, memory),
+            first_history_insert(memory, event, w.actor, w.at, _event_detail(w, None)),
+            *shown,
+            *_similarity_inserts(w, memory, stamp),
+        ],
+    )
+    w.added.append(row)
+    emit_memory_event(w, memory, event, w.vectors.alike.similarity if w.vectors.alike else None)
+
+
+def insert_turn(w: Transaction, turn: Memory) -> None:
+    """What was said, as it was said: without versions or history, and no delta tells of it."""
+    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, turn.heard_by)
+    through = access_paths_of(turn, heard)
+    revisions = increment_revisions(w.connection, w.space, through)
+    home = home_path_of(turn)
+    # A chat's turns in the order they were written down, whatever the clock says.
+    place = chat_path(turn.learned_in) if turn.learned_in else home
+    row = to_row(turn, heard) | {"stamp": revisions[home], "seq": revisions[place]}
+    statements.run_statements(
+        w.connection,
+        [
+            *w.dialect.insert_memory_statements(row, turn.content),
+            *people_inserts(turn),
+            *_vector_statements(w, turn),
+        ],
+    )
+    emit_turn_event(w, turn)
+
+
+def update_content(
+    w: Transaction,
+    memory: Memory,
+    detail: dict[str, str] | None = None,
+    *,
+    same_words: bool = False,
+) -> None:
+    """Another version: `memory` is the new one, its number already counted up. With the same words
+    it means the same."""
+    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace_row(w, memory, heard)
+    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, heard))
+    if not same_words:
+        _delete_vector(w, memory)
+    statements.run_statements(
+        w.connection,
+        [
+            version_insert(memory, heard, w.actor, w.at),
+            *([] if same_words else _vector_statements(w, memory)),
+            history_insert(memory, HistoryEvent.UPDATE, w.actor, w.at, _event_detail(w, detail)),
+            *_change_log_inserts(w, memory, "updated"),
+        ],
+    )
+    update_note_links(w, memory)
+    emit_memory_event(w, memory, HistoryEvent.UPDATE)
+
+
+def update_fields(
+    w: Transaction,
+    memory: Memory,
+    event: HistoryEvent,
+    shown: str | None,
+    detail: dict[str, str] | None = None,
+) -> None:
+    """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
+    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace_row(w, memory, heard)
+    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, heard))
+    w.connection.execute(
+        _UPDATE_CURRENT_VERSION,
+        {
+            "b_space": w.space,
+            "b_id": memory.id,
+            "b_version": memory.version,
+            "visibility": memory.visibility.value,
+            "sensitivity": memory.sensitivity.value,
+            "portable": memory.portable,
+        },
+    )
+    update_note_links(w, memory)
+    record_event(w, memory, event, shown, detail)
+
+
+def record_event(
+    w: Transaction,
+    memory: Memory,
+    event: HistoryEvent,
+    shown: str | None,
+    detail: dict[str, str] | None = None,
+) -> None:
+    told = [] if shown is None else _change_log_inserts(w, memory, shown)
+    what = history_insert(memory, event, w.actor, w.at, _event_detail(w, detail))
+    statements.run_statements(w.connection, [what, *told])
+    emit_memory_event(w, memory, event)
+
+
+def _event_detail(w: Transaction, detail: dict[str, str] | None) -> dict[str, str] | None:
+    return {**(detail or {}), "why": w.why} if w.why else detail
+
+
+def increment_thread_revision(w: Transaction, thread: str) -> int:
+    params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
+    ((rev,),) = statements.fetch_rows(w.connection, INCREMENT_THREAD_REVISION, params)
+    return int(rev)
+
+
+def _increment_stamp(w: Transaction, memory: Memory, heard: str | None, *, before: bool) -> int:
+    """Everything that leads to the memory, or led to it before, has something new behind it."""
+    through = access_paths_of(memory, heard)
+    if before:
+        through |= stored_access_paths(w.connection, w.space, [memory.id])
+    return increment_revisions(w.connection, w.space, through)[home_path_of(memory)]
+
+
+def _increment_counters(
+    w: Transaction, memory: Memory, heard: str | None, *, told: bool
+) -> tuple[int, list[Statement]]:
+    """The stamp of a new memory, and the change that its thread tells, if it is told."""
+    threads = _threads_of(w, memory) if told else []
+    if len(threads) != 1:
+        stamp = _increment_stamp(w, memory, heard, before=False)
+        return stamp, _change_log_inserts(w, memory, "created") if told else []
+    through, (thread,) = access_paths_of(memory, heard), threads
+    revisions, rev = increment_with_thread(
+        w.connection, w.dialect, w.space, through, thread, to_micros(w.at)
+    )
+    shown = change_log_insert(memory, thread, rev, "created", w.at)
+    return revisions[home_path_of(memory)], [shown]
+
+
+def _threads_of(w: Transaction, memory: Memory) -> list[str]:
+    """Where it happens, and where it came from: both keep a block of it."""
+    return sorted({w.thread, memory.thread or w.thread} - {""})
+
+
+def _change_log_inserts(w: Transaction, memory: Memory, word: str) -> list[Statement]:
+    threads = _threads_of(w, memory)
+    if word == "updated" and w.request.private and memory.learned_kind is ChatKind.GROUP:
+        # What the owner changes in private is no news to the room.
+        threads = [thread for thread in threads if thread == w.thread]
+    return [
+        change_log_insert(memory, thread, increment_thread_revision(w, thread), word, w.at)
+        for thread in threads
+    ]
+
+
+def _similarity_inserts(w: Transaction, memory: Memory, stamp: int) -> list[Statement]:
+    """What it is like, if that was at hand."""
+    alike = w.vectors.alike
+    if alike is None:
+        return []
+    if alike.revision != stamp - 1:
+        raise StaleRevision
+    w.edges[:] = [
+        MemoryEdge(min(memory.id, other), max(memory.id, other), round(strength, 4), found=True)
+        for other, strength in alike.similarity.items()
+    ]
+    return [edge_inserts(w.space, w.edges, w.at)] if w.edges else []
+
+
+def _vector_statements(w: Transaction, memory: Memory) -> list[Statement]:
+    """The vector that was made before this transaction; without one it is made afterwards."""
+    vector = w.vectors.of_memory(memory)
+    if vector is None:
+        return [embedded_mark_delete(w.space, "")]
+    model, home = w.vectors.model, home_path_of(memory)
+    return [
+        embedded_mark_delete(w.space, model),
+        vectors.upsert_vector(w.dialect, w.space, home, memory.id, model, vector),
+    ]
+
+
+def _delete_vector(w: Transaction, memory: Memory) -> None:
+    v = vectors_table.c
+    w.connection.execute(
+        delete(vectors_table).where(
+            v.space_id == w.space,
+            v.home == home_path_of(memory),
+            v.memory_id == memory.id,
+        )
+    )
+
+
+def _replace_row(w: Transaction, memory: Memory, heard: str | None) -> None:
+    values = to_row(memory, heard) | {"stamp": _increment_stamp(w, memory, heard, before=True)}
+    del values["space_id"], values["id"], values["created_at"]
+    del values["access_count"], values["last_accessed_at"]  # moved by reads alone
+    w.connection.execute(_UPDATE_MEMORY, {"b_space": w.space, "b_id": memory.id, **values})
+    p = memory_people.c
+    w.connection.execute(
+        delete(memory_people).where(p.space_id == w.space, p.memory_id == memory.id)
+    )
+    statements.run_statements(w.connection, people_inserts(memory))
+
+
+# Keys: one active value for each (owner or room, category, key).
+
+_HAS_KEY = (
+    _M.space_id == bindparam("space"),
+    _M.category == bindparam("category"),
+    _M.key == bindparam("key"),
+    _M.key.is_not(None),
+)
+_IS_ACTIVE = _M.state == sql_literal(State.ACTIVE)
+_SELECT_OWNERS_VALUES = select(_M.id, _M.owner, _M.shadowed).where(
+    *_HAS_KEY, _M.owner.in_(bindparam("owners", expanding=True))
+)
+_SELECT_CHAT_VALUES = select(_M.id, _M.owner, _M.shadowed).where(
+    *_HAS_KEY, _M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True))
+)
+
+
+def list_key_holders(w: Transaction, category: str, key: str, *, for_room: bool) -> list[Any]:
+    """The active values of a key, of all the writer's identities or of the room."""
+    params: dict[str, Any] = {"space": w.space, "category": category, "key": key}
+    if for_room:
+        params["rooms"] = sorted(w.request.chat_ids)
+        return list(w.connection.execute(_SELECT_CHAT_VALUES.where(_IS_ACTIVE), params))
+    params["owners"] = sorted(w.request.own_identities)
+    return list(w.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params))
+
+
+def is_key_taken(w: Transaction, memory: Memory) -> bool:
+    """Whether another memory holds this one's key by now."""
+    if memory.key is None:
+        return False
+    params: dict[str, Any] = {"space": w.space, "category": memory.category, "key": memory.key}
+    if memory.owner is None:
+        rooms = sorted(read_chat(w.connection, w.space, memory.learned_in or "").chat_ids)
+        found = w.connection.execute(
+            _SELECT_CHAT_VALUES.where(_IS_ACTIVE), params | {"rooms": rooms}
+        )
+    else:
+        params["owners"] = sorted(
+            load_identities(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+        )
+        found = w.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params)
+    return any(row.id != memory.id for row in found)
+
+
+def list_key_siblings(w: Transaction, memory: Memory) -> list[str]:
+    """Values of the same key that other identities of the owner hold, in any state."""
+    if memory.key is None or memory.owner is None:
+        return []
+    owners = sorted(
+        load_identities(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+    )
+    params = {"space": w.space, "category": memory.category, "key": memory.key, "owners": owners}
+    return [
+        row.id for row in w.connection.execute(_SELECT_OWNERS_VALUES, params) if row.id != memory.id
+    ]
+
+
+def has_duplicate(w: Transaction, asked: Draft) -> bool:
+    """Whether the writer has a value of this key, or without a key the very same words and
+    data."""
+    if asked.key is not None and asked.category is not None:
+        return bool(list_key_holders(w, asked.category, asked.key, for_room=False))
+    same = select(_M.data).where(
+        _M.space_id == w.space,
+        _M.owner.in_(sorted(w.request.own_identities)),
+        _M.content == asked.content,
+        _M.state == sql_literal(State.ACTIVE),
+    )
+    kept = w.connection.execute(same).scalars()
+    return any(
+        validation.is_same_json(unpack_object(one) if one else None, asked.data or None)
+        for one in kept
+    )
+
+
+# What is settled before the disclosure rules: which value of a key wins in a person's union read,
+# and whether somebody a memory is withheld from is unknown to us. Kept in columns, so that a read
+# needs no second look; settled again whenever a key is written or a person's identities change.
+
+SELECT_KEYED = (
+    select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.shadowed)
+    .join(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(
+        _M.key.is_not(None),
+        # What waits for a yes is no value yet.
+        _M.state.not_in([State.SUPERSEDED.value, State.PENDING.value]),
+    )
+)
+
+
+def update_key_precedence(
+    connection: Connection, space: str, owners: Collection[str], category: str, key: str
+) -> None:
+    """One person wrote a key. With one identity there is nothing it could shadow."""
+    if len(owners) > 1:
+        found = connection.execute(
+            SELECT_KEYED.where(
+                _M.space_id == space, _M.owner.in_(owners), _M.category == category, _M.key == key
+            )
+        )
+        _mark_overridden(connection, space, found.all())
+
+
+def update_precedence_of_people(
+    connection: Connection, space: str, identities: Identities, touched: Iterable[str]
+) -> None:
+    """These people's identities changed: judge their keys and what is withheld from them again."""
+    seen: set[str] = set()
+    for identity in sorted(touched):
+        if identity in seen:
+            continue
+        person = identities.current_identities(identity)
+        seen |= person
+        rows = connection.execute(
+            SELECT_KEYED.where(_M.space_id == space, _M.owner.in_(person))
+        ).all()
+        slots: dict[tuple[str, str], list[Any]] = {}
+        for row in rows:
+            slots.setdefault((row.category, row.key), []).append(row)
+        for slot in slots.values():
+            _mark_overridden(connection, space, slot)
+    _update_withheld_unknown(connection, space, seen)
+
+
+def _mark_overridden(connection: Connection, space: str, rows: Collection[Any]) -> None:
+    """The account's value wins, else the newest; whoever may hear it. A forgotten value still
+    covers older ones: to forget a thing is not to bring back what was there before it."""
+    if not rows:
+        return
+    winner = max(rows, key=key_precedence)
+    for row in rows:
+        shadowed = row.owner != winner.owner
+        if row.shadowed != shadowed:
+            through = stored_access_paths(connection, space, [row.id])
+            stamp = increment_revisions(connection, space, through)[person_path(row.owner)]
+            connection.execute(
+                update(memories_table)
+                .where(_M.space_id == space, _M.id == row.id)
+                .values(shadowed=shadowed, stamp=stamp)
+            )
+
+
+def key_precedence(row: Any) -> tuple[bool, int, str]:
+    """By when it was last worded: to pin or forget a value does not make it a newer one."""
+    return row.owner.startswith(f"{ACCOUNT_PREFIX}:"), row.worded_at, row.id
+
+
+def _update_withheld_unknown(connection: Connection, space: str, people: Collection[str]) -> None:
+    p = memory_people.c
+    touched = (
+        select(p.memory_id)
+        .where(p.space_id == space, p.role == ROLE_WITHHELD, p.person.in_(people))
+        .distinct()
+    )
+    for id in connection.execute(touched).scalars().all():
+        named = select(p.person).where(
+            p.space_id == space, p.memory_id == id, p.role == ROLE_WITHHELD
+        )
+        withheld_from = connection.execute(named).scalars().all()
+        known = load_identities(connection, space, withheld_from).is_recognizable
+        connection.execute(
+            update(memories_table)
+            .where(_M.space_id == space, _M.id == id)
+            .values(withheld_unknown=not all(known(person) for person in withheld_from))
+        )

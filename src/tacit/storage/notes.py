@@ -1,0 +1,812 @@
+"""Notes: their items, what a request may see of them, and the state of their files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
+
+from tacit.clock import from_micros, to_micros
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import ChatKind, Memory, State
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteKind, NoteLink, Section
+from tacit.records.request import Request
+from tacit.storage import memory_reads, statements
+from tacit.storage.engine import Database
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import MEMORY_COLUMNS as MEMORY
+from tacit.storage.memory_reads import AudienceCache, to_memory
+from tacit.storage.revisions import (
+    NOTES_PATH,
+    mark_notes_changed,
+    split_into_chunks,
+    stamp_changed_notes,
+)
+from tacit.storage.schema import (
+    chat_members,
+    memories_table,
+    note_files,
+    note_items,
+    note_lines,
+    notes_table,
+    spaces_table,
+    tombstones,
+)
+from tacit.storage.schema import partitions_table as revisions
+from tacit.storage.spaces import keyed_digest
+
+# Notes and their items as records, and back to rows.
+
+# What of a note may change while it stays the same note.
+CHANGEABLE_FIELDS = frozenset(
+    {"thread", "summary_id", "source", "channel", "contact_id", "contact_nickname", "tags", "links"}
+    | {"layout", "updated_at"}
+)
+NOTE_COLUMNS = tuple(notes_table.c)[1:]  # without the space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    path: str  # as `notes.names.path_of` says, without the folder of the space
+    kind: NoteKind
+    created_at: datetime
+    updated_at: datetime
+    subject: str | None = None  # whose it is; None: a room's
+    day: date | None = None  # of sessions
+    session: str | None = None
+    chat: str | None = None
+    chat_kind: ChatKind = ChatKind.UNKNOWN
+    thread: str | None = None
+    summary_id: str | None = None  # the memory that the summary in the head is
+    source: str | None = None
+    channel: str | None = None
+    contact_id: str | None = None
+    contact_nickname: str | None = None
+    tags: tuple[str, ...] = ()
+    links: tuple[NoteLink, ...] = ()
+    layout: str | None = None  # of pages: what stands between the items, without an id in it
+    stamp: int = 0  # of when it last changed; what is given to `ensure` counts for nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    memory_id: str
+    section: Section
+    position: int
+    added_on: date | None = None
+
+
+ItemMemories = list[tuple[ItemRow, Memory]]
+
+
+def to_note_columns(space: str, row: NoteRow) -> dict[str, Any]:
+    """A row of `notes`."""
+    values = {
+        column.name: pack_field(column.name, getattr(row, column.name)) for column in NOTE_COLUMNS
+    }
+    return {"space_id": space, **values}
+
+
+def to_note(row: Any) -> NoteRow:
+    """`row` is a tuple of COLUMNS."""
+    named = dict(zip((column.name for column in NOTE_COLUMNS), row, strict=True))
+    return NoteRow(
+        **named
+        | {
+            "kind": NoteKind(named["kind"]),
+            "chat_kind": ChatKind(named["chat_kind"]),
+            "day": parse_day(named["day"]),
+            "created_at": from_micros(named["created_at"]),
+            "updated_at": from_micros(named["updated_at"]),
+            "tags": tuple(json.loads(named["tags"])),
+            "links": tuple(
+                NoteLink(text=text, target=target) for text, target in json.loads(named["links"])
+            ),
+        }
+    )
+
+
+def pack_field(name: str, value: Any) -> Any:
+    """A field of NoteRow as its column has it."""
+    if name == "tags":
+        return json.dumps(list(value), ensure_ascii=False)
+    if name == "links":
+        return json.dumps([[link.text, link.target] for link in value], ensure_ascii=False)
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return value.value if isinstance(value, NoteKind | ChatKind) else value
+
+
+def pack_changes(changes: dict[str, Any]) -> dict[str, Any]:
+    """Columns and values for fields of NoteRow."""
+    fixed = changes.keys() - CHANGEABLE_FIELDS
+    if fixed:
+        raise InvalidInput(min(fixed), "is no field of a note that changes")
+    return {name: pack_field(name, value) for name, value in changes.items()}
+
+
+def to_item(memory_id: str, section: str, position: int, added_on: str | None) -> ItemRow:
+    return ItemRow(
+        memory_id=memory_id,
+        section=Section(section),
+        position=position,
+        added_on=parse_day(added_on),
+    )
+
+
+def parse_day(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
+
+
+# Notes as somebody may hear them: each item through the predicate.
+
+_NOTE = notes_table.c
+_ITEM = note_items.c
+_C = chat_members.c
+_SHOWN_STATES = frozenset({State.ACTIVE, State.EXPIRED})
+_SESSIONS_AT_ONCE_COUNT = 100
+_SELECT_ITEMS_OF_PATHS = (
+    select(_ITEM.path, _ITEM.memory_id, _ITEM.section, _ITEM.position, _ITEM.added_on)
+    .where(_ITEM.space_id == bindparam("space"), _ITEM.path.in_(bindparam("paths", expanding=True)))
+    .order_by(_ITEM.path, _ITEM.position, _ITEM.memory_id)
+)
+
+
+def list_visible_items(
+    connection: Connection, audiences: AudienceCache, request: Request, paths: Collection[str]
+) -> dict[str, ItemMemories]:
+    """Of these notes what this request may hear, by position; every path is there, maybe with
+    nothing. `request.managing()` hears one's own that are expired as well."""
+    told: dict[str, ItemMemories] = {path: [] for path in paths}
+    rows = [
+        row
+        for some in split_into_chunks(told)
+        for row in _item_rows(connection, request.space, some)
+    ]
+    heard = _visible_memories(connection, audiences, request, {row[1] for row in rows})
+    for path, id, *rest in rows:
+        if id in heard:
+            told[path].append((to_item(id, *rest), heard[id]))
+    return told
+
+
+def list_visible_summaries(
+    connection: Connection, audiences: AudienceCache, request: Request, rows: Sequence[NoteRow]
+) -> dict[str, Memory]:
+    """By path: the summaries in the heads that this request may hear."""
+    named = {row.path: row.summary_id for row in rows if row.summary_id is not None}
+    heard = _visible_memories(connection, audiences, request, set(named.values()))
+    return {path: heard[id] for path, id in named.items() if id in heard}
+
+
+def list_recent_sessions(
+    connection: Connection, audiences: AudienceCache, request: Request, since: date, limit: int
+) -> list[NoteRow]:
+    """Sessions from that day on, newest first. One's own private ones in private alone; a group's
+    in that group, and in private for whoever was there: as far as any of it may be heard."""
+    found: list[NoteRow] = []
+    for page in _session_pages(connection, request, since):
+        rooms = [row for row in page if row.chat_kind is ChatKind.GROUP]
+        closed = {row.path for row in rooms} - _visible_paths(connection, audiences, request, rooms)
+        found += [row for row in page if row.path not in closed]
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def _visible_paths(
+    connection: Connection, audiences: AudienceCache, request: Request, rows: Sequence[NoteRow]
+) -> set[str]:
+    """The paths of those of which something may be heard."""
+    summed = list_visible_summaries(connection, audiences, request, rows)
+    items = list_visible_items(connection, audiences, request, [row.path for row in rows])
+    return {path for path, heard in items.items() if heard} | set(summed)
+
+
+def _session_pages(
+    connection: Connection, request: Request, since: date
+) -> Iterator[list[NoteRow]]:
+    """Pages of what may be looked at here at all."""
+    if request.requester is None or not (request.private or request.kind is ChatKind.GROUP):
+        return
+    rooms, mine = sorted(request.chat_ids), sorted(request.own_identities)
+    if request.private:
+        found = statements.fetch_rows(
+            connection, _SELECT_CHATS, {"space": request.space, "mine": mine}
+        )
+        rooms = sorted({chat for chat, _ in found})
+    params: dict[str, Any] = {
+        "space": request.space,
+        "since": since.isoformat(),
+        "rooms": rooms,
+        "most": _SESSIONS_AT_ONCE_COUNT,
+        "after": 0,
+    }
+    statement = _SELECT_GROUP_SESSIONS
+    if request.private:
+        statement, params = _SELECT_ALL_SESSIONS, params | {"mine": mine}
+    while True:
+        rows = statements.fetch_rows(connection, statement, params)
+        yield [to_note(row) for row in rows]
+        if len(rows) < _SESSIONS_AT_ONCE_COUNT:
+            return
+        params["after"] += _SESSIONS_AT_ONCE_COUNT
+
+
+def _select_sessions(*which: Any) -> Select[Any]:
+    return select(*NOTE_COLUMNS).where(
+        _NOTE.space_id == bindparam("space"),
+        _NOTE.kind == sql_literal(NoteKind.SESSION),
+        _NOTE.day >= bindparam("since"),
+        *which,
+    )
+
+
+def _newest_sessions(rows: FromClause) -> Select[Any]:
+    order = (rows.c.day.desc(), rows.c.updated_at.desc(), rows.c.path)
+    return select(rows).order_by(*order).limit(bindparam("most")).offset(bindparam("after"))
+
+
+# What the primary key does not hold is read along: else SQLite would walk through all of that.
+_SELECT_CHATS = select(_C.chat, _C.left_at).where(
+    _C.space_id == bindparam("space"), _C.person.in_(bindparam("mine", expanding=True))
+)
+_GROUP_SESSIONS = _select_sessions(
+    _NOTE.chat.in_(bindparam("rooms", expanding=True)),
+    _NOTE.chat_kind == sql_literal(ChatKind.GROUP),
+)
+_OWN_SESSIONS = _select_sessions(
+    _NOTE.subject.in_(bindparam("mine", expanding=True)),
+    _NOTE.chat_kind == sql_literal(ChatKind.PRIVATE),
+)
+_SELECT_GROUP_SESSIONS = _newest_sessions(_GROUP_SESSIONS.subquery())
+_SELECT_ALL_SESSIONS = _newest_sessions(union_all(_OWN_SESSIONS, _GROUP_SESSIONS).subquery())
+
+
+def _item_rows(connection: Connection, space: str, paths: list[str]) -> Sequence[tuple[Any, ...]]:
+    return statements.fetch_rows(
+        connection, _SELECT_ITEMS_OF_PATHS, {"space": space, "paths": paths}
+    )
+
+
+def _visible_memories(
+    connection: Connection, audiences: AudienceCache, request: Request, ids: set[str]
+) -> dict[str, Memory]:
+    heard: dict[str, Memory] = {}
+    for some in split_into_chunks(ids):
+        found = memory_reads.list_visible(connection, audiences, request, some)
+        heard |= {id: memory for id, (memory, _) in found.items() if memory.state in _SHOWN_STATES}
+    return heard
+
+
+# The tasks of notes that somebody may hear, without the rest of what stands there: of many notes
+# at once, whose summaries tell the rest.
+
+_TASK_ITEM = note_items.c
+_SELECT_TASKS = (
+    select(
+        _TASK_ITEM.path,
+        _TASK_ITEM.memory_id,
+        _TASK_ITEM.section,
+        _TASK_ITEM.position,
+        _TASK_ITEM.added_on,
+    )
+    .where(
+        _TASK_ITEM.space_id == bindparam("space"),
+        _TASK_ITEM.path.in_(bindparam("paths", expanding=True)),
+        _TASK_ITEM.section.in_([sql_literal(section) for section in sorted(CHECKBOX_SECTIONS)]),
+    )
+    .order_by(_TASK_ITEM.path, _TASK_ITEM.position, _TASK_ITEM.memory_id)
+)
+
+
+def list_visible_tasks(
+    connection: Connection, audiences: AudienceCache, request: Request, paths: Collection[str]
+) -> dict[str, ItemMemories]:
+    """As `notes.readable`, of tasks and follow-ups alone."""
+    told: dict[str, ItemMemories] = {path: [] for path in paths}
+    rows = [
+        row
+        for some in split_into_chunks(told)
+        for row in statements.fetch_rows(
+            connection, _SELECT_TASKS, {"space": request.space, "paths": some}
+        )
+    ]
+    heard = {
+        id: memory
+        for some in split_into_chunks({row[1] for row in rows})
+        for id, (memory, _) in memory_reads.list_visible(
+            connection, audiences, request, some
+        ).items()
+        if memory.state is State.ACTIVE
+    }
+    for path, id, *rest in rows:
+        if id in heard:
+            told[path].append((to_item(id, *rest), heard[id]))
+    return told
+
+
+# What a mirror knows of its files: how each was when file and store last agreed.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineState:
+    """An item of a file as both had it."""
+
+    version: int  # of the memory
+    digest: str  # of the lines
+    done: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileState:
+    folder: str
+    path: str
+    digest: str = ""  # of the bytes; empty: to be looked at, whatever they are
+    stamp: int = 0  # of the note
+    lines: Mapping[str, LineState] = field(default_factory=dict)  # by memory
+    problem: str | None = None
+    asked: int = 0  # how many deletions wait for a yes
+
+
+_FILE_ROW = note_files.c
+_L = note_lines.c
+_FILE_NOTE = notes_table.c
+_FILE_MEMORY = memories_table.c
+_FOLDER_PARAMS: Any = (bindparam("space"), bindparam("folder"))
+_SELECT_FILES = select(
+    _FILE_ROW.path, _FILE_ROW.digest, _FILE_ROW.stamp, _FILE_ROW.problem, _FILE_ROW.asked
+).where(_FILE_ROW.space_id == _FOLDER_PARAMS[0], _FILE_ROW.folder == _FOLDER_PARAMS[1])
+_SELECT_LINES = select(_L.path, _L.memory_id, _L.version, _L.done, _L.digest).where(
+    _L.space_id == _FOLDER_PARAMS[0], _L.folder == _FOLDER_PARAMS[1]
+)
+_SELECT_FILE, _SELECT_LINES_OF_FILE = (
+    _SELECT_FILES.where(_FILE_ROW.path == bindparam("path")),
+    _SELECT_LINES.where(_L.path == bindparam("path")),
+)
+_UPSERT_FILE = text(
+    "INSERT INTO note_files "
+    "(space_id, folder, path, digest, stamp, problem, asked, subject, chat) "
+    "VALUES (:space, :folder, :path, :digest, :stamp, :problem, :asked, "
+    "(SELECT subject FROM notes WHERE space_id = :space AND path = :path), "
+    "(SELECT chat FROM notes WHERE space_id = :space AND path = :path)) "
+    "ON CONFLICT (space_id, folder, path) DO UPDATE SET digest = excluded.digest, "
+    "stamp = excluded.stamp, problem = excluded.problem, asked = excluded.asked, "
+    "subject = coalesce(excluded.subject, note_files.subject), "
+    "chat = coalesce(excluded.chat, note_files.chat)"
+)
+
+
+def get_file_state(connection: Connection, space: str, folder: str, path: str) -> FileState | None:
+    named = {"space": space, "folder": folder, "path": path}
+    files = statements.fetch_rows(connection, _SELECT_FILE, named)
+    if not files:
+        return None
+    return _to_file_states(
+        folder, files, statements.fetch_rows(connection, _SELECT_LINES_OF_FILE, named)
+    )[path]
+
+
+def list_file_states(connection: Connection, space: str, folder: str) -> dict[str, FileState]:
+    """All of a folder, by path, in two statements."""
+    named = {"space": space, "folder": folder}
+    files = statements.fetch_rows(connection, _SELECT_FILES, named)
+    return _to_file_states(folder, files, statements.fetch_rows(connection, _SELECT_LINES, named))
+
+
+def _to_file_states(folder: str, files: Any, lines: Any) -> dict[str, FileState]:
+    by_path: dict[str, dict[str, LineState]] = {}
+    for path, id, version, done, digest in lines:
+        line = LineState(version=version, digest=digest, done=None if done is None else bool(done))
+        by_path.setdefault(path, {})[id] = line
+    return {
+        path: FileState(
+            folder=folder,
+            path=path,
+            digest=digest,
+            stamp=stamp,
+            lines=by_path.get(path, {}),
+            problem=problem,
+            asked=asked,
+        )
+        for path, digest, stamp, problem, asked in files
+    }
+
+
+def save_file_state(w: Transaction, state: FileState) -> None:
+    """In the place of what was known. Lines of memories that are not there are left out."""
+    named = {"space": w.space, "folder": state.folder, "path": state.path}
+    values = {
+        "digest": state.digest,
+        "stamp": state.stamp,
+        "problem": state.problem,
+        "asked": state.asked,
+    }
+    if _has_deleted_memories(w, state):
+        values["stamp"] = -1  # something of it was buried since: it has to be looked at
+    w.connection.execute(_UPSERT_FILE, named | values)
+    old = {
+        id: (v, d, g)
+        for _, id, v, d, g in statements.fetch_rows(w.connection, _SELECT_LINES_OF_FILE, named)
+    }
+    new = {id: (line.version, line.done, line.digest) for id, line in state.lines.items()}
+    changed = {id for id, line in new.items() if old.get(id) != line}
+    there = _existing_ids(w, changed)
+    of = (_L.space_id == w.space, _L.folder == state.folder, _L.path == state.path)
+    for some in split_into_chunks((old.keys() - new.keys()) | (changed & old.keys())):
+        w.connection.execute(delete(note_lines).where(*of, _L.memory_id.in_(some)))
+    file: dict[str, Any] = {"space_id": w.space, "folder": state.folder, "path": state.path}
+    rows = [
+        file | {"memory_id": id, "version": line.version, "done": line.done, "digest": line.digest}
+        for id, line in sorted(state.lines.items())
+        if id in there
+    ]
+    if rows:
+        w.connection.execute(insert(note_lines), rows)
+
+
+def _has_deleted_memories(w: Transaction, state: FileState) -> bool:
+    return len(_existing_ids(w, state.lines)) < len(state.lines)
+
+
+def _existing_ids(w: Transaction, ids: Collection[str]) -> set[str]:
+    found: set[str] = set()
+    for some in split_into_chunks(ids):
+        there = select(_FILE_MEMORY.id).where(
+            _FILE_MEMORY.space_id == w.space, _FILE_MEMORY.id.in_(some)
+        )
+        found |= set(w.connection.execute(there).scalars())
+    return found
+
+
+def delete_file_state(w: Transaction, folder: str, path: str) -> None:
+    of = (_FILE_ROW.space_id == w.space, _FILE_ROW.folder == folder, _FILE_ROW.path == path)
+    w.connection.execute(delete(note_files).where(*of))
+
+
+def list_orphaned_files(connection: Connection, space: str, folder: str) -> list[str]:
+    """Files that are known, and whose notes are gone: they have to go too."""
+    noted = exists().where(
+        _FILE_NOTE.space_id == _FILE_ROW.space_id, _FILE_NOTE.path == _FILE_ROW.path
+    )
+    gone = select(_FILE_ROW.path).where(
+        _FILE_ROW.space_id == space, _FILE_ROW.folder == folder, ~noted
+    )
+    return sorted(connection.execute(gone).scalars())
+
+
+# Notes that go with what was erased, and the hashes that are left of them.
+
+_ERASED_NOTE = notes_table.c
+_ERASED_ITEM = note_items.c
+_ERASED_FILE = note_files.c
+_SPACE: Any = bindparam("space")
+_PATHS: Any = bindparam("paths", expanding=True)
+_SELECT_TOMBSTONE = select(tombstones.c.digest).where(
+    tombstones.c.space_id == _SPACE, tombstones.c.digest == bindparam("digest")
+)
+_DELETE_EMPTY_SESSIONS = delete(notes_table).where(
+    _ERASED_NOTE.space_id == _SPACE,
+    _ERASED_NOTE.path.in_(_PATHS),
+    _ERASED_NOTE.kind == NoteKind.SESSION.value,
+    _ERASED_NOTE.summary_id.is_(None),
+    ~select(_ERASED_ITEM.path)
+    .where(_ERASED_ITEM.space_id == _ERASED_NOTE.space_id, _ERASED_ITEM.path == _ERASED_NOTE.path)
+    .exists(),
+)
+
+
+def list_summaries_of(w: Transaction, paths: Collection[str]) -> set[str]:
+    """The summaries of these notes: they were made of what stood there, in its words."""
+    found: set[str] = set()
+    for some in split_into_chunks(paths):
+        heads = select(_ERASED_NOTE.summary_id).where(
+            _ERASED_NOTE.space_id == w.space, _ERASED_NOTE.path.in_(some)
+        )
+        found |= {id for id in w.connection.execute(heads).scalars() if id is not None}
+    return found
+
+
+def delete_empty_sessions(w: Transaction, paths: Collection[str]) -> int:
+    """After an erasure: sessions of which nothing is left go, with their links. Their files are
+    still known, and so will be removed. Says how many went."""
+    count = 0
+    for some in split_into_chunks(paths):
+        count += w.connection.execute(
+            _DELETE_EMPTY_SESSIONS, {"space": w.space, "paths": some}
+        ).rowcount
+    return count
+
+
+def is_tombstoned(w: Transaction, name: str) -> bool:
+    """Whether a memory of this id was erased, or a note of this path, with whom it was about."""
+    params = {"space": w.space, "digest": keyed_digest(w.secret, name)}
+    return bool(statements.fetch_rows(w.connection, _SELECT_TOMBSTONE, params))
+
+
+def erase_notes(
+    w: Transaction, subjects: Collection[str], chats: Collection[str] = ()
+) -> Counter[str]:
+    """With a person go their notes, and what is known of the files: hashes of the paths are left,
+    so that nobody reads such a file again. Says how many rows went, by table."""
+    paths: set[str] = set()
+    for n in (_ERASED_NOTE, _ERASED_FILE):
+        whose = or_(n.subject.in_(sorted(subjects)), n.chat.in_(sorted(chats)))
+        theirs = select(n.path).where(n.space_id == w.space, whose)
+        paths |= set(w.connection.execute(theirs).scalars())
+    counts: Counter[str] = Counter()
+    for some in split_into_chunks(paths):
+        rows = [
+            {
+                "space_id": w.space,
+                "digest": keyed_digest(w.secret, path),
+                "erased_at": to_micros(w.at),
+                "actor": w.actor if w.actor.startswith("operator:") else "",
+                "scrubbed": False,
+            }
+            for path in some
+        ]
+        w.dialect.insert_missing(w.connection, tombstones, rows)
+        for table, column in (
+            (note_items, _ERASED_ITEM.path),
+            (note_files, _ERASED_FILE.path),
+            (notes_table, _ERASED_NOTE.path),
+        ):
+            gone = delete(table).where(table.c.space_id == w.space, column.in_(some))
+            counts[table.name] += w.connection.execute(gone).rowcount
+    named = (_ERASED_NOTE.space_id == w.space, _ERASED_NOTE.contact_id.in_(sorted(subjects)))
+    met = list(w.connection.execute(select(_ERASED_NOTE.path).where(*named)).scalars())
+    unnamed = update(notes_table).where(*named).values(contact_id=None, contact_nickname=None)
+    w.connection.execute(unnamed)
+    mark_notes_changed(w, {*paths, *met})
+    return counts
+
+
+# Notes as rows: which there are, and which memories stand in them, in which order.
+#
+# What a note says is in its memories. Whatever changes a note moves its stamp on (`noted.settle`), so
+# that whoever mirrors notes to files asks for one number to know whether there is anything to do.
+
+_N = notes_table.c
+_I = note_items.c
+_F = note_files.c
+_M = memories_table.c
+_SELECT_NOTE = select(*NOTE_COLUMNS).where(_N.space_id == _SPACE)
+_SELECT_BY_PATH = _SELECT_NOTE.where(_N.path == bindparam("path"))
+_SELECT_LATER = _SELECT_NOTE.where(_N.stamp > bindparam("stamp")).order_by(_N.stamp, _N.path)
+_SELECT_OF_SUBJECTS = _SELECT_NOTE.where(
+    _N.subject.in_(bindparam("who", expanding=True)), _N.kind == bindparam("kind")
+)
+_ITEM_COLUMNS = (_I.memory_id, _I.section, _I.position, _I.added_on)
+_IS_IN_NOTE = (_I.space_id == _SPACE, _I.path == bindparam("path"))
+_SELECT_ITEMS = select(*_ITEM_COLUMNS).where(*_IS_IN_NOTE).order_by(_I.position, _I.memory_id)
+_SELECT_SHOWN = (
+    select(*_ITEM_COLUMNS, *MEMORY)
+    .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
+    .where(*_IS_IN_NOTE, _M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]))
+    .order_by(_I.position, _I.memory_id)
+)
+_HEARD = MEMORY.index(_M.heard)
+_UPSERT_ITEM = text(
+    "INSERT INTO note_items (space_id, path, memory_id, section, position, added_on) VALUES "
+    "(:space, :path, :id, :section, coalesce(:position, (SELECT coalesce(max(position), -1) + 1 "
+    "FROM note_items WHERE space_id = :space AND path = :path)), :added_on) "
+    "ON CONFLICT (space_id, path, memory_id) DO UPDATE SET section = excluded.section, "
+    "position = coalesce(:position, note_items.position), "
+    "added_on = coalesce(excluded.added_on, note_items.added_on)"
+)
+_SELECT_REVISION = select(revisions.c.rev).where(
+    revisions.c.space_id == _SPACE,
+    revisions.c.door == sql_literal(NOTES_PATH),
+)
+
+
+def ensure_note(w: Transaction, row: NoteRow) -> NoteRow:
+    """The note of this path; made of `row` where there is none yet."""
+    found = get_note(w.connection, w.space, row.path)
+    if found is None:
+        w.dialect.insert_missing(
+            w.connection, notes_table, [to_note_columns(w.space, row) | {"stamp": 0}]
+        )
+        touch_notes(w, row.path)
+        found = get_note(w.connection, w.space, row.path)
+        assert found is not None
+    return found
+
+
+def get_note(connection: Connection, space: str, path: str) -> NoteRow | None:
+    """Whether anybody may know of it is for the caller to say."""
+    found = statements.fetch_rows(connection, _SELECT_BY_PATH, {"space": space, "path": path})
+    return to_note(found[0]) if found else None
+
+
+def update_note(w: Transaction, path: str, **changes: Any) -> None:
+    """Other values for fields of NoteRow, by their names: thread, summary_id, source, channel,
+    contact_id, contact_nickname, tags, links, layout, updated_at."""
+    one = update(notes_table).where(_N.space_id == w.space, _N.path == path)
+    if not w.connection.execute(one.values(**pack_changes(changes))).rowcount:
+        raise NotFound("note")
+    touch_notes(w, path)
+
+
+def touch_notes(w: Transaction, *paths: str) -> None:
+    """These notes changed. Their stamps move at the end of the write, or at `settle(w)`."""
+    mark_notes_changed(w, paths)
+
+
+def stamp_notes(w: Transaction) -> int:
+    """Moves the stamps of what this write changed now, and not at its end; the space's revision
+    from then on. For whoever stores a note's stamp in the same write."""
+    if w.changed_notes:
+        stamp_changed_notes(w)
+    return notes_revision(w.connection, w.space)
+
+
+def rename_note(w: Transaction, path: str, to: NoteRow) -> NoteRow:
+    """The note with its items under the path of `to`, which has to be free. The state of its file
+    stays under the old path: that is how a mirror knows that it has to go."""
+    if get_note(w.connection, w.space, to.path) is not None:
+        raise Conflict("there is a note of that name already; choose another one")
+    done = ensure_note(w, to)
+    of = (_I.space_id == w.space, _I.path == path)
+    w.connection.execute(update(note_items).where(*of).values(path=to.path))
+    delete_note(w, path)
+    return done
+
+
+def delete_note(w: Transaction, path: str) -> None:
+    """The note and its items; not its memories, nor the state of its file."""
+    w.connection.execute(delete(notes_table).where(_N.space_id == w.space, _N.path == path))
+    touch_notes(w, path)
+
+
+def put_item(
+    w: Transaction,
+    path: str,
+    memory_id: str,
+    section: Section,
+    position: int | None = None,
+    added_on: date | None = None,
+) -> None:
+    """The memory stands in the note: newly, or elsewhere from now on. Without a position it goes
+    behind all others if it is new, and stays where it was if it is not; so does its day."""
+    params = {
+        "space": w.space,
+        "path": path,
+        "id": memory_id,
+        "section": section.value,
+        "position": position,
+        "added_on": None if added_on is None else added_on.isoformat(),
+    }
+    w.connection.execute(_UPSERT_ITEM, params)
+    touch_notes(w, path)
+
+
+def replace_item(w: Transaction, path: str, old_id: str, new_id: str) -> None:
+    """Another memory in the same place. Where one memory supersedes another of the same home, that
+    happens by itself: both have the row then, and what is superseded is not shown."""
+    of = (_I.space_id == w.space, _I.path == path)
+    old = w.connection.execute(
+        select(*_ITEM_COLUMNS[1:]).where(*of, _I.memory_id == old_id)
+    ).first()
+    if old is None or old_id == new_id:
+        return
+    item = to_item(new_id, *old)
+    w.connection.execute(delete(note_items).where(*of, _I.memory_id == old_id))
+    put_item(w, path, new_id, item.section, item.position, item.added_on)
+
+
+def remove_item(w: Transaction, path: str, memory_id: str) -> None:
+    """Out of the note; the memory stays."""
+    of = (_I.space_id == w.space, _I.path == path, _I.memory_id == memory_id)
+    if w.connection.execute(delete(note_items).where(*of)).rowcount:
+        touch_notes(w, path)
+
+
+def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:
+    """All of its rows by position, of forgotten and superseded memories as well."""
+    found = statements.fetch_rows(connection, _SELECT_ITEMS, {"space": space, "path": path})
+    return [to_item(*row) for row in found]
+
+
+def list_file_items(
+    connection: Connection, audiences: AudienceCache, space: str, path: str
+) -> ItemMemories:
+    """What its file shows: active and expired memories. Regardless of who may hear them, for the
+    mirror alone."""
+    found = statements.fetch_rows(connection, _SELECT_SHOWN, {"space": space, "path": path})
+    first = len(_ITEM_COLUMNS)
+    heard = audiences.get_people(connection, space, [row[first + _HEARD] for row in found])
+    return [
+        (to_item(*row[:first]), to_memory(row[first:], heard[row[first + _HEARD]])) for row in found
+    ]
+
+
+def list_note_paths(
+    connection: Connection, space: str, ids: Collection[str]
+) -> dict[str, set[str]]:
+    """By memory: the notes that it stands in, as an item or as the summary."""
+    found: dict[str, set[str]] = {id: set() for id in ids}
+    for some in split_into_chunks(ids):
+        of_item = select(_I.memory_id, _I.path).where(_I.space_id == space, _I.memory_id.in_(some))
+        of_head = select(_N.summary_id, _N.path).where(
+            _N.space_id == space, _N.summary_id.in_(some)
+        )
+        for id, path in connection.execute(of_item.union_all(of_head)):
+            found[id].add(path)
+    return found
+
+
+def list_index_notes(
+    connection: Connection, space: str, subjects: Collection[str]
+) -> list[NoteRow]:
+    """The indexes of all identities of a person, by path."""
+    return _list_notes_of(connection, space, subjects, NoteKind.LONG_TERM)
+
+
+def list_page_notes(connection: Connection, space: str, subjects: Collection[str]) -> list[NoteRow]:
+    """What stands beside their indexes, by path."""
+    return _list_notes_of(connection, space, subjects, NoteKind.PAGE)
+
+
+def _list_notes_of(
+    connection: Connection, space: str, subjects: Collection[str], kind: NoteKind
+) -> list[NoteRow]:
+    params = {"space": space, "who": sorted(subjects), "kind": kind.value}
+    found = [to_note(row) for row in statements.fetch_rows(connection, _SELECT_OF_SUBJECTS, params)]
+    return sorted(found, key=lambda row: row.path)  # in SQL it would walk through all paths
+
+
+def list_changed_notes(connection: Connection, space: str, stamp: int) -> list[NoteRow]:
+    """Those with a later stamp, the oldest change first; with 0 all of them. Of notes that are gone
+    tells `orphaned`. Where `revision` is lower than it was, the space was erased in between."""
+    params = {"space": space, "stamp": stamp}
+    return [to_note(row) for row in statements.fetch_rows(connection, _SELECT_LATER, params)]
+
+
+def notes_revision(connection: Connection, space: str) -> int:
+    """Moves with every change of any note of the space; 0 where none ever changed. Whatever has a
+    stamp up to it is committed. One row by its key."""
+    found = statements.fetch_rows(connection, _SELECT_REVISION, {"space": space})
+    return int(found[0][0]) if found else 0
+
+
+def have_notes_changed(database: Database, seen: Mapping[str, int]) -> bool:
+    """Whether a note of these spaces changed since their revisions. On the driver itself, for it is
+    asked again and again where nothing happens."""
+    sql, order, constants = statements.render_with_lists(
+        database.engine.dialect, _SELECT_REVISION, ("space",), ()
+    )
+    for space, revision_then in seen.items():
+        row = database.fetch_row(sql, statements.fill_values({"space": space}, order, constants))
+        if (0 if row is None else int(row[0])) != revision_then:
+            return True
+    return False
+
+
+def list_spaces_with_notes(connection: Connection) -> list[str]:
+    """The spaces that have notes, or states of files."""
+    s = spaces_table.c.space_id
+    some = or_(exists().where(_N.space_id == s), exists().where(_F.space_id == s))
+    return list(connection.execute(select(s).where(some).order_by(s)).scalars())

@@ -1,0 +1,635 @@
+"""PostgreSQL: row locks, tsvector search, worker notification, remains of deleted rows."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import struct
+import sys
+import time
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Insert,
+    Select,
+    Table,
+    TextClause,
+    bindparam,
+    cast,
+    create_engine,
+    event,
+    literal_column,
+    select,
+    text,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY, insert
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import MissingExtra
+from tacit.policy.predicate import AccessPath
+from tacit.records.memory import Memory
+from tacit.storage import erasures, queue, statements
+from tacit.storage.dialect import (
+    DIALECT_OPTION,
+    EqualByType,
+    build_fts_document,
+    fts_document,
+    fts_lexemes,
+)
+from tacit.storage.queue import Job
+from tacit.storage.schema import memories_table, metadata, spaces_table
+from tacit.storage.statements import Statement, insert_statement
+
+if TYPE_CHECKING:
+    from tacit.storage.engine import DatabaseOptions
+
+
+# How processes that share a PostgreSQL tell each other that something is due: a job of
+# procrastinate's, in a schema of its own.
+#
+# A poke says nothing but "look": what is to be done stands in our own table. It names its thread by a
+# hash, so that what is erased leaves no name behind there.
+
+NOTIFY_SCHEMA = "procrastinate"
+NOTIFY_QUEUE = "tacit"
+NOTIFY_TASK = "tacit.learn"
+NOTIFY_STALLED_SECONDS = 30.0  # without a sign of life, a worker is taken for dead
+_SCHEMA_MARK = "tacit "  # how the comment on a schema of ours begins; then a digest of what made it
+_SELECT_SCHEMA_MARK = text(
+    "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace "
+    "WHERE nspname = :schema"
+)
+_IS_NOTIFY_READY = text(
+    "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = :schema AND c.relname = 'procrastinate_jobs' "
+    "AND obj_description(n.oid, 'pg_namespace') LIKE :ours "
+    "AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'INSERT') "
+    "AND to_regtype('procrastinate.procrastinate_job_to_defer_v1') IS NOT NULL"
+)
+_THREAD_HASH = "left(encode(sha256(convert_to({0} || chr(31) || {1}, 'UTF8')), 'hex'), 32)"
+_GIVEN_THREAD_HASH = _THREAD_HASH.format("CAST(:space AS text)", "CAST(:thread AS text)")
+# One for now comes before one for later: procrastinate holds back what has the same lock.
+_INSERT_NOTIFICATION = text(
+    "SELECT procrastinate.procrastinate_defer_jobs_v1(ARRAY[ROW("  # noqa: S608
+    f"'{NOTIFY_QUEUE}', '{NOTIFY_TASK}', CASE WHEN CAST(:due AS bigint) IS NULL THEN 1 ELSE 0 END, poke, NULL, "
+    "jsonb_build_object('poke', poke), "
+    "to_timestamp(CAST(:due AS bigint) / 1000000.0)"
+    f")::procrastinate.procrastinate_job_to_defer_v1]) FROM (SELECT {_GIVEN_THREAD_HASH} AS poke) AS given"
+)
+_IS_NOTIFIED_JOB = text(_THREAD_HASH.format("jobs.space_id", "jobs.thread") + " = :poke")
+_DELETE_NOTIFICATIONS = text(
+    "DELETE FROM procrastinate.procrastinate_jobs WHERE status = 'todo' AND lock = :poke "
+    "AND (scheduled_at IS NULL OR scheduled_at <= now())"
+)
+_DELETE_STALE_NOTIFICATIONS = text(
+    "DELETE FROM procrastinate.procrastinate_jobs AS j WHERE j.queue_name = :queue "
+    "AND j.status <> 'todo' AND (j.status <> 'doing' OR NOT EXISTS (SELECT 1 FROM "
+    "procrastinate.procrastinate_workers AS w WHERE w.id = j.worker_id "
+    "AND w.last_heartbeat > now() - make_interval(secs => :stalled)))"
+)
+# The functions name their tables without a schema; they are to find them whoever calls.
+_FIX_SEARCH_PATH = """
+DO $$
+DECLARE found regprocedure;
+BEGIN
+    FOR found IN
+        SELECT p.oid FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+        WHERE n.nspname = 'procrastinate'
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = procrastinate, pg_temp', found);
+    END LOOP;
+END;
+$$;
+"""
+
+
+def find_procrastinate() -> Path | None:
+    """Where procrastinate is; looked for without importing it, which takes its time."""
+    spec = importlib.util.find_spec("procrastinate")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0])
+
+
+def create_notify_tables(connection: Connection) -> bool:
+    """Its tables, as the installed version wants them. Those of another version are made anew: a
+    poke can be lost, because whoever works looks by itself as well. False where there is nothing to
+    make them from, or where the schema is somebody else's."""
+    package = find_procrastinate()
+    if package is None:
+        return False
+    sql = (package / "sql" / "schema.sql").read_text(encoding="utf-8")
+    mark = _SCHEMA_MARK + hashlib.sha256(sql.encode()).hexdigest()[:16]
+    found = connection.execute(_SELECT_SCHEMA_MARK, {"schema": NOTIFY_SCHEMA}).scalar()
+    if found == mark:
+        return True
+    if found is not None and not found.startswith(_SCHEMA_MARK):
+        return False
+    before = connection.execute(text("SELECT current_setting('search_path')")).scalar_one()
+    driver: Any = connection.connection.driver_connection
+    for command in (
+        f"DROP SCHEMA IF EXISTS {NOTIFY_SCHEMA} CASCADE",
+        f"CREATE SCHEMA {NOTIFY_SCHEMA}",
+        f"SET LOCAL search_path TO {NOTIFY_SCHEMA}",
+        sql,
+        _FIX_SEARCH_PATH,
+        f"COMMENT ON SCHEMA {NOTIFY_SCHEMA} IS '{mark}'",
+    ):
+        driver.execute(command, prepare=False)
+    put_back = text("SELECT set_config('search_path', :path, true)")
+    connection.execute(put_back, {"path": before})
+    return True
+
+
+def can_notify(connection: Connection) -> bool:
+    """Whether there is anything to poke, and we may. Without procrastinate here there may be nobody
+    who answers, and pokes would pile up."""
+    if find_procrastinate() is None:
+        return False
+    params = {"schema": NOTIFY_SCHEMA, "ours": f"{_SCHEMA_MARK}%"}
+    return connection.execute(_IS_NOTIFY_READY, params).first() is not None
+
+
+def notify_workers(
+    connection: Connection, space: str, thread: str, due_at: datetime | None
+) -> None:
+    due = None if due_at is None else to_micros(due_at)
+    statements.fetch_rows(
+        connection, _INSERT_NOTIFICATION, {"space": space, "thread": thread, "due": due}
+    )
+
+
+def delete_notifications(connection: Connection, poke: str) -> None:
+    """Whoever answers a poke now answers those, too, that came for the same thread meanwhile."""
+    connection.execute(_DELETE_NOTIFICATIONS, {"poke": poke})
+
+
+def first_notified_job(connection: Connection, poke: str, now: datetime) -> Job | None:
+    """What can be done now in the thread that the poke is for."""
+    return queue.first_job(connection, now, _IS_NOTIFIED_JOB.bindparams(poke=poke))
+
+
+def delete_stale_notifications(connection: Connection) -> None:
+    """Pokes whose worker died, and whatever else has come to an end."""
+    connection.execute(
+        _DELETE_STALE_NOTIFICATIONS, {"queue": NOTIFY_QUEUE, "stalled": NOTIFY_STALLED_SECONDS}
+    )
+
+
+def notify_connection_options(engine: Engine) -> dict[str, Any]:
+    """What psycopg needs to reach the same database, with procrastinate's tables in its path."""
+    _, found = engine.dialect.create_connect_args(engine.url)
+    options = f"{found.get('options', '')} -c search_path={NOTIFY_SCHEMA}".strip()
+    return {"connect_timeout": 10} | dict(found) | {"options": options}
+
+
+# What the files of a PostgreSQL server hold of rows that were deleted, and when they no longer do.
+#
+# VACUUM frees the space of dead rows in pages of tables and indexes, and leaves their bytes in it.
+# VACUUM FULL writes new files, without them. The write-ahead log holds the rows as they were written:
+# a segment that is no longer needed is removed, or renamed to become a later one, with its old bytes
+# until the server writes over it.
+#
+# So after a rewrite `erasures.remains` is one of
+# log:SEGMENT     segments up to this one may hold the rows
+# reused:SEGMENT  none of those has its old name; up to this one, segments may be renamed ones
+# and empty once the server writes to a later segment.
+
+IN_WAL, IN_RECYCLED_WAL = "log:", "reused:"
+_WAL_SEGMENT = re.compile(r"[0-9A-F]{24}(\.partial)?")
+_OTHER_WAL_FILE = re.compile(r"[0-9A-F]{8}\.history|[0-9A-F]{24}\.[0-9A-F]{8}\.backup")
+_TIMELINE_CHARS = 8  # of the name of a segment; the rest is its number
+_NAME_CHARS = 24
+_CURRENT_TRANSACTION = text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)")
+# All that holds back the horizon of VACUUM: snapshots and open transactions of this database,
+# those of standbys (which are in no database), prepared transactions, and replication slots.
+_OLDER_READERS = text(
+    "SELECT (SELECT count(*) FROM pg_stat_activity "
+    " WHERE coalesce(datname, current_database()) = current_database() "
+    " AND pid <> pg_backend_pid() "
+    " AND greatest(age(backend_xmin), age(backend_xid)) > age(CAST(:erased AS xid))) "
+    "+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database() "
+    " AND age(transaction) > age(CAST(:erased AS xid))) "
+    "+ (SELECT count(*) FROM pg_replication_slots "
+    " WHERE age(xmin) > age(CAST(:erased AS xid)))"
+)
+# Each table, and the parts of one that is divided.
+_TABLE_PARTS = (
+    "WITH named AS (SELECT to_regclass(name) AS id FROM unnest(CAST(:tables AS text[])) AS n (name)"
+    "), parts AS (SELECT CAST(id AS oid) AS id FROM named WHERE id IS NOT NULL "
+    "UNION SELECT t.relid FROM named CROSS JOIN LATERAL pg_partition_tree(named.id) AS t) "
+)
+# VACUUM FULL sets relfrozenxid to its own horizon: rows that were deleted before it are gone.
+_UNREWRITTEN_FILES = text(
+    _TABLE_PARTS + ", files AS ("  # noqa: S608
+    " SELECT c.* FROM pg_class AS c WHERE c.oid IN (SELECT id FROM parts) AND c.relkind <> 'p' "
+    " UNION ALL SELECT c.* FROM pg_class AS c WHERE c.oid = 'pg_statistic'::regclass) "
+    "SELECT count(*) + (SELECT count(*) FROM named WHERE id IS NULL) "
+    "FROM files AS f LEFT JOIN pg_class AS t ON t.oid = f.reltoastrelid WHERE f.relkind <> 'r' "
+    "OR greatest(age(f.relfrozenxid), age(t.relfrozenxid)) >= age(CAST(:erased AS xid))"
+)
+_IS_DISTRIBUTED = text("SELECT count(*) FROM pg_extension WHERE extname = 'citus'")
+# ANALYZE of a table without rows leaves the figures of the rows that were there before.
+_STALE_STATISTICS = text(
+    _TABLE_PARTS + "SELECT s.schemaname, s.tablename, s.attname, s.inherited "  # noqa: S608
+    "FROM pg_stats AS s "
+    "JOIN pg_namespace AS n ON n.nspname = s.schemaname "
+    "JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = s.tablename "
+    "LEFT JOIN pg_index AS i ON i.indexrelid = c.oid "
+    "JOIN pg_class AS r ON r.oid = coalesce(i.indrelid, c.oid) "
+    "WHERE r.oid IN (SELECT id FROM parts) AND r.reltuples <= 0"
+)
+_CLEAR_STATISTICS = text(
+    "SELECT pg_clear_attribute_stats(CAST(:schemaname AS text), CAST(:tablename AS text), "
+    "CAST(:attname AS text), CAST(:inherited AS boolean))"
+)
+_CAN_CLEAR_STATISTICS = text(
+    "SELECT count(*) FROM pg_proc WHERE proname = 'pg_clear_attribute_stats'"
+)
+_WAL_WRITTEN_TO = text("SELECT pg_walfile_name(pg_current_wal_lsn())")
+_WAL_INSERTED_TO = text("SELECT pg_walfile_name(pg_current_wal_insert_lsn())")
+_MAY_LIST_WAL = text("SELECT has_function_privilege('pg_ls_waldir()', 'EXECUTE')")
+_LIST_WAL_SEGMENTS = text("SELECT name FROM pg_ls_waldir() ORDER BY name")
+_LOGS_PARAMETERS = text(
+    "SELECT (current_setting('log_parameter_max_length') <> '0' "
+    "AND (current_setting('log_statement') IN ('mod', 'all') "
+    " OR current_setting('log_min_duration_statement') <> '-1' "
+    " OR current_setting('log_min_duration_sample') <> '-1' "
+    " OR current_setting('log_transaction_sample_rate') <> '0')) "
+    "OR current_setting('log_parameter_max_length_on_error') <> '0' "
+    "OR (coalesce(current_setting('auto_explain.log_min_duration', true), '-1') <> '-1' "
+    " AND coalesce(current_setting('auto_explain.log_parameter_max_length', true), '-1') <> '0')"
+)
+
+
+def current_transaction_id(connection: Connection) -> str:
+    return str(connection.execute(_CURRENT_TRANSACTION).scalar_one())
+
+
+def wait_for_readers(connection: Connection, erased: str) -> bool:
+    """Wait for everything that may still read what was deleted before this transaction. False
+    where it does not end in time."""
+    deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
+    while connection.execute(_OLDER_READERS, {"erased": erased}).scalar():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def rewrite_tables(connection: Connection, tables: Sequence[str]) -> str | None:
+    """Write every table and index anew, and the planner's statistics."""
+    erased = current_transaction_id(connection)
+    if not wait_for_readers(connection, erased):
+        return None
+    names = ", ".join(tables)
+    ours = {"tables": "{" + ",".join(tables) + "}"}
+    connection.exec_driver_sql(f"ANALYZE {names}")
+    connection.exec_driver_sql(f"VACUUM (FULL) {names}")
+    if connection.execute(_CAN_CLEAR_STATISTICS).scalar():  # PostgreSQL 18
+        for row in connection.execute(_STALE_STATISTICS, ours).mappings().all():
+            connection.execute(_CLEAR_STATISTICS, dict(row))
+    connection.exec_driver_sql("VACUUM (FULL) pg_statistic")
+    kept = connection.execute(_UNREWRITTEN_FILES, {**ours, "erased": erased}).scalar()
+    figures = connection.execute(_STALE_STATISTICS, ours).all()
+    if kept or figures or connection.execute(_IS_DISTRIBUTED).scalar():
+        return None
+    return IN_WAL + str(connection.execute(_WAL_INSERTED_TO).scalar_one())
+
+
+def track_wal(connection: Connection, remains: str) -> str:
+    """See the head of this file. Where this role may not list the segments, nothing is known."""
+    if (
+        not remains.startswith((IN_WAL, IN_RECYCLED_WAL))
+        or not connection.execute(_MAY_LIST_WAL).scalar()
+    ):
+        return remains
+    last = remains.partition(":")[2]
+    current = str(connection.execute(_WAL_WRITTEN_TO).scalar_one())
+    timeline, number = current[:_TIMELINE_CHARS], current[_TIMELINE_CHARS:]
+    if remains.startswith(IN_RECYCLED_WAL) and last.startswith(timeline):
+        return "" if number > last[_TIMELINE_CHARS:] else remains
+    numbers = _segment_numbers(connection)
+    if numbers is None:
+        return remains
+    if remains.startswith(IN_WAL) and min(numbers) <= last[_TIMELINE_CHARS:]:
+        return remains
+    return IN_RECYCLED_WAL + timeline + max(numbers)
+
+
+def logs_parameters(connection: Connection) -> bool:
+    return bool(connection.execute(_LOGS_PARAMETERS).scalar())
+
+
+def _segment_numbers(connection: Connection) -> list[str] | None:
+    """Of every segment there is. None where there is a file that is not understood, or where
+    segments are being renamed: a list may then lack one under either name."""
+    names = connection.execute(_LIST_WAL_SEGMENTS).scalars().all()
+    if names != connection.execute(_LIST_WAL_SEGMENTS).scalars().all():
+        return None
+    segments = [name for name in names if not _OTHER_WAL_FILE.fullmatch(name)]
+    if not segments or not all(_WAL_SEGMENT.fullmatch(name) for name in segments):
+        return None
+    return [name[_TIMELINE_CHARS:_NAME_CHARS] for name in segments]
+
+
+# PostgreSQL: psycopg 3, row locks, words in a tsvector column.
+
+_IDLE_SECONDS = 1.0
+_PREPARED_MAX_COUNT = 1_000  # a statement for each shape and length; the default is 100
+_MIGRATION_LOCK = 0x7A_C1_7A_C1  # any fixed number of ours
+_RETRYABLE_STATES = frozenset({"40001", "40P01", "55P03"})  # serialization, deadlock, lock timeout
+
+
+def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtra("postgres", "PostgreSQL") from None
+    idle = min(options.idle_connections, options.max_connections)
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=idle,
+        max_overflow=options.max_connections - idle,
+        pool_timeout=limits.POOL_WAIT_MAX_SECONDS,
+        pool_use_lifo=True,  # the one that was used last knows the statements
+        pool_recycle=options.connection_lifetime_seconds or -1,
+        hide_parameters=True,
+        connect_args={
+            "connect_timeout": 10,
+            # The statements are few and large: to plan one costs more than to run it. Each is
+            # planned once, for whatever parameters may come, and tests look at those plans.
+            "prepare_threshold": 1,
+            "options": "-c plan_cache_mode=force_generic_plan",
+        },
+    )
+
+    class Dumped(psycopg.adapt.Dumper):
+        """In the type's own binary form: to spell its numbers takes as long as the statement."""
+
+        format = psycopg.pq.Format.BINARY
+
+        def dump(self, obj: EncodedVector) -> bytes:
+            return obj
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _: ConnectionPoolEntry) -> None:
+        connection.prepared_max = _PREPARED_MAX_COUNT
+        connection.adapters.register_dumper(EncodedVector, Dumped)
+
+    @event.listens_for(engine, "checkin")
+    def _left(_: Any, entry: ConnectionPoolEntry) -> None:
+        entry.info["left"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _ask(connection: Any, entry: ConnectionPoolEntry, _: Any) -> None:
+        # One that was in use a moment ago need not be asked whether the server is still there.
+        if time.monotonic() - entry.info.get("left", 0.0) > _IDLE_SECONDS:
+            try:
+                engine.dialect.do_ping(connection)
+            except psycopg.Error as error:
+                raise InvalidatePoolError from error
+
+    return engine
+
+
+# The words are ours: neither the index nor the question goes through the database's own parser.
+_INSERT_MEMORY = insert_statement(memories_table, words="array_to_tsvector(CAST(:words AS text[]))")
+_SET_WORDS = text(
+    "UPDATE memories SET words = array_to_tsvector(CAST(:words AS text[])) "
+    "WHERE space_id = :space AND id = :id"
+)
+_COUNT_VECTORS = text(
+    "SELECT model, vector_dims(vector), count(*) FROM vectors "
+    "WHERE vector IS NOT NULL GROUP BY 1, 2"
+)
+_IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
+_HNSW_MAX_DIMENSION = 2_000  # of pgvector's own
+_WORDS_QUERY = cast(bindparam("p_words"), TSQUERY)
+_MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.words").op("@@")(_WORDS_QUERY)
+_PREFIX_MATCH_IDS = text(
+    "SELECT f.id FROM memories AS f "
+    "WHERE f.space_id = :p_space AND f.words @@ CAST(:b_begun AS tsquery)"
+)
+# By its key, once the rest has been asked of the index that leads there.
+_PREFIX_MATCH_CONDITION = text(
+    "(SELECT f.words @@ CAST(:b_begun AS tsquery) FROM memories AS f "
+    "WHERE f.space_id = memories.space_id AND f.id = memories.id)"
+)
+# Spelt so that the words' index, which lists everybody's rows, cannot answer it.
+_MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.words || '')").op("@@")(
+    _WORDS_QUERY
+)
+
+
+def _array_literal(words: Sequence[str]) -> str:
+    """As text: a list among a statement's parameters would be spelt out."""
+    quoted = (word.replace("\\", r"\\").replace('"', r"\"") for word in words)
+    return "{" + ",".join(f'"{word}"' for word in quoted) + "}"
+
+
+class EncodedVector(bytes):
+    """A vector as the server takes and gives it: how many numbers, a zero, and the numbers in the
+    network's order of bytes."""
+
+
+def _encode_vector(vector: bytes) -> EncodedVector:
+    return EncodedVector(struct.pack("!HH", len(vector) // 4, 0) + _swap_bytes(vector))
+
+
+def _swap_bytes(numbers: bytes) -> bytes:
+    """float32 in the network's order of bytes and in ours, one from the other."""
+    found = array("f", numbers)
+    if sys.byteorder == "little":
+        found.byteswap()
+    return found.tobytes()
+
+
+class PostgreSQL(EqualByType):
+    name = "postgresql"
+    one_writer = False
+    has_notify = True
+    plans_go_stale = True
+    combines_statements = True
+    defers_fts_index = False
+    remains_after_scrub = erasures.IN_FREE_PAGES
+    # Both ways in the type's binary form, which is read many times faster than its text.
+    vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
+    # A read may take several statements: they see one moment.
+    read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    bare_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
+
+    def __init__(self) -> None:
+        self.write_options: Mapping[str, Any] = {
+            "isolation_level": "READ COMMITTED",
+            DIALECT_OPTION: self,
+        }
+        self._can_notify: bool | None = None  # not looked yet
+
+    def is_busy(self, error: DBAPIError) -> bool:
+        return getattr(error.orig, "sqlstate", None) in _RETRYABLE_STATES
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _MIGRATION_LOCK})
+
+    def insert_missing(
+        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        if rows:
+            connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
+
+    def insert_missing_statement(self, table: Table) -> Insert:
+        return insert(table).on_conflict_do_nothing()
+
+    def lock_space(self, connection: Connection, space: str) -> None:
+        row = select(spaces_table.c.space_id).where(spaces_table.c.space_id == space)
+        connection.execute(row.with_for_update())
+
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
+        return statement.with_for_update(read=True)
+
+    def acquire_lock(self, connection: Connection, what: str) -> None:
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what}
+        )
+
+    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
+        # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
+        return statement.with_for_update(key_share=True)
+
+    def notify(
+        self, connection: Connection, space: str, thread: str, due_at: datetime | None
+    ) -> None:
+        if self._can_notify is None:
+            self._can_notify = can_notify(connection)
+        if self._can_notify:
+            notify_workers(connection, space, thread, due_at)
+
+    def install_notify(self, connection: Connection) -> bool:
+        self.lock_for_migration(connection)
+        self._can_notify = create_notify_tables(connection) and can_notify(connection)
+        return self._can_notify
+
+    def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:
+        owner = None if row["is_turn"] else row["owner"]
+        words = fts_lexemes(build_fts_document(row["space_id"], owner, content, row["key"]))
+        return [(_INSERT_MEMORY, {**row, "words": _array_literal(words)})]
+
+    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002
+        words = fts_lexemes(fts_document(memory))
+        connection.execute(_SET_WORDS, {"space": memory.space, "id": memory.id, "words": words})
+
+    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
+        """The words went with their row."""
+
+    def unindex_space(self, connection: Connection, space: str) -> None:
+        """The words went with their rows."""
+
+    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
+        """Where a branch's own index is narrow, its rows are looked at one by one."""
+        heard = door in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL)
+        return _MATCHES_BY_INDEX if heard else _MATCHES_BY_ROW
+
+    def word_match_params(
+        self,
+        words: Sequence[str],
+        doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]],  # noqa: ARG002
+    ) -> dict[str, str]:
+        quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
+        return {"p_words": " | ".join(quoted)}
+
+    def prefix_match_ids(self) -> TextClause:
+        return _PREFIX_MATCH_IDS
+
+    def prefix_match_condition(self, count: int) -> TextClause:  # noqa: ARG002
+        return _PREFIX_MATCH_CONDITION
+
+    def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+        door = "" if owner is None else f"_{owner}"
+        return {"b_begun": " & ".join(f"'{door}{word}':*" for word in begun)}
+
+    def encode_vector(self, vector: bytes) -> bytes:
+        return _encode_vector(vector)
+
+    def decode_vector(self, sent: bytes) -> bytes:
+        return _swap_bytes(sent[4:])
+
+    def index_vectors(self, connection: Connection) -> list[str]:
+        did = []
+        for model, dimension, count in connection.execute(_COUNT_VECTORS).all():
+            indexed = dimension <= _HNSW_MAX_DIMENSION
+            if count < limits.VECTORS_INDEXED_FROM_COUNT or not indexed:
+                continue
+            name = "ix_vectors_near_" + hashlib.sha256(model.encode()).hexdigest()[:12]
+            known = connection.execute(_IS_INDEXED, {"name": name}).first()
+            if known is None:
+                literal = model.replace("'", "''")
+                connection.exec_driver_sql(
+                    f"CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw "
+                    f"((CAST(vector AS vector({dimension}))) vector_cosine_ops) "
+                    f"WHERE model = '{literal}'"
+                )
+                did.append(f"indexed {count} vectors")
+        return did
+
+    def vector_distance(self, dimension: int) -> TextClause | None:
+        # Spelt as in the index that `maintain` makes where there are many.
+        sized = f"vector({dimension})"
+        return text(f"CAST(vectors.vector AS {sized}) <=> CAST(:n_vector AS {sized})")
+
+    def prepare_vector_search(self, connection: Connection) -> None:
+        # Whoever may hear little of what is near goes on looking until there is enough.
+        connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
+        connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
+
+    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:
+        return {"n_vector": _encode_vector(vector)}
+
+    def scrub(self, connection: Connection) -> bool:
+        """VACUUM keeps rows that an older snapshot may still read: wait for those to end."""
+        alone = wait_for_readers(connection, current_transaction_id(connection))
+        self._on_tables(connection, "VACUUM (ANALYZE)")
+        return alone
+
+    def rewrite(self, connection: Connection) -> str | None:
+        return rewrite_tables(connection, sorted(metadata.tables))
+
+    def track_wal(self, connection: Connection, remains: str) -> str:
+        return track_wal(connection, remains)
+
+    def logs_parameters(self, connection: Connection) -> bool:
+        return logs_parameters(connection)
+
+    def check(self, connection: Connection) -> list[str]:
+        """Indexes the server itself marks as unusable; checksums are its own daily work."""
+        rows = connection.execute(
+            text(
+                "SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+                "JOIN pg_class t ON t.oid = i.indrelid "
+                "WHERE NOT i.indisvalid AND t.relname = ANY(:tables)"
+            ),
+            {"tables": sorted(metadata.tables)},
+        )
+        return [f"index {name} is not valid" for (name,) in rows]
+
+    def analyze(self, connection: Connection) -> None:
+        self._on_tables(connection, "ANALYZE")
+
+    def compact(self, connection: Connection) -> None:
+        self._on_tables(connection, "VACUUM")
+
+    def _on_tables(self, connection: Connection, command: str) -> None:
+        names = ", ".join(sorted(metadata.tables))
+        connection.exec_driver_sql(f"{command} {names}")

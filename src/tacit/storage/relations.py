@@ -1,0 +1,496 @@
+"""Relations between memories: edges, the graph, compared pairs and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    text,
+    union_all,
+)
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.policy.predicate import (
+    RequestShape,
+    build_branches,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.records.memory import Kind, Memory, State
+from tacit.records.request import Request
+from tacit.storage import memory_reads, revisions, statements
+from tacit.storage.memories import RELATED_TO, Transaction
+from tacit.storage.memory_reads import (
+    MEMORY_COLUMNS,
+    AudienceCache,
+    MemoryEdge,
+    fetch_visible,
+    to_memory,
+)
+from tacit.storage.schema import (
+    POLICY_TABLES,
+    derived_from,
+    memories_table,
+    memory_versions,
+    pair_checks,
+    person_names,
+    reflections,
+    relations_table,
+)
+
+# Edges between memories: found by likeness, stated by somebody, or learned from a turn.
+
+_R = relations_table.c
+_MEMORY = memories_table.c
+# Two statements, because with an OR neither index is used.
+_DELETE_FOUND_EDGES = [
+    delete(relations_table).where(
+        _R.space_id == bindparam("space"), side == bindparam("id"), _R.found.is_(True)
+    )
+    for side in (_R.from_id, _R.to_id)
+]
+
+
+@lru_cache(maxsize=limits.RELATIONS_PER_MEMORY_MAX_COUNT)
+def _insert_found_edges(count: int) -> TextClause:
+    """Edges to those of so many that stand and are no turns."""
+    rows = ", ".join(f"(:other{n}, :from{n}, :to{n}, :strength{n})" for n in range(count))
+    # Named twice, so that they are looked up whatever the planner knows of the tables.
+    others = ", ".join(f":other{n}" for n in range(count))
+    return text(
+        "INSERT INTO relations "  # noqa: S608
+        "(space_id, from_id, to_id, relation_type, strength, found, created_at) "
+        f"SELECT m.space_id, v.column2, v.column3, '{RELATED_TO}', v.column4, :found, :at "
+        f"FROM (VALUES {rows}) AS v JOIN memories AS m ON m.space_id = :space AND m.id = v.column1 "
+        f"WHERE m.id IN ({others}) AND m.state = 'active' AND NOT m.is_turn "
+        "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
+    )
+
+
+def replace_found_edges(
+    w: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
+) -> list[MemoryEdge]:
+    """What a memory is like, in place of what it was like before. An edge by likeness has no
+    direction: it runs from the smaller id, so that there is never a second one."""
+    if not new:
+        for statement in _DELETE_FOUND_EDGES:
+            w.connection.execute(statement, {"space": w.space, "id": id})
+    others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
+    others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
+    if not others:
+        return []
+    params: dict[str, Any] = {"space": w.space, "found": True, "at": to_micros(w.at)}
+    for n, other in enumerate(others):
+        params[f"other{n}"] = other
+        params[f"from{n}"], params[f"to{n}"] = min(id, other), max(id, other)
+        params[f"strength{n}"] = round(likeness[other], 4)
+    return [
+        MemoryEdge(*row)
+        for row in statements.fetch_rows(w.connection, _insert_found_edges(len(others)), params)
+    ]
+
+
+def insert_stated_edge(
+    w: Transaction, from_id: str, to_id: str, relation_type: str, strength: float
+) -> None:
+    """Somebody says that two memories belong together. That they are related goes both ways, so it
+    is kept once; any other relation runs from one to the other."""
+    if relation_type == RELATED_TO:
+        from_id, to_id = min(from_id, to_id), max(from_id, to_id)
+    w.connection.execute(
+        delete(relations_table).where(
+            _R.space_id == w.space,
+            _R.from_id == from_id,
+            _R.to_id == to_id,
+            _R.relation_type == relation_type,
+        )
+    )
+    row = _edge_row(w, from_id, to_id, relation_type=relation_type, strength=strength, found=False)
+    w.dialect.insert_missing(w.connection, relations_table, [row])
+    revisions.restamp_memories(w.connection, w.space, [from_id, to_id])
+
+
+def _edge_row(
+    w: Transaction, from_id: str, to_id: str, strength: float, relation_type: str, *, found: bool
+) -> dict[str, Any]:
+    return {
+        "space_id": w.space,
+        "from_id": from_id,
+        "to_id": to_id,
+        "relation_type": relation_type,
+        "strength": round(strength, 4),
+        "found": found,
+        "created_at": to_micros(w.at),
+    }
+
+
+def insert_source_turns(w: Transaction, id: str, turns: Sequence[str]) -> None:
+    """Which turns a memory was learned from; those of the writer's own that there are."""
+    named = select(_MEMORY.id).where(
+        _MEMORY.space_id == w.space,
+        _MEMORY.id.in_(sorted(turns)),
+        _MEMORY.is_turn.is_(True),
+        _MEMORY.owner == w.request.subject,
+    )
+    rows = [
+        {"space_id": w.space, "memory_id": id, "turn_id": turn}
+        for turn in w.connection.execute(named).scalars()
+    ]
+    w.dialect.insert_missing(w.connection, derived_from, rows)
+
+
+# Which memories a picture shows first: pinned, important, newest; and what belongs together.
+
+_M = memories_table.c
+_GRAPH_ORDER = (_M.pinned.desc(), _M.importance.desc(), _M.created_at.desc(), _M.id.desc())
+_IS_ACTIVE: ColumnElement[bool] = and_(
+    _M.state == sql_literal(State.ACTIVE),
+    or_(_M.expires_at.is_(None), _M.expires_at > bindparam("p_at")),
+)
+
+
+def list_graph_memories(
+    connection: Connection,
+    audiences: AudienceCache,
+    request: Request,
+    categories: tuple[str, ...] | None,
+    most: int,
+) -> tuple[list[Memory], int]:
+    """The foremost of the requester's own active memories, and how many there are of these."""
+    asked = request.for_management()
+    shape = shape_of_request(asked)
+    if shape is None:
+        return [], 0
+    mine = sorted(asked.own_identities)
+    owners = {f"g_owner{n}": one for n, one in enumerate(mine)}
+    params = predicate_parameters(asked) | owners | {"g_most": most}
+    if categories is not None:
+        params["g_categories"] = list(categories)
+    statement = _select_graph_memories(shape, len(mine), categories is not None)
+    found = [memory for memory, _ in fetch_visible(connection, audiences, asked, statement, params)]
+    if len(found) < most:
+        return found, len(found)
+    ((count,),) = statements.fetch_rows(
+        connection, _select_graph_count(shape, categories is not None), params
+    )
+    return found, count
+
+
+@lru_cache(maxsize=32)
+def _select_graph_memories(shape: RequestShape, count: int, narrowed: bool) -> Select[Any]:
+    """A part for each identity: the index of each is in order, that of several together is not."""
+    parts = []
+    for n in range(count):
+        part = select(_M.id).where(
+            _M.owner == bindparam(f"g_owner{n}"), *_graph_conditions(shape, narrowed)
+        )
+        part = part.order_by(*_GRAPH_ORDER).limit(bindparam("g_most"))
+        parts.append(select(part.subquery()))
+    chosen = (union_all(*parts) if count > 1 else parts[0]).subquery()
+    return (
+        select(*MEMORY_COLUMNS)
+        .where(_M.space_id == bindparam("p_space"), _M.id.in_(select(chosen.c.id)))
+        .order_by(*_GRAPH_ORDER)
+        .limit(bindparam("g_most"))
+    )
+
+
+@lru_cache(maxsize=8)
+def _select_graph_count(shape: RequestShape, narrowed: bool) -> Select[Any]:
+    return (
+        select(func.count()).select_from(memories_table).where(*_graph_conditions(shape, narrowed))
+    )
+
+
+def _graph_conditions(shape: RequestShape, narrowed: bool) -> list[ColumnElement[bool]]:
+    terms = [build_branches(shape, POLICY_TABLES)[0].condition, _IS_ACTIVE]
+    if narrowed:
+        terms.append(_M.category.in_(bindparam("g_categories", expanding=True)))
+    return terms
+
+
+def list_graph_edges(
+    connection: Connection, space: str, ids: Sequence[str], most: int
+) -> list[tuple[str, str, float]]:
+    """Between these memories and no others, the strongest first; once for each two."""
+    shown = set(ids)
+    found: dict[tuple[str, str], float] = {}
+    for one in memory_reads.list_edges(connection, space, ids):
+        if one.from_id in shown and one.to_id in shown:
+            ends = (min(one.from_id, one.to_id), max(one.from_id, one.to_id))
+            found[ends] = max(one.strength, found.get(ends, 0.0))
+    strongest = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return [(source, target, strength) for (source, target), strength in strongest[:most]]
+
+
+# What consolidation and reflection ask the store: whose turn it is, which memories are compared,
+# which pairs were compared before, and what was derived from what.
+
+_MEMORIES = memories_table.c
+_V = memory_versions.c
+_K = pair_checks.c
+_REFLECTIONS = reflections.c
+_D = derived_from.c
+_N = person_names.c
+_HEARD = MEMORY_COLUMNS.index(_MEMORIES.heard)
+_IDS_AT_ONCE_COUNT = 500
+# A pair that somebody said is no pair: kept for as long as both memories are, however alike.
+FOREVER = timedelta(days=36_500)
+STATED_BY_PERSON = -1
+
+PairKey = tuple[str, str]  # of a pair: the smaller id first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordedMemory:
+    """A memory, and when its current wording was made."""
+
+    memory: Memory
+    worded_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCheck:
+    similarity: int  # in hundredths, or SOMEBODYS_WORD
+    is_same: bool
+    checked_at: datetime
+
+
+def pair_key(one: str, other: str) -> PairKey:
+    return min(one, other), max(one, other)
+
+
+def next_owner(connection: Connection, space: str, after: str) -> str | None:
+    """In the order of their identities, whoever owns something."""
+    found = select(func.min(_MEMORIES.owner)).where(
+        _MEMORIES.space_id == space, _MEMORIES.owner > after
+    )
+    return connection.execute(found).scalar()
+
+
+def list_mergeable(
+    connection: Connection, audiences: AudienceCache, space: str, owner: str, now: datetime
+) -> list[WordedMemory]:
+    """What of somebody's may be merged at all: it stands, was said, is no more than its words, and
+    changed not too long ago; newest first."""
+    since = now - timedelta(days=limits.CONSOLIDATE_RECENCY_DAYS)
+    found = (
+        _select_active(space, owner, now)
+        .where(_MEMORIES.updated_at >= to_micros(since), _MEMORIES.data.is_(None))
+        .order_by(_MEMORIES.updated_at.desc(), _MEMORIES.id)
+        .limit(limits.CONSOLIDATE_POOL_MAX_COUNT)
+    )
+    return list(_fetch_worded(connection, audiences, space, found))
+
+
+def list_evidence(
+    connection: Connection, audiences: AudienceCache, space: str, owner: str, now: datetime
+) -> list[WordedMemory]:
+    """The person's own plain words from their private chats: recently used ones, then new ones."""
+    own = _select_active(space, owner, now).where(
+        _MEMORIES.speaker == owner,
+        _MEMORIES.learned_kind == "private",
+        _MEMORIES.sensitivity != "sensitive",
+        _MEMORIES.has_withheld.is_(False),
+        _MEMORIES.trust == "stated",
+    )
+    used = own.where(_MEMORIES.last_accessed_at.is_not(None)).order_by(
+        _MEMORIES.last_accessed_at.desc(), _MEMORIES.id
+    )
+    newest = own.order_by(_MEMORIES.created_at.desc(), _MEMORIES.id)
+    found: dict[str, WordedMemory] = {}
+    for statement, most in (
+        (used, limits.REFLECT_USED_MAX_COUNT),
+        (newest, limits.REFLECT_NEWEST_MAX_COUNT),
+    ):
+        for one in _fetch_worded(connection, audiences, space, statement.limit(most)):
+            found.setdefault(one.memory.id, one)
+    return list(found.values())
+
+
+def _select_active(space: str, owner: str, now: datetime) -> Select[Any]:
+    return (
+        select(_V.created_at.label("worded_at"), *MEMORY_COLUMNS)
+        .join(
+            memory_versions,
+            and_(
+                _V.space_id == _MEMORIES.space_id,
+                _V.memory_id == _MEMORIES.id,
+                _V.version == _MEMORIES.version,
+            ),
+        )
+        .where(
+            _MEMORIES.space_id == space,
+            _MEMORIES.owner == owner,
+            _MEMORIES.is_turn.is_(False),
+            _MEMORIES.state == State.ACTIVE.value,
+            _MEMORIES.inferred.is_(False),
+            _MEMORIES.shadowed.is_(False),
+            _MEMORIES.kind.not_in([Kind.INSIGHT.value, Kind.PROCEDURE.value]),
+            or_(_MEMORIES.expires_at.is_(None), _MEMORIES.expires_at > to_micros(now)),
+        )
+    )
+
+
+def _fetch_worded(
+    connection: Connection, audiences: AudienceCache, space: str, statement: Select[Any]
+) -> Iterator[WordedMemory]:
+    rows = [tuple(row) for row in connection.execute(statement)]
+    heard = audiences.get_people(connection, space, {row[1 + _HEARD] for row in rows})
+    for worded_at, *row in rows:
+        memory = to_memory(row, heard[row[_HEARD]])
+        yield WordedMemory(memory=memory, worded_at=from_micros(worded_at))
+
+
+def get_public_name(connection: Connection, space: str, owner: str) -> str | None:
+    """The name that somebody goes by."""
+    found = (
+        select(_N.name)
+        .where(_N.space_id == space, _N.person == owner, _N.kind == "name", _N.known_to == "")
+        .order_by(_N.created_at.desc(), _N.folded)
+        .limit(1)
+    )
+    return connection.execute(found).scalar()
+
+
+def is_name_of_other(connection: Connection, space: str, owner: str, words: Sequence[str]) -> bool:
+    """Whether one of these words is a name of somebody else, one they go by or the owner's own
+    for them."""
+    found = select(_N.person).where(
+        _N.space_id == space,
+        _N.folded.in_(list(words)),
+        _N.known_to.in_(["", owner]),
+        _N.person != owner,
+        _N.kind.in_(["name", "username", "alias"]),
+    )
+    return connection.execute(found.limit(1)).first() is not None
+
+
+# Pairs
+
+
+def list_pair_checks(
+    connection: Connection, space: str, ids: Sequence[str], now: datetime
+) -> dict[PairKey, PairCheck]:
+    """Of pairs whose smaller id is one of these, as far as they still count."""
+    since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
+    found: dict[PairKey, PairCheck] = {}
+    for some in _id_chunks(ids):
+        rows = connection.execute(
+            select(pair_checks).where(
+                _K.space_id == space, _K.first_id.in_(some), _K.checked_at >= since
+            )
+        )
+        for row in rows:
+            found[row.first_id, row.second_id] = PairCheck(
+                similarity=row.likeness, is_same=row.same, checked_at=from_micros(row.checked_at)
+            )
+    return found
+
+
+def save_pair_checks(w: Transaction, noted: Mapping[PairKey, PairCheck]) -> None:
+    """In place of what was known of these pairs. Both memories of each must be there."""
+    for (first, second), check in noted.items():
+        w.connection.execute(
+            delete(pair_checks).where(
+                _K.space_id == w.space, _K.first_id == first, _K.second_id == second
+            )
+        )
+        row = {
+            "space_id": w.space,
+            "first_id": first,
+            "second_id": second,
+            "likeness": check.similarity,
+            "same": check.is_same,
+            "checked_at": to_micros(check.checked_at),
+        }
+        w.dialect.insert_missing(w.connection, pair_checks, [row])
+
+
+def delete_old_pair_checks(w: Transaction) -> None:
+    """Pairs that may be compared again."""
+    before = to_micros(w.at - timedelta(days=limits.PAIR_CHECK_DAYS))
+    w.connection.execute(delete(pair_checks).where(_K.space_id == w.space, _K.checked_at < before))
+
+
+# How often, and how much
+
+
+def last_reflection(
+    connection: Connection, space: str, owner: str, task: str
+) -> tuple[datetime, int] | None:
+    """When a task last ran for somebody, and what it spent then."""
+    found = connection.execute(
+        select(_REFLECTIONS.at, _REFLECTIONS.spent).where(
+            _REFLECTIONS.space_id == space, _REFLECTIONS.owner == owner, _REFLECTIONS.task == task
+        )
+    ).first()
+    return None if found is None else (from_micros(found.at), found.spent)
+
+
+def save_reflection(w: Transaction, owner: str, task: str, at: datetime, spent: int) -> None:
+    which = (
+        _REFLECTIONS.space_id == w.space,
+        _REFLECTIONS.owner == owner,
+        _REFLECTIONS.task == task,
+    )
+    w.connection.execute(delete(reflections).where(*which))
+    row = {
+        "space_id": w.space,
+        "owner": owner,
+        "task": task,
+        "at": to_micros(at),
+        "spent": spent,
+    }
+    w.dialect.insert_missing(w.connection, reflections, [row])
+
+
+# What was derived from what
+
+
+def insert_sources(w: Transaction, id: str, evidence: Iterable[str]) -> None:
+    """Which memories or turns something was made of."""
+    rows = [{"space_id": w.space, "memory_id": id, "turn_id": one} for one in sorted(set(evidence))]
+    w.dialect.insert_missing(w.connection, derived_from, rows)
+
+
+def list_insights(w: Transaction, ids: Collection[str]) -> list[str]:
+    """The insights that rest on any of these memories, whatever became of them."""
+    found: set[str] = set()
+    for some in _id_chunks(sorted(ids)):
+        resting = (
+            select(_D.memory_id)
+            .join(
+                memories_table,
+                and_(_MEMORIES.space_id == _D.space_id, _MEMORIES.id == _D.memory_id),
+            )
+            .where(
+                _D.space_id == w.space,
+                _D.turn_id.in_(some),
+                _MEMORIES.kind == Kind.INSIGHT.value,
+                _MEMORIES.inferred.is_(True),
+            )
+        )
+        found.update(w.connection.execute(resting).scalars())
+    return sorted(found)
+
+
+def _id_chunks(ids: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
+        yield list(ids[start : start + _IDS_AT_ONCE_COUNT])

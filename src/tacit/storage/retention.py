@@ -1,0 +1,357 @@
+"""Find what is past its time; expire, forget or delete it in bulk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.policy.predicate import sql_literal
+from tacit.records.memory import HistoryEvent, State
+from tacit.records.results import EventNode, EventOperation, EventStatus
+from tacit.storage import queue, statements
+from tacit.storage.memories import EventRecord, Transaction
+from tacit.storage.revisions import (
+    home_path,
+    increment_revisions,
+    stored_access_paths,
+    update_note_links_of_many,
+)
+from tacit.storage.schema import (
+    blocks,
+    change_log,
+    declined,
+    done_once,
+    learning_days,
+    link_offers,
+    link_tries,
+    looks,
+    memories_table,
+    pair_checks,
+    sign_ins,
+    sittings,
+    thread_revisions,
+    updates,
+)
+from tacit.storage.spaces import keyed_digest
+
+# What ages: which memories are past their time, unused, too many or due to go for good, and the
+# one write that retires many of them at once.
+
+_M = memories_table.c
+_IS_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
+_IN_SPACE: ColumnElement[bool] = _M.space_id == bindparam("space")
+_INDEXED_BELOW_IMPORTANCE = 3  # as ix_memories_fading says
+_WINDOW_MICROS = 100_000
+_INSERT_CHANGE = statements.insert_statement(change_log)
+# A stretch of revisions, of which the last one is the thread's from then on. It reaches back from
+# now where the thread was still, so that it has the same end however many changes lie in it.
+_RESERVE_REVISIONS = text(
+    "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
+    "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
+    "excluded.rev - :window THEN excluded.rev ELSE thread_revisions.rev + :window END RETURNING rev"
+)
+_INSERT_HISTORY = text(
+    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
+    "SELECT m.space_id, m.id, (SELECT coalesce(max(h.seq), 0) + 1 FROM history h "
+    "WHERE h.space_id = m.space_id AND h.memory_id = m.id), "
+    ":event, m.version, :actor, :detail, :at, m.owner "
+    "FROM memories m WHERE m.space_id = :space AND m.id IN :ids"
+).bindparams(bindparam("ids", expanding=True))
+_UPDATE_RETIRED = (
+    update(memories_table)
+    .where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
+    .values(
+        state=bindparam("b_state"),
+        purge_at=bindparam("b_purge_at"),
+        updated_at=bindparam("b_at"),
+        stamp=bindparam("b_stamp"),
+    )
+)
+_SELECT_RETIRED = select(_M.id, _M.owner, _M.learned_in, _M.thread, _M.category)
+_SELECT_OWNER_COUNTS = (
+    select(_M.owner, func.count().label("count"))
+    .where(_IN_SPACE, _M.owner > bindparam("after"), _M.is_turn.is_(False), _IS_ACTIVE)
+    .group_by(_M.owner)
+    .order_by(_M.owner)
+    .limit(bindparam("most"))
+)
+_SELECT_EVICTABLE = select(
+    _M.id,
+    _M.access_count,
+    _M.last_accessed_at,
+    _M.updated_at,
+    _M.importance,
+    _M.key.is_not(None).label("keyed"),
+).where(
+    _IN_SPACE,
+    _M.owner == bindparam("owner"),
+    _M.is_turn.is_(False),
+    _IS_ACTIVE,
+    _M.pinned.is_(False),
+    _M.updated_at <= bindparam("until"),
+)
+_SELECT_DUE_FOR_PURGE = (
+    select(_M.id, _M.owner, _M.category, _M.key, _M.shadowed, _M.purge_at)
+    .where(
+        _IN_SPACE,
+        _M.purge_at.is_not(None),
+        _M.purge_at <= bindparam("now"),
+        _M.state.in_([sql_literal(State.FORGOTTEN), sql_literal(State.EXPIRED)]),
+    )
+    .order_by(_M.purge_at, _M.id)
+    .limit(bindparam("most"))
+)
+
+
+def list_expired(w: Transaction, most: int, *, turns: bool) -> list[str]:
+    """Active memories, or turns, whose time is up; locked."""
+    statement = (
+        select(_M.id)
+        .where(
+            _IN_SPACE,
+            _M.is_turn.is_(turns),
+            _IS_ACTIVE,
+            _M.expires_at.is_not(None),
+            _M.expires_at <= bindparam("now"),
+        )
+        .order_by(_M.expires_at, _M.id)
+        .limit(bindparam("most"))
+    )
+    return _lock_ids(w, statement, {"now": to_micros(w.at), "most": most})
+
+
+def list_unused(w: Transaction, since: datetime, below: int, after: str, most: int) -> list[str]:
+    """Active memories of little importance that were neither used nor changed since; locked. An
+    index leads to them up to the default threshold; above, a space is walked through by ids."""
+    before: ColumnElement[int] = bindparam("before")
+    statement = select(_M.id).where(
+        _IN_SPACE,
+        _M.is_turn.is_(False),
+        _IS_ACTIVE,
+        _M.pinned.is_(False),
+        _M.importance < bindparam("below"),
+        _M.updated_at < before,
+        or_(_M.last_accessed_at.is_(None), _M.last_accessed_at < before),
+    )
+    params: dict[str, Any] = {"before": to_micros(since), "below": below, "most": most}
+    if below <= _INDEXED_BELOW_IMPORTANCE:
+        few = _M.importance < literal_column(str(_INDEXED_BELOW_IMPORTANCE))
+        statement = statement.where(few).order_by(_M.updated_at, _M.id)
+    else:
+        statement = statement.where(_M.id > bindparam("after")).order_by(_M.id)
+        params |= {"after": after}
+    return _lock_ids(w, statement.limit(bindparam("most")), params)
+
+
+def list_owner_counts(w: Transaction, after: str, most: int) -> list[tuple[str, int]]:
+    """The next owners, and how many active memories each has."""
+    params = {"space": w.space, "after": after, "most": most}
+    return [(row.owner, int(row[1])) for row in w.connection.execute(_SELECT_OWNER_COUNTS, params)]
+
+
+def list_evictable(w: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
+    """What of an owner's may give way: not pinned, and not changed since."""
+    params = {"space": w.space, "owner": owner, "until": to_micros(until)}
+    return w.connection.execute(_SELECT_EVICTABLE, params).all()
+
+
+def list_due_for_purge(w: Transaction, most: int) -> Sequence[Row[Any]]:
+    """What is to be removed for good by now; locked."""
+    params = {"space": w.space, "now": to_micros(w.at), "most": most}
+    return w.connection.execute(w.dialect.lock_memory(_SELECT_DUE_FOR_PURGE), params).all()
+
+
+def _lock_ids(w: Transaction, statement: Select[Any], params: dict[str, Any]) -> list[str]:
+    locked = w.dialect.lock_memory(statement)
+    return list(w.connection.execute(locked, {"space": w.space, **params}).scalars())
+
+
+def retire_memories(
+    w: Transaction, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
+) -> int:
+    """Past its time, out of mind and restorable until then. Says how many were active until now."""
+    return _retire_active(w, ids, state, shown, until, HistoryEvent.TTL, {"aged": why})
+
+
+def forget_memories(w: Transaction, ids: Sequence[str], until: datetime, why: str) -> int:
+    """The same for what its owner no longer wants, all of it at once."""
+    return _retire_active(
+        w, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why}
+    )
+
+
+def _retire_active(
+    w: Transaction,
+    ids: Sequence[str],
+    state: State,
+    shown: str | None,
+    until: datetime,
+    event: HistoryEvent,
+    detail: dict[str, str],
+) -> int:
+    """The same as `writes.change` for each of them, in a few statements for all. Neither their
+    wording nor their people nor what leads to them changes."""
+    params = {"space": w.space, "ids": list(ids)}
+    active = _SELECT_RETIRED.where(
+        _IN_SPACE, _M.id.in_(bindparam("ids", expanding=True)), _IS_ACTIVE
+    )
+    rows = w.connection.execute(w.dialect.lock_memory(active), params).all() if ids else []
+    if not rows:
+        return 0
+    at, found = to_micros(w.at), [row.id for row in rows]
+    through = stored_access_paths(w.connection, w.space, found)
+    revisions = increment_revisions(w.connection, w.space, through)
+    fixed = {"b_space": w.space, "b_state": state.value, "b_at": at, "b_purge_at": to_micros(until)}
+    w.connection.execute(
+        _UPDATE_RETIRED,
+        [
+            fixed | {"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]}
+            for row in rows
+        ],
+    )
+    told = {
+        "space": w.space,
+        "ids": found,
+        "event": event.value,
+        "actor": w.actor,
+        "detail": json.dumps(detail),
+        "at": at,
+    }
+    w.connection.execute(_INSERT_HISTORY, told)
+    update_note_links_of_many(w, found)
+    node, op = (
+        (EventNode.WORKER, EventOperation.TTL)
+        if event is HistoryEvent.TTL
+        else (EventNode.HOTPATH, EventOperation.DELETE)
+    )
+    w.events.extend(
+        EventRecord(node, op, EventStatus.OK, row.id, row.owner, row.thread, row.category)
+        for row in rows
+    )
+    if shown is not None:
+        both = [(thread, row.id) for row in rows for thread in {row.thread or "", w.thread}]
+        insert_thread_changes(w, both, shown)
+    return len(rows)
+
+
+def insert_thread_changes(w: Transaction, changed: Iterable[tuple[str, str]], shown: str) -> None:
+    """By thread: where they came from, and where it happens. Revisions of one sweep are not counted
+    up: where each lies in the stretch goes by a keyed hash, so that nobody learns how much else was
+    swept."""
+    threads: dict[str, list[str]] = {}
+    for thread, id in changed:
+        if thread:
+            threads.setdefault(thread, []).append(id)
+    at = to_micros(w.at)
+    changes = []
+    for thread in sorted(threads):
+        params = {"space": w.space, "thread": thread, "at": at, "window": _WINDOW_MICROS}
+        ((last,),) = statements.fetch_rows(w.connection, _RESERVE_REVISIONS, params)
+        taken: set[int] = set()
+        for id in sorted(threads[thread]):
+            place = int(keyed_digest(w.secret, id)[:12], 16) % _WINDOW_MICROS
+            while place in taken:
+                place = (place + 1) % _WINDOW_MICROS
+            taken.add(place)
+            changes.append(
+                {
+                    "space_id": w.space,
+                    "thread": thread,
+                    "rev": int(last) - place,
+                    "memory_id": id,
+                    "event": shown,
+                    "at": at,
+                }
+            )
+    if changes:
+        statements.insert_rows(w.connection, [(_INSERT_CHANGE, one) for one in changes])
+
+
+# Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what
+# channels brought, codes that link identities, looks, links and sittings that are over, and
+# changes.
+
+_C = change_log.c
+_T = thread_revisions.c
+_B = blocks.c
+
+
+def delete_old_rows(connection: Connection, space: str, now: datetime, most: int) -> int:
+    """What was noted for a while only. Says how many rows went, up to as many as asked for."""
+
+    def ago(**time: int) -> int:
+        return to_micros(now - timedelta(**time))
+
+    u = updates.c
+    day = (now - timedelta(days=limits.DAILY_COUNTS_KEEP_DAYS)).date().isoformat()
+    stale: list[tuple[Table, ColumnElement[bool]]] = [
+        (declined, declined.c.until <= to_micros(now)),
+        (learning_days, learning_days.c.day < day),
+        (pair_checks, pair_checks.c.checked_at <= ago(days=limits.PAIR_CHECK_DAYS)),
+        (done_once, done_once.c.at <= ago(days=limits.IDEMPOTENCY_KEEP_DAYS)),
+        (
+            updates,
+            (u.state == queue.UPDATE_DONE) & (u.at <= ago(days=limits.UPDATE_DEDUPLICATION_DAYS)),
+        ),
+        (updates, (u.state == queue.UPDATE_PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
+        (link_offers, link_offers.c.expires_at <= ago()),
+        (link_tries, link_tries.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
+        (looks, looks.c.at <= ago(days=limits.ACCESS_LOG_KEEP_DAYS)),
+        (sign_ins, sign_ins.c.expires_at <= ago()),
+        (sittings, sittings.c.expires_at <= ago()),
+    ]
+    count = 0
+    for table, when in stale:
+        if count < most:
+            count += _delete_some(connection, space, table, when, most - count)
+    return count
+
+
+def _delete_some(
+    connection: Connection, space: str, table: Table, when: ColumnElement[bool], most: int
+) -> int:
+    key = tuple_(*table.primary_key.columns)
+    some = select(*table.primary_key.columns).where(table.c.space_id == space, when).limit(most)
+    gone = delete(table).where(table.c.space_id == space, key.in_(some))
+    return connection.execute(gone).rowcount
+
+
+def delete_old_changes(
+    connection: Connection, space: str, now: datetime, after: str, most: int
+) -> tuple[int, str | None]:
+    """The oldest changes of the next threads, and when their blocks were taken. Revisions go by the
+    clock, or ahead of it: what is older than its revision stays a little longer. Says how many
+    went, and after which thread to go on; None at the end."""
+    since = to_micros(now - timedelta(days=limits.CHANGES_KEEP_DAYS))
+    page = select(_T.thread).where(_T.space_id == space, _T.thread > after)
+    threads = list(connection.execute(page.order_by(_T.thread).limit(most)).scalars())
+    if not threads:
+        return 0, None
+    some = _C.thread.in_(threads) & (_C.rev <= since)
+    count = _delete_some(connection, space, change_log, some, most)
+    if count >= most:
+        return count, after
+    old = (_B.space_id == space) & _B.thread.in_(threads) & (_B.used_at <= since)
+    count += connection.execute(delete(blocks).where(old)).rowcount
+    return count, threads[-1] if len(threads) >= most else None

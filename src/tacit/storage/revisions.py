@@ -1,0 +1,383 @@
+"""Access paths to memories, their revisions, and the notes that memories stand in."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    CompoundSelect,
+    Connection,
+    TextClause,
+    bindparam,
+    select,
+    text,
+    union_all,
+    update,
+)
+
+from tacit import limits
+from tacit.policy.predicate import AccessPath, predicate_parameters, select_audiences
+from tacit.records.memory import Memory, State
+from tacit.records.request import Request
+from tacit.storage import statements
+from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.schema import (
+    POLICY_TABLES,
+    audience_people,
+    memories_table,
+    memory_people,
+    note_files,
+    note_items,
+    note_lines,
+    notes_table,
+    partitions_table,
+)
+from tacit.storage.spaces import load_identities
+
+if TYPE_CHECKING:
+    from tacit.storage.memories import Transaction
+
+
+# The doors through which a search for words finds memories, as tokens beside the words.
+#
+# A full-text index lists every memory that holds a word, whoever's it is. So each memory is indexed
+# with a token for its owner, its speaker, its subjects, its room and its listeners, and a search asks
+# for the words together with the doors of its branch: it then costs by what lies behind those.
+
+_AUDIENCES_MAX_COUNT = 300  # with more it is cheaper to ask for the words alone
+
+
+def acl_tokens_of_memory(memory: Memory, heard: str | None) -> str:
+    people = effective_subjects(memory) | {memory.owner, memory.speaker} - {None}
+    tokens = [_acl_token(memory.space, "person", person) for person in people if person]
+    if memory.learned_in:
+        tokens.append(_acl_token(memory.space, "room", memory.learned_in))
+    if heard:
+        tokens.append(_acl_token(memory.space, "heard", heard))
+    return " ".join(sorted(tokens))
+
+
+def acl_tokens_of_request(
+    connection: Connection, request: Request, door: AccessPath
+) -> list[str] | None:
+    """The tokens of a door; never an empty list, because behind no door there is nothing. None
+    where there are too many: the branch's own condition filters all the same."""
+    params = predicate_parameters(request)
+    asked = select_audiences(door, request, POLICY_TABLES)
+    if asked is not None:
+        most = asked.limit(_AUDIENCES_MAX_COUNT + 1)
+        sets = connection.execute(most, params).scalars().all()
+        return (
+            None if len(sets) > _AUDIENCES_MAX_COUNT else _acl_tokens(request.space, "heard", sets)
+        )
+    if door is AccessPath.ROOM:
+        return _acl_tokens(request.space, "room", params["p_rooms"])
+    return _acl_tokens(
+        request.space, "person", params["p_me" if door is AccessPath.ME else "p_here"]
+    )
+
+
+def _acl_tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
+    return [_acl_token(space, kind, name) for name in names] or [_acl_token(space, kind, "")]
+
+
+@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
+def _acl_token(space: str, kind: str, name: str) -> str:
+    """One word of plain letters, whatever the name holds."""
+    return "x" + hashlib.sha256(f"{space}\n{kind}\n{name}".encode()).hexdigest()[:16]
+
+
+# Revisions of what leads to memories: a person, a room, a set of listeners.
+#
+# Whoever keeps an answer in the process keeps it with the revisions of the doors it came through.
+# They are read again in the snapshot of the rows, so that another process's write is seen at once.
+
+_P = partitions_table.c
+_A = audience_people.c
+_M = memories_table.c
+_W = memory_people.c
+INCREMENTED_AT_ONCE_COUNT = 200
+NOTES_PATH = "n:notes"  # leads to no memory: moves when a note of the space does
+
+Revisions = dict[str, tuple[int, int]]  # door → (revision, the one that last removed a row)
+
+
+def person_path(identity: str) -> str:
+    return f"p:{identity}"
+
+
+def chat_path(chat: str) -> str:
+    return f"r:{chat}"
+
+
+def audience_path(audience: str) -> str:
+    """A set of listeners goes by its own name, so that an index leads from one to the other."""
+    return audience
+
+
+def is_audience_path(door: str) -> bool:
+    return not door.startswith(("p:", "r:", "n:"))
+
+
+def home_path(owner: str | None, learned_in: str | None) -> str:
+    """Where a memory lives: with its owner, or in the room that owns it."""
+    return person_path(owner) if owner else chat_path(learned_in or "")
+
+
+def home_path_of(memory: Memory) -> str:
+    return home_path(memory.owner, memory.learned_in)
+
+
+def access_paths_of(memory: Memory, audience: str | None) -> set[str]:
+    """Everything that leads to a memory, its home among it."""
+    people = effective_subjects(memory) | {memory.owner, memory.speaker}
+    doors = {person_path(one) for one in people if one} | {home_path_of(memory)}
+    if memory.learned_in:
+        doors.add(chat_path(memory.learned_in))
+    if audience:
+        doors.add(audience_path(audience))
+    return doors
+
+
+_SELECT_STORED = select(_M.id, _M.owner, _M.speaker, _M.learned_in, _M.heard).where(
+    _M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True))
+)
+_SELECT_STORED_PEOPLE = select(_W.person).where(
+    _W.space_id == bindparam("space"), _W.memory_id.in_(bindparam("ids", expanding=True))
+)
+
+
+def stored_access_paths(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
+    """The doors of memories as they stand, before they change or go."""
+    params = {"space": space, "ids": sorted(ids)}
+    doors: set[str] = set()
+    for row in connection.execute(_SELECT_STORED, params):
+        doors |= {person_path(one) for one in (row.owner, row.speaker) if one}
+        doors.add(home_path(row.owner, row.learned_in))
+        if row.learned_in:
+            doors.add(chat_path(row.learned_in))
+        if row.heard:
+            doors.add(audience_path(row.heard))
+    doors |= {
+        person_path(one) for one in connection.execute(_SELECT_STORED_PEOPLE, params).scalars()
+    }
+    return doors
+
+
+def increment_revisions(
+    connection: Connection, space: str, doors: Iterable[str], *, removing: bool = False
+) -> dict[str, int]:
+    """Move these revisions on, always in the same order, so that two writers never hold each other
+    up for good. The answer is the new revision of each."""
+    names = sorted(set(doors))
+    revisions: dict[str, int] = {}
+    for start in range(0, len(names), INCREMENTED_AT_ONCE_COUNT):
+        some = names[start : start + INCREMENTED_AT_ONCE_COUNT]
+        params = {"space": space, **increment_params(some)}
+        revisions |= dict(statements.fetch_rows(connection, increment_statement(len(some)), params))
+    if removing and names:
+        connection.execute(
+            update(partitions_table)
+            .where(_P.space_id == space, _P.door.in_(names))
+            .values(cleared_at=_P.rev)
+        )
+    return revisions
+
+
+def restamp_memories(connection: Connection, space: str, ids: Collection[str]) -> None:
+    """Something that belongs to these memories changed, though not the memories themselves."""
+    revisions = increment_revisions(connection, space, stored_access_paths(connection, space, ids))
+    for row in connection.execute(_SELECT_STORED, {"space": space, "ids": sorted(ids)}).all():
+        stamp = revisions[home_path(row.owner, row.learned_in)]
+        connection.execute(
+            update(memories_table).where(_M.space_id == space, _M.id == row.id).values(stamp=stamp)
+        )
+
+
+def increment_params(names: Sequence[str]) -> dict[str, Any]:
+    """What `bumping` takes, besides the space."""
+    # A beginning that no revision of this name had before its space was erased.
+    params: dict[str, Any] = {"new": secrets.randbits(60) + 1}
+    for number, name in enumerate(names):
+        params[f"d{number}"] = name
+    return params
+
+
+@lru_cache(maxsize=INCREMENTED_AT_ONCE_COUNT)
+def increment_statement(count: int) -> TextClause:
+    rows = ", ".join(f"(:space, :d{number}, :new, :new)" for number in range(count))
+    return text(
+        f"INSERT INTO partitions (space_id, door, rev, cleared_at) VALUES {rows} "  # noqa: S608
+        "ON CONFLICT (space_id, door) DO UPDATE SET rev = partitions.rev + 1 RETURNING door, rev"
+    )
+
+
+_SELECT_REVISIONS = union_all(
+    select(_P.door, _P.rev, _P.cleared_at).where(
+        _P.space_id == bindparam("p_space"), _P.door.in_(bindparam("doors", expanding=True))
+    ),
+    # Sets of listeners with the requester in them; those with everybody here are among them.
+    select(_P.door, _P.rev, _P.cleared_at)
+    .join(audience_people, (_P.space_id == _A.space_id) & (_P.door == _A.audience))
+    .where(_A.space_id == bindparam("p_space"), _A.person.in_(bindparam("p_me", expanding=True))),
+)
+
+
+_SELECT_REVISION = select(_P.rev, _P.cleared_at).where(
+    _P.space_id == bindparam("space"), _P.door == bindparam("door")
+)
+
+
+def person_revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
+    """Of one person's partition."""
+    found = statements.fetch_rows(
+        connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)}
+    )
+    return found[0] if found else (0, 0)
+
+
+def read_revisions(connection: Connection, request: Request) -> Revisions:
+    """Of every door that leads from this request to memories, as of this snapshot."""
+    params = predicate_parameters(request)
+    people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
+    doors = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
+    named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
+    rows = statements.fetch_rows(connection, _SELECT_REVISIONS, named)
+    return {door: (rev, cleared_at) for door, rev, cleared_at in rows}
+
+
+# Memories that stand in notes: whatever changes one of them changes its notes.
+#
+# A write collects the notes it changed, and moves their stamps once, as the last thing it does: so
+# nobody who holds the revision of all notes waits for a memory, and ten items cost one revision.
+
+_N = notes_table.c
+_I = note_items.c
+_F = note_files.c
+_L = note_lines.c
+_MEMORY = memories_table.c
+_AT_ONCE_COUNT = 500
+_SPACE: Any = bindparam("space")
+_IDS: Any = bindparam("ids", expanding=True)
+_PATHS: Any = bindparam("paths", expanding=True)
+
+
+def _select_notes_with(of_item: Any, of_summary: Any) -> CompoundSelect[Any]:
+    return union_all(
+        select(_I.path).where(_I.space_id == _SPACE, of_item),
+        select(_N.path).where(_N.space_id == _SPACE, of_summary),
+    )
+
+
+_NOTES_WITH_MEMORY = _select_notes_with(
+    _I.memory_id == bindparam("id"), _N.summary_id == bindparam("id")
+)
+_NOTES_WITH_MEMORIES = _select_notes_with(_I.memory_id.in_(_IDS), _N.summary_id.in_(_IDS))
+_FILES_WITH_MEMORIES = (
+    select(_L.path).where(_L.space_id == _SPACE, _L.memory_id.in_(_IDS)).distinct()
+)  # also where it left the note, and the file does not know yet
+_SET_NOTE_STAMP = (
+    update(notes_table)
+    .where(_N.space_id == bindparam("b_space"), _N.path == bindparam("b_path"))
+    .values(stamp=bindparam("b_stamp"))
+)
+_RESET_FILE_STAMP = (
+    update(note_files).where(_F.space_id == _SPACE, _F.path.in_(_PATHS)).values(stamp=-1)
+)
+_CLEAR_SUMMARY = (
+    update(notes_table)
+    .where(_N.space_id == _SPACE, _N.summary_id.in_(_IDS))
+    .values(summary_id=None)
+)
+_COPY_ITEM = text(
+    "INSERT INTO note_items (space_id, path, memory_id, section, position, added_on) "
+    "SELECT space_id, path, :new, section, position, added_on FROM note_items "
+    "WHERE space_id = :space AND path = :path AND memory_id = :old ON CONFLICT DO NOTHING"
+)
+
+
+def update_note_links(w: Transaction, memory: Memory) -> None:
+    """For every change of one memory: a look at two indexes, where nothing of it is noted."""
+    for (path,) in statements.fetch_rows(
+        w.connection, _NOTES_WITH_MEMORY, {"space": w.space, "id": memory.id}
+    ):
+        superseded = w.changed_notes.setdefault(path, set())
+        if memory.state is State.SUPERSEDED and memory.superseded_by:
+            superseded.add(memory.id)
+
+
+def update_note_links_of_many(w: Transaction, ids: Sequence[str]) -> set[str]:
+    """The same for many; the notes that they stand in."""
+    params = {"space": w.space, "ids": list(ids)}
+    paths = set(w.connection.execute(_NOTES_WITH_MEMORIES, params).scalars())
+    mark_notes_changed(w, paths)
+    return paths
+
+
+def remove_note_links(w: Transaction, ids: Sequence[str]) -> None:
+    """Before these memories go, and their rows here with them: no file is as it was known."""
+    params = {"space": w.space, "ids": list(ids)}
+    paths = update_note_links_of_many(w, ids) | set(
+        w.connection.execute(_FILES_WITH_MEMORIES, params).scalars()
+    )
+    if not paths:
+        return
+    mark_notes_changed(w, paths)
+    w.connection.execute(_CLEAR_SUMMARY, params)
+    for some in split_into_chunks(paths):
+        w.connection.execute(_RESET_FILE_STAMP, {"space": w.space, "paths": some})
+
+
+def mark_notes_changed(w: Transaction, paths: Collection[str]) -> None:
+    for path in paths:
+        w.changed_notes.setdefault(path, set())
+
+
+def stamp_changed_notes(w: Transaction) -> None:
+    """At the end of a write that changed notes: one revision for all of them. Whoever sees it sees
+    everything up to it, because the next one waits for this write."""
+    for path, superseded in sorted(w.changed_notes.items()):
+        for id in sorted(superseded):
+            _replace_superseded(w, path, id)
+    stamp = increment_revisions(w.connection, w.space, [NOTES_PATH])[NOTES_PATH]
+    of = {"b_space": w.space, "b_stamp": stamp}
+    w.connection.execute(
+        _SET_NOTE_STAMP, [of | {"b_path": path} for path in sorted(w.changed_notes)]
+    )
+    w.changed_notes.clear()
+
+
+def _replace_superseded(w: Transaction, path: str, id: str) -> None:
+    """What took its place takes its place here too, if it has the same home. The old one keeps its
+    row: should the new one be reverted, it stands where it stood."""
+    row = _select_home(w, id)
+    after = None if row is None or row.superseded_by is None else _select_home(w, row.superseded_by)
+    if row is None or after is None or not _is_same_home(w, row, after):
+        return
+    params = {"space": w.space, "path": path, "old": id, "new": row.superseded_by}
+    statements.run_statements(w.connection, [(_COPY_ITEM, params)])
+    one = update(notes_table).where(_N.space_id == w.space, _N.path == path, _N.summary_id == id)
+    w.connection.execute(one.values(summary_id=row.superseded_by))
+
+
+def _select_home(w: Transaction, id: str) -> Any:
+    one = select(_MEMORY.owner, _MEMORY.learned_in, _MEMORY.superseded_by)
+    return w.connection.execute(one.where(_MEMORY.space_id == w.space, _MEMORY.id == id)).first()
+
+
+def _is_same_home(w: Transaction, before: Any, after: Any) -> bool:
+    if before.owner is None or after.owner is None:
+        return bool(before.owner == after.owner and before.learned_in == after.learned_in)
+    return after.owner in load_identities(w.connection, w.space, [before.owner]).current_identities(
+        before.owner
+    )
+
+
+def split_into_chunks(names: Collection[str]) -> list[list[str]]:
+    """Lists that a statement can take."""
+    todo = sorted(names)
+    return [todo[at : at + _AT_ONCE_COUNT] for at in range(0, len(todo), _AT_ONCE_COUNT)]

@@ -1,0 +1,668 @@
+"""List, browse and count memories; keep the full-text index up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Subquery,
+    Text,
+    and_,
+    bindparam,
+    case,
+    column,
+    false,
+    func,
+    insert,
+    literal_column,
+    select,
+    table,
+    tuple_,
+    union,
+)
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.policy.predicate import (
+    ROLE_MENTIONED,
+    ROLE_SUBJECT,
+    RequestShape,
+    build_branches,
+    build_predicate,
+    predicate_parameters,
+    shape_of_request,
+    sql_literal,
+)
+from tacit.records.memory import Memory, Purpose, State
+from tacit.records.request import Request
+from tacit.records.results import Stats
+from tacit.storage import dialect, revisions, statements
+from tacit.storage.dialect import Dialect, fts_document
+from tacit.storage.engine import Database
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import (
+    MEMORY_COLUMNS,
+    SELECT_VERSIONS,
+    AudienceCache,
+    MemoryDecision,
+    apply_expiry,
+    fetch_visible,
+    sees_all_condition,
+    to_memory,
+)
+from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
+
+# The full-text index of SQLite, which follows behind: a write leaves a number for what there is to
+# index, and whoever searches by words catches up first. Few ever do: only where more is within reach
+# than a process keeps at hand.
+
+_M = memories_table.c
+_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AT_ONCE_COUNT = 500
+_NOBODY: frozenset[str] = frozenset()
+SEARCH_ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
+SEARCH_WORDS = table(
+    "search_words", column("rowid"), column("content"), column("doors"), column("own")
+)
+_CONTENT = table("search_words_content", column("id"))
+# Numbers only grow, and words are indexed in their order: up to this one, all are.
+LAST_INDEXED = select(func.coalesce(func.max(_CONTENT.c.id), 0)).scalar_subquery()
+_SELECT_UNINDEXED = (
+    select(SEARCH_ROWS.c.number, *MEMORY_COLUMNS)
+    .select_from(
+        SEARCH_ROWS.join(
+            memories_table,
+            (_M.space_id == SEARCH_ROWS.c.space_id) & (_M.id == SEARCH_ROWS.c.memory_id),
+        )
+    )
+    .where(SEARCH_ROWS.c.number > LAST_INDEXED)
+    .order_by(SEARCH_ROWS.c.number)
+    .limit(bindparam("most"))
+)
+
+
+class IndexStale(Exception):
+    """There is something that a search by words would not find: catch up, and search again."""
+
+
+def require_fresh_index(connection: Connection, dialect: Dialect) -> None:
+    if (
+        dialect.defers_fts_index
+        and connection.execute(_SELECT_UNINDEXED, {"most": 1}).first() is not None
+    ):
+        raise IndexStale
+
+
+def update_fts_index(database: Database) -> int:
+    """Index what is left, some at a time. Says how much that was."""
+    count = done = 0
+    while done == _AT_ONCE_COUNT or not count:
+        done = database.write(_index_batch)
+        count += done
+        if not done:
+            break
+    return count
+
+
+def _index_batch(connection: Connection) -> int:
+    found = connection.execute(_SELECT_UNINDEXED, {"most": _AT_ONCE_COUNT}).all()
+    rows = []
+    for number, *row in found:
+        memory = to_memory(tuple(row), _NOBODY)
+        through = revisions.acl_tokens_of_memory(memory, row[_HEARD])
+        said, own = map(" ".join, fts_document(memory))
+        rows.append({"rowid": number, "content": said, "doors": through, "own": own})
+    if rows:
+        connection.execute(insert(SEARCH_WORDS), rows)
+    return len(found)
+
+
+# Listings: newest first, narrowed by filters, a page at a time, through the predicate.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFilter:
+    """What a listing is narrowed to. None means: not by this."""
+
+    category: str | None = None
+    categories: tuple[str, ...] | None = None  # any of these
+    kind: str | None = None
+    state: str | None = None  # only the owner in private sees other states than active
+    key: str | None = None
+    prefix: str | None = None  # of the key; % and _ are text
+    pinned: bool | None = None
+    owners: tuple[str, ...] | None = None
+    about: tuple[str, ...] | None = None  # identities of the people it is about
+    words: tuple[str, ...] | None = None
+    chats: tuple[str, ...] | None = None  # the ids of the one it was learned in
+    visibility: str | None = None
+    sensitivity: str | None = None
+    since: int | None = None  # created then or later
+    until: int | None = None  # created before
+    prefixes: tuple[str, ...] = ()  # beginnings of words: `browsing.py`
+    after: tuple[int, str] | None = None  # created_at and id of the last one shown
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n in _FILTERS if getattr(self, n) is not None)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in self.names}
+        values: dict[str, Any] = {
+            f"f_{name}": list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+        }
+        if self.prefix is not None:
+            values["f_prefix_length"] = len(self.prefix)
+        if self.after is not None:
+            values["f_after"], values["f_after_id"] = self.after
+        return values
+
+
+_FILTERS = (
+    "category", "categories", "kind", "state", "key", "prefix", "pinned", "owners", "about",
+    "chats", "visibility", "sensitivity", "since", "until", "after",
+)  # fmt: skip
+
+
+def list_memories(
+    connection: Connection,
+    audiences: AudienceCache,
+    dialect: Dialect,
+    request: Request,
+    wanted: ListFilter,
+    limit: int,
+) -> list[MemoryDecision]:
+    """Newest first: each branch of the predicate yields its newest, and the newest of all win."""
+    shape = shape_of_request(request)
+    if shape is None:
+        return []
+    statement = _select_page(shape, wanted.names, dialect, bool(wanted.words))
+    params = predicate_parameters(request) | wanted.params | {"p_limit": limit}
+    if wanted.words:
+        require_fresh_index(connection, dialect)
+        behind = {
+            branch.access_path: partial(
+                revisions.acl_tokens_of_request, connection, request, branch.access_path
+            )
+            for branch in build_branches(shape, POLICY_TABLES)
+        }
+        params.update(dialect.word_match_params(wanted.words, behind))
+    return fetch_visible(connection, audiences, request, statement, params)
+
+
+@lru_cache(maxsize=512)
+def _select_page(
+    shape: RequestShape, names: tuple[str, ...], dialect: Dialect, by_words: bool
+) -> Select[Any]:
+    terms = [filter_condition(name, shape) for name in names]
+    newest = (_M.created_at.desc(), _M.id.desc())
+    parts = []
+    for branch in build_branches(shape, POLICY_TABLES):
+        part = select(_M.created_at, _M.id).where(branch.condition, *terms)
+        if by_words:
+            part = part.where(dialect.word_match_condition(branch.access_path))
+        part = part.order_by(*newest).limit(bindparam("p_limit"))
+        parts.append(select(part.subquery()))
+    chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
+    return (
+        select(*MEMORY_COLUMNS)
+        .where(_M.space_id == bindparam("p_space"), _M.id.in_(select(chosen.c.id)))
+        .order_by(*newest)
+        .limit(bindparam("p_limit"))
+    )
+
+
+def count_memories(connection: Connection, request: Request, wanted: ListFilter) -> int:
+    """How many there are on all pages together."""
+    shape = shape_of_request(request)
+    if shape is None:
+        return 0
+    found = connection.scalar(
+        _select_count(shape, wanted.names), predicate_parameters(request) | wanted.params
+    )
+    return found or 0
+
+
+@lru_cache(maxsize=512)
+def _select_count(shape: RequestShape, names: tuple[str, ...]) -> Select[Any]:
+    terms = [filter_condition(name, shape) for name in names]
+    parts = [
+        select(_M.id).where(branch.condition, *terms)
+        for branch in build_branches(shape, POLICY_TABLES)
+    ]
+    chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
+    return select(func.count()).select_from(chosen)
+
+
+def current_state() -> ColumnElement[str]:
+    """A memory past its time is expired, also before a sweep has said so."""
+    lapsed = and_(_M.state == sql_literal(State.ACTIVE), _M.expires_at <= bindparam("p_at"))
+    return case((lapsed, sql_literal(State.EXPIRED)), else_=_M.state)
+
+
+def select_about() -> Select[Any]:
+    p = memory_people.alias().c
+    return select(p.memory_id).where(
+        p.space_id == bindparam("p_space"),
+        p.person.in_(bindparam("f_about", expanding=True)),
+        p.role.in_([sql_literal(ROLE_SUBJECT), sql_literal(ROLE_MENTIONED)]),
+    )
+
+
+def _visible_pin(shape: RequestShape | None) -> ColumnElement[bool]:
+    """A pin is the owner's own act: for other requesters, nothing is pinned (`redact`)."""
+    if shape is None or shape.purpose is Purpose.MANAGE:
+        return _M.pinned
+    # CASE, not AND: PostgreSQL would take `owner IS NULL` out of an AND and scan the space by it.
+    return case((sees_all_condition(shape), _M.pinned), else_=false())
+
+
+def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElement[bool]:
+    """`shape` is that of the request; without one, an operator asks, who sees every field."""
+
+    def many(param: str) -> Any:
+        return bindparam(param, expanding=True)
+
+    terms: dict[str, Any] = {
+        "category": lambda: _M.category == bindparam("f_category"),
+        "categories": lambda: _M.category.in_(many("f_categories")),
+        "kind": lambda: _M.kind == bindparam("f_kind"),
+        "state": lambda: current_state() == bindparam("f_state"),
+        "key": lambda: _M.key == bindparam("f_key"),
+        # Not LIKE: its % and _ would have to be escaped, and SQLite's ignores case.
+        "prefix": lambda: (
+            func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
+        ),
+        "pinned": lambda: _visible_pin(shape) == bindparam("f_pinned"),
+        "chats": lambda: _M.learned_in.in_(many("f_chats")),
+        "visibility": lambda: _M.visibility == bindparam("f_visibility"),
+        "sensitivity": lambda: _M.sensitivity == bindparam("f_sensitivity"),
+        "since": lambda: _M.created_at >= bindparam("f_since"),
+        "until": lambda: _M.created_at < bindparam("f_until"),
+        "owners": lambda: _M.owner.in_(many("f_owners")),
+        "about": lambda: _M.id.in_(select_about()),
+        # A row value and not an OR: then the branch's own index finds the place to go on.
+        "after": lambda: (
+            tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
+        ),
+    }
+    found: ColumnElement[bool] = terms[name]()
+    return found
+
+
+# Looking through memories, newest first: a person through their own, an operator through a space.
+#
+# Each identity's memories are read by themselves, in the order of an index that holds every filter,
+# and merged here. Where words are typed, the newest memories are asked whether they are the beginning
+# of some word there: what many have is met soon. If that is not enough, an index says how many have
+# it; few are looked up and put in order, and many are met by walking on.
+
+_IN_SPACE = _M.space_id == bindparam("p_space")
+_HAS_ID = and_(_IN_SPACE, _M.is_turn.is_(False), _M.id.in_(bindparam("ids", expanding=True)))
+_SELECT_BY_ID = select(*MEMORY_COLUMNS).where(_HAS_ID)
+_SELECT_OWNED = select(_M.id, _M.owner).where(_HAS_ID)
+
+
+def _limited_count(found: Select[Any]) -> Select[Any]:
+    return select(func.count()).select_from(found.limit(bindparam("p_limit")).subquery())
+
+
+# How many memories are about somebody, whoever's they are.
+_COUNT_ABOUT = _limited_count(select_about())
+
+
+class PrefixLookup(Enum):
+    """How words are asked for."""
+
+    ROW = "row"  # of each memory, in the order of time
+    INDEX = "index"
+
+
+class TimePosition(NamedTuple):
+    """Where a memory stands in the order of time."""
+
+    created_at: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _BrowseQuery:
+    """What is looked through: with a shape, what the predicate lets its requester manage; without,
+    a space. `of_owner`: one owner's of it."""
+
+    shape: RequestShape | None
+    has_owner: bool
+    names: tuple[str, ...]  # of the filters
+    dialect: Dialect
+    prefix_count: int  # how many beginnings of words are asked for
+    is_about_rare: bool  # few memories are about the one it names
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        if self.shape is None:
+            # As the index of a whole space spells it.
+            lead = and_(_IN_SPACE, _M.is_turn.is_(False), _M.version > literal_column("0"))
+        else:
+            (branch,) = build_branches(self.shape, POLICY_TABLES)
+            lead = branch.condition
+        mine = [_M.owner == bindparam("b_owner")] if self.has_owner else []
+        return and_(lead, *mine, *map(self._term, self.names))
+
+    def _term(self, name: str) -> ColumnElement[bool]:
+        """Few are looked up once for all; of many, each that is walked past is asked."""
+        found = filter_condition(name)
+        return found.is_(True) if name == "about" and self.is_about_rare else found
+
+
+class _OwnerQuery(NamedTuple):
+    """One owner's part of it, with the parameters of its statements."""
+
+    connection: Connection
+    through: _BrowseQuery
+    params: dict[str, Any]
+
+
+class OwnedMemory(NamedTuple):
+    """That there is a memory, and whose it is."""
+
+    id: str
+    owner: str | None
+
+
+class _FirstMatches(NamedTuple):
+    """What the newest memories come to."""
+
+    places: list[TimePosition]
+    is_complete: bool  # there are no others
+    is_frequent: bool  # of those that were asked
+
+
+def browse_own(
+    connection: Connection,
+    audiences: AudienceCache,
+    dialect: Dialect,
+    request: Request,
+    wanted: ListFilter,
+    limit: int,
+) -> list[MemoryDecision]:
+    """The requester's own, who manages them."""
+    parts = _own_queries(connection, dialect, request, wanted)
+    ids = _newest_ids(parts, limit)
+    if not ids:
+        return []
+    params = {**parts[0].params, "ids": ids}
+    found = fetch_visible(
+        connection, audiences, request, _select_by_ids(parts[0].through.shape), params
+    )
+    return sorted(found, key=lambda one: _position_of(one[0]), reverse=True)
+
+
+def count_own(
+    connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter
+) -> int:
+    return _count_matches(_own_queries(connection, dialect, request, wanted))
+
+
+def browse_space(
+    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int
+) -> list[Memory]:
+    """Of everybody's memories, or of some owners'. For an operator, in a transaction that notes
+    whose they were."""
+    ids = _newest_ids(_space_queries(w, wanted, owners), limit)
+    if not ids:
+        return []
+    rows = statements.fetch_rows(w.connection, _SELECT_BY_ID, {"p_space": w.space, "ids": ids})
+    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD] for row in rows])
+    found = [apply_expiry(to_memory(row, heard[row[_HEARD]]), w.at) for row in rows]
+    return sorted(found, key=_position_of, reverse=True)
+
+
+def count_in_space(w: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> int:
+    return _count_matches(_space_queries(w, wanted, owners))
+
+
+def list_owned(
+    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None
+) -> list[OwnedMemory]:
+    """As many as are counted, where an operator counts what somebody may have."""
+    ids = _newest_ids(_space_queries(w, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
+    if not ids:
+        return []
+    found = statements.fetch_rows(w.connection, _SELECT_OWNED, {"p_space": w.space, "ids": ids})
+    return list(map(OwnedMemory._make, found))
+
+
+def list_wordings(w: Transaction, memory: Memory) -> dict[int, str]:
+    """Of every version; for an operator too."""
+    rows = w.connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id})
+    return {row.version: row.content for row in rows}
+
+
+def _own_queries(
+    connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter
+) -> list[_OwnerQuery]:
+    shape = shape_of_request(request)
+    if shape is None:
+        return []
+    params = predicate_parameters(request)
+    through = _build_query(connection, dialect, shape, True, wanted, params)
+    return _split_by_owner(connection, through, wanted, params, sorted(request.own_identities))
+
+
+def _space_queries(
+    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None
+) -> list[_OwnerQuery]:
+    params = {"p_space": w.space, "p_at": to_micros(w.at)}
+    through = _build_query(w.connection, w.dialect, None, owners is not None, wanted, params)
+    return _split_by_owner(
+        w.connection, through, wanted, params, [None] if owners is None else sorted(owners)
+    )
+
+
+def _build_query(
+    connection: Connection,
+    dialect: Dialect,
+    shape: RequestShape | None,
+    of_owner: bool,
+    wanted: ListFilter,
+    params: Mapping[str, Any],
+) -> _BrowseQuery:
+    rarely = wanted.about is not None and _is_few(
+        connection, _COUNT_ABOUT, {**params, **wanted.params}
+    )
+    return _BrowseQuery(shape, of_owner, wanted.names, dialect, len(wanted.prefixes), rarely)
+
+
+def _is_few(connection: Connection, counting: Select[Any], params: Mapping[str, Any]) -> bool:
+    few = limits.BROWSE_LOOKUP_MAX_COUNT
+    ((found,),) = statements.fetch_rows(connection, counting, {**params, "p_limit": few + 1})
+    return bool(found <= few)
+
+
+def _split_by_owner(
+    connection: Connection,
+    through: _BrowseQuery,
+    wanted: ListFilter,
+    params: Mapping[str, Any],
+    owners: Iterable[str | None],
+) -> list[_OwnerQuery]:
+    if wanted.prefixes:
+        require_fresh_index(connection, through.dialect)
+    found = []
+    for owner in owners:
+        asked = {**params, **wanted.params, "b_owner": owner}
+        if wanted.prefixes:
+            token = None if owner is None else dialect.fts_owner_token(params["p_space"], owner)
+            asked |= through.dialect.prefix_match_params(wanted.prefixes, token)
+        found.append(_OwnerQuery(connection, through, asked))
+    return found
+
+
+def _newest_ids(parts: Iterable[_OwnerQuery], limit: int) -> list[str]:
+    places = [place for part in parts for place in _newest_positions(part, limit)]
+    return [place.id for place in sorted(places, reverse=True)[:limit]]
+
+
+def _newest_positions(part: _OwnerQuery, limit: int) -> list[TimePosition]:
+    if not part.through.prefix_count:
+        return _read_positions(part, None, limit)
+    met = _read_first_matches(part)
+    if met.is_complete or len(met.places) >= limit:
+        return met.places[:limit]
+    few = _is_few(part.connection, _count_prefix_matches(part.through.dialect), part.params)
+    return _read_positions(part, PrefixLookup.INDEX if few else PrefixLookup.ROW, limit)
+
+
+def _count_matches(parts: Iterable[_OwnerQuery]) -> int:
+    most, found = limits.BROWSE_COUNT_MAX_COUNT, 0
+    for part in parts:
+        by = None
+        if part.through.prefix_count:
+            met = _read_first_matches(part)
+            if met.is_complete:
+                found += len(met.places)
+                continue
+            by = PrefixLookup.ROW if met.is_frequent else PrefixLookup.INDEX
+        params = {**part.params, "p_limit": most}
+        ((number,),) = statements.fetch_rows(
+            part.connection, _select_match_count(part.through, by), params
+        )
+        found += number
+    return min(found, most)
+
+
+def _read_first_matches(part: _OwnerQuery) -> _FirstMatches:
+    first = limits.BROWSE_FIRST_COUNT
+    params = {**part.params, "p_limit": first}
+    rows = statements.fetch_rows(part.connection, _select_newest(part.through), params)
+    meant = [TimePosition(at, id) for at, id, says in rows if says]
+    return _FirstMatches(meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first)
+
+
+def _read_positions(part: _OwnerQuery, by: PrefixLookup | None, limit: int) -> list[TimePosition]:
+    params = {**part.params, "p_limit": limit, "p_few": limits.BROWSE_LOOKUP_MAX_COUNT}
+    return list(
+        map(
+            TimePosition._make,
+            statements.fetch_rows(part.connection, _select_positions(part.through, by), params),
+        )
+    )
+
+
+def _position_of(memory: Memory) -> TimePosition:
+    return TimePosition(to_micros(memory.created_at), memory.id)
+
+
+@lru_cache(maxsize=512)
+def _select_positions(through: _BrowseQuery, by: PrefixLookup | None) -> Select[Any]:
+    if by is PrefixLookup.INDEX:
+        return _select_by_index(through)
+    found = select(_M.created_at, _M.id).where(through.condition)
+    if by is PrefixLookup.ROW:
+        found = found.where(through.dialect.prefix_match_condition(through.prefix_count))
+    return _newest_first(found)
+
+
+def _select_by_index(through: _BrowseQuery) -> Select[Any]:
+    """Each of the few by its id, whatever else a planner thinks of: that is what the inner limit
+    is for, which they are below."""
+    begun = _select_prefix_matches(through.dialect)
+    memory = select(_M.created_at).where(_IN_SPACE, _M.id == begun.c.id, through.condition)
+    at = memory.correlate(begun).scalar_subquery().label("created_at")
+    few = select(at, begun.c.id).limit(bindparam("p_few")).subquery("few")
+    found = select(few.c.created_at, few.c.id).where(few.c.created_at.is_not(None))
+    newest = (few.c.created_at.desc(), few.c.id.desc())
+    return found.order_by(*newest).limit(bindparam("p_limit"))
+
+
+@lru_cache(maxsize=512)
+def _select_newest(through: _BrowseQuery) -> Select[Any]:
+    """The newest, and of each whether it is meant."""
+    says = through.dialect.prefix_match_condition(through.prefix_count)
+    return _newest_first(select(_M.created_at, _M.id, says).where(through.condition))
+
+
+@lru_cache(maxsize=512)
+def _select_match_count(through: _BrowseQuery, by: PrefixLookup | None) -> Select[Any]:
+    """No further than is counted: by the index, from the words to their memories."""
+    if by is not PrefixLookup.INDEX:
+        return _limited_count(_select_positions(through, by).limit(None))
+    begun = _select_prefix_matches(through.dialect)
+    memory = select(_M.id).where(_IN_SPACE, _M.id == begun.c.id, _without_index(through.condition))
+    return _limited_count(select(begun.c.id).where(memory.correlate(begun).exists()))
+
+
+@lru_cache(maxsize=8)
+def _count_prefix_matches(dialect: Dialect) -> Select[Any]:
+    return _limited_count(select(_select_prefix_matches(dialect).c.id))
+
+
+def _select_prefix_matches(dialect: Dialect) -> Subquery:
+    return dialect.prefix_match_ids().columns(column("id", Text)).subquery("begun")
+
+
+@lru_cache(maxsize=32)
+def _select_by_ids(shape: RequestShape) -> Select[Any]:
+    """By their ids."""
+    (branch,) = build_branches(shape, POLICY_TABLES)
+    return _SELECT_BY_ID.where(_without_index(branch.condition))
+
+
+def _without_index(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    """The same, but no index is thought to lead there: for an owner who has many memories, each of
+    theirs is a longer way than by ids, and planners go by averages."""
+    yes: ColumnElement[int] = literal_column("1")
+    no: ColumnElement[int] = literal_column("0")
+    return case((condition, yes), else_=no) == yes
+
+
+def _newest_first(found: Select[Any]) -> Select[Any]:
+    return found.order_by(_M.created_at.desc(), _M.id.desc()).limit(bindparam("p_limit"))
+
+
+# Counts: of one person's memories for that person, and of a whole space for its operator.
+
+
+def read_owner_stats(
+    connection: Connection, request: Request, categories: Sequence[str] | None = None
+) -> Stats:
+    own = build_predicate(request.for_management(), POLICY_TABLES)
+    if not own.branches:
+        return Stats()
+    which = own.condition
+    if categories is not None:
+        which = and_(which, _M.category.in_(categories))
+    return _read_stats(connection, which, dict(own.params))
+
+
+def read_space_stats(connection: Connection, space: str, at: datetime) -> Stats:
+    memories_only = and_(_M.space_id == space, _M.is_turn.is_(False))
+    return _read_stats(connection, memories_only, {"p_at": to_micros(at)})
+
+
+def _read_stats(
+    connection: Connection, which: ColumnElement[bool], params: dict[str, Any]
+) -> Stats:
+    def by(column: ColumnElement[str]) -> dict[str, int]:
+        rows = connection.execute(
+            select(column, func.count()).where(which).group_by(column).order_by(column), params
+        )
+        return {row[0]: row[1] for row in rows}
+
+    states = by(current_state())
+    return Stats(
+        memories=sum(states.values()),
+        by_state=states,
+        by_kind=by(_M.kind),
+        by_category=by(_M.category),
+    )

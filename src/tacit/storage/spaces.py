@@ -1,0 +1,194 @@
+"""Spaces: ids, keyed digests, the identity revision and links between identities."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import string
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, bindparam, select, union_all, update
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.identity.links import Identities
+from tacit.records.accounts import Link, LinkKind
+from tacit.storage import statements
+from tacit.storage.dialect import Dialect
+from tacit.storage.schema import identity_links, spaces_table, tombstones
+
+# Ids, and the keyed hashes that keep an erased id from ever being used again.
+
+# In the order of their codes: ids of later seconds sort behind those of earlier ones.
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_SECOND_CHARS = 5  # enough for 29 years; then they begin again
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
+
+
+def new_id() -> str:
+    return _encode_base62(secrets.randbelow(len(_ALPHABET) ** limits.ID_CHARS), limits.ID_CHARS)
+
+
+def new_memory_id(at: datetime) -> str:
+    """The second it was made in, which its record tells anyway, then chance: what is written one
+    after the other lies side by side in every index, however large the store."""
+    rest = limits.ID_CHARS - _SECOND_CHARS
+    return _second_prefix(at.replace(microsecond=0)) + _encode_base62(
+        secrets.randbelow(len(_ALPHABET) ** rest), rest
+    )
+
+
+def id_range_of_second(at: datetime) -> tuple[str, str]:
+    """The first and the last id that a memory made in this second may have."""
+    rest = limits.ID_CHARS - _SECOND_CHARS
+    begun = _second_prefix(at.replace(microsecond=0))
+    return begun + _ALPHABET[0] * rest, begun + _ALPHABET[-1] * rest
+
+
+@lru_cache(maxsize=4)
+def _second_prefix(at: datetime) -> str:
+    seconds = (at - _EPOCH) // _SECOND % len(_ALPHABET) ** _SECOND_CHARS
+    return _encode_base62(seconds, _SECOND_CHARS)
+
+
+def _encode_base62(number: int, count: int) -> str:
+    chars = []
+    for _ in range(count):
+        number, at = divmod(number, len(_ALPHABET))
+        chars.append(_ALPHABET[at])
+    return "".join(reversed(chars))
+
+
+def keyed_digest(secret: str, id: str) -> str:
+    """Recognises an id without telling it; the key never leaves the space's row."""
+    return hmac.digest(bytes.fromhex(secret), id.encode(), "sha256").hex()
+
+
+def audience_id(people: frozenset[str]) -> str:
+    """The name of a set of listeners: equal sets share it."""
+    return hashlib.sha256("\n".join(sorted(people)).encode()).hexdigest()[:32]
+
+
+# Spaces, and the revision that moves whenever people, links or chats of a space do.
+
+_SELECT_IDENTITY_REVISION = select(spaces_table.c.identity_rev).where(
+    spaces_table.c.space_id == bindparam("space")
+)
+_HAS_TOMBSTONES = (
+    select(tombstones.c.digest).where(tombstones.c.space_id == spaces_table.c.space_id).exists()
+)
+_SELECT_STATE = select(spaces_table.c.identity_rev, spaces_table.c.secret, _HAS_TOMBSTONES).where(
+    spaces_table.c.space_id == bindparam("space")
+)
+
+
+class SpaceState(NamedTuple):
+    identity_revision: int
+    secret: str
+    has_tombstones: bool  # something was, and its id is never given again
+
+
+def ensure_space(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
+    row = {
+        "space_id": space,
+        "secret": secrets.token_hex(32),
+        # Never one that a space of this name had before it was erased: caches go by it.
+        "identity_rev": secrets.randbits(60) + 1,
+        "created_at": to_micros(at),
+    }
+    dialect.insert_missing(connection, spaces_table, [row])
+
+
+def identity_revision(connection: Connection, space: str) -> int:
+    """0 for a space that nobody has written to."""
+    found = statements.fetch_rows(connection, _SELECT_IDENTITY_REVISION, {"space": space})
+    return int(found[0][0]) if found else 0
+
+
+def increment_identity_revision(connection: Connection, space: str) -> None:
+    """Somebody is somebody else from here on: every cached request is stale."""
+    rev = spaces_table.c.identity_rev
+    statement = (
+        update(spaces_table).where(spaces_table.c.space_id == space).values(identity_rev=rev + 1)
+    )
+    connection.execute(statement)
+
+
+def lock_space_for_write(
+    connection: Connection, dialect: Dialect, space: str, at: datetime
+) -> SpaceState:
+    """For a write: what it must know of the space, with identities held still until it is done."""
+    found = statements.fetch_rows(connection, _select_locked_state(dialect), {"space": space})
+    if not found:
+        ensure_space(connection, dialect, space, at)
+        found = statements.fetch_rows(connection, _select_locked_state(dialect), {"space": space})
+    ((rev, secret, erased),) = found
+    return SpaceState(rev, secret, bool(erased))
+
+
+@lru_cache(maxsize=8)
+def _select_locked_state(dialect: Dialect) -> Select[Any]:
+    return dialect.lock_space_shared(_SELECT_STATE)
+
+
+def list_spaces(connection: Connection) -> list[str]:
+    return list(
+        connection.execute(
+            select(spaces_table.c.space_id).order_by(spaces_table.c.space_id)
+        ).scalars()
+    )
+
+
+# Who is whom, as far as some people's links reach.
+
+_C = identity_links.c
+_LINKS_FROM = select(identity_links).where(
+    _C.space_id == bindparam("space"), _C.source.in_(bindparam("ids", expanding=True))
+)
+_LINKS_TO = select(identity_links).where(
+    _C.space_id == bindparam("space"), _C.target.in_(bindparam("ids", expanding=True))
+)
+_LINKS_AROUND = union_all(_LINKS_FROM, _LINKS_TO)
+
+
+def load_identities(connection: Connection, space: str, identities: Iterable[str]) -> Identities:
+    """Every link, past or present, that reaches these identities over verified links."""
+    found: dict[str, Link] = {}
+    reached: set[str] = set()
+    fringe = set(identities)
+    most = len(fringe) + limits.IDENTITIES_PER_PERSON_MAX_COUNT * max(1, len(fringe))
+    while fringe and len(reached) <= most:
+        rows = connection.execute(_LINKS_AROUND, {"space": space, "ids": sorted(fringe)}).all()
+        reached |= fringe
+        fringe = set()
+        for row in rows:
+            link = to_link(row)
+            found[link.id] = link
+            if link.held:
+                fringe |= {link.source, link.target} - reached
+    return Identities(tuple(found.values()))
+
+
+def list_link_history(connection: Connection, space: str, identity: str) -> list[Link]:
+    """The whole history of one identity's links, oldest first."""
+    rows = connection.execute(_LINKS_AROUND, {"space": space, "ids": [identity]})
+    links = {link.id: link for link in map(to_link, rows)}
+    return sorted(links.values(), key=lambda link: (link.created_at, link.id))
+
+
+def to_link(row: Any) -> Link:
+    return Link(
+        id=row.id,
+        source=row.source,
+        target=row.target,
+        kind=LinkKind(row.kind),
+        actor=row.actor,
+        created_at=from_micros(row.created_at),
+        verified_at=None if row.verified_at is None else from_micros(row.verified_at),
+        ended_at=None if row.ended_at is None else from_micros(row.ended_at),
+    )

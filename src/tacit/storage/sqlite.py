@@ -1,0 +1,312 @@
+"""SQLite: WAL, one writer at a time, full text in FTS5."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Insert,
+    Select,
+    Table,
+    TextClause,
+    create_engine,
+    event,
+    literal_column,
+    text,
+)
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
+
+from tacit import limits
+from tacit.errors import StoreUnavailable
+from tacit.policy.predicate import AccessPath
+from tacit.records.memory import Memory
+from tacit.storage import statements
+from tacit.storage.dialect import DIALECT_OPTION, EqualByType, fts_document
+from tacit.storage.schema import memories_table
+from tacit.storage.statements import Statement, insert_statement
+
+if TYPE_CHECKING:
+    from tacit.storage.engine import DatabaseOptions
+
+BEGIN_WRITE = "BEGIN IMMEDIATE"
+_WAL_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
+# CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
+_SELECT_MATCHING_IDS = (
+    "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
+    "WHERE search_words MATCH :p_words AND r.number = search_words.rowid "
+    "AND +r.space_id = :p_space"
+)
+_PREFIX_MATCH_IDS = text(
+    _SELECT_MATCHING_IDS.replace(":p_words", ":b_begun").replace("r.memory_id", "r.memory_id AS id")
+)
+# What is indexed, read as it stands there: for a row that something else has led to.
+_HAS_PREFIXES = (
+    "EXISTS (SELECT 1 FROM search_rows AS r CROSS JOIN search_words_content AS c "
+    "WHERE r.space_id = memories.space_id AND r.memory_id = memories.id AND c.id = r.number AND "
+)
+_SELECT_NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
+_INSERT_MEMORY = insert_statement(memories_table)
+_INSERT_SEARCH_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
+_SET_WORDS = text(
+    "UPDATE search_words SET content = :content, doors = :doors, own = :own WHERE rowid = :number"
+)
+_DELETE_SEARCH_ROW = text("DELETE FROM search_rows WHERE number = :number")
+_DELETE_SPACE_ROWS = text("DELETE FROM search_rows WHERE space_id = :space")
+_DELETE_SPACE_WORDS = text(
+    "DELETE FROM search_words WHERE rowid IN "
+    "(SELECT number FROM search_rows WHERE space_id = :space)"
+)
+_DELETE_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
+
+
+def is_in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:")
+
+
+def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) -> Engine:
+    """`single`: with one connection, which its users take turns at."""
+    if not is_in_memory(url):
+        _create_file(Path(url.database or ""))
+    if single:
+        pool: dict[str, Any] = {"poolclass": StaticPool}
+    else:
+        pool = {
+            "poolclass": QueuePool,
+            "pool_size": options.max_connections,
+            "max_overflow": 0,
+            "pool_timeout": limits.POOL_WAIT_MAX_SECONDS,
+            "pool_use_lifo": True,  # the one that was used last has the pages at hand
+        }
+    engine = create_engine(
+        url,
+        connect_args={"check_same_thread": False, "timeout": options.busy_timeout_ms / 1000},
+        hide_parameters=True,
+        **pool,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+        # We begin transactions ourselves: the driver would do so too late for a stable snapshot.
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        if options.wal and not is_in_memory(url):
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        connection.execute(f"PRAGMA cache_size = -{options.cache_mib * 1_024}")
+        connection.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        driver: Any = connection.connection.driver_connection
+        if not options.get("tacit_bare") and not driver.in_transaction:
+            statements.run_command(
+                connection, BEGIN_WRITE if options.get("tacit_writes") else "BEGIN"
+            )
+
+    return engine
+
+
+def _create_file(path: Path) -> None:
+    """New files are their owner's alone: they hold what people said in confidence."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot create the database file ({error.strerror}); choose another path"
+        ) from None
+
+
+def _match_any_word(words: Sequence[str]) -> str:
+    """Words as an FTS5 expression without operators, whatever people typed."""
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+
+class SQLite(EqualByType):
+    name = "sqlite"
+    one_writer = True
+    has_notify = False
+    plans_go_stale = False
+    combines_statements = False
+    defers_fts_index = True
+    remains_after_scrub = ""
+    vector_in, vector_out = ":vector", "vector"
+    read_options: Mapping[str, Any] = {}
+    bare_options: Mapping[str, Any] = {"tacit_bare": True}
+
+    def __init__(self) -> None:
+        self.write_options: Mapping[str, Any] = {"tacit_writes": True, DIALECT_OPTION: self}
+
+    def is_busy(self, error: DBAPIError) -> bool:
+        return isinstance(error.orig, sqlite3.OperationalError) and any(
+            sign in str(error.orig) for sign in ("database is locked", "table is locked", "busy")
+        )
+
+    def lock_for_migration(self, connection: Connection) -> None:
+        """BEGIN IMMEDIATE already holds the only write lock there is."""
+
+    def insert_missing(
+        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> None:
+        if rows:
+            connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
+
+    def insert_missing_statement(self, table: Table) -> Insert:
+        return insert(table).on_conflict_do_nothing()
+
+    def lock_space(self, connection: Connection, space: str) -> None:
+        """BEGIN IMMEDIATE already orders all writers."""
+
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
+        return statement
+
+    def acquire_lock(self, connection: Connection, what: str) -> None:
+        """BEGIN IMMEDIATE already orders all writers."""
+
+    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
+        return statement
+
+    def notify(
+        self, connection: Connection, space: str, thread: str, due_at: datetime | None
+    ) -> None:
+        """Who works in this process is woken there; others look every now and then."""
+
+    def install_notify(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
+
+    def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
+        return [
+            (_INSERT_MEMORY, row),
+            (_INSERT_SEARCH_ROW, {"space": row["space_id"], "id": row["id"]}),
+        ]
+
+    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+        of = {"space": memory.space, "id": memory.id}
+        number = connection.execute(_SELECT_NUMBER, of).scalar_one()
+        said, own = map(" ".join, fts_document(memory))
+        words = {"number": number, "content": said, "doors": doors, "own": own}
+        connection.execute(_SET_WORDS, words)  # if they are indexed yet
+
+    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
+        for id in ids:
+            number = connection.execute(_SELECT_NUMBER, {"space": space, "id": id}).scalar()
+            if number is not None:
+                connection.execute(_DELETE_WORDS, {"number": number})
+                connection.execute(_DELETE_SEARCH_ROW, {"number": number})
+
+    def unindex_space(self, connection: Connection, space: str) -> None:
+        connection.execute(_DELETE_SPACE_WORDS, {"space": space})
+        connection.execute(_DELETE_SPACE_ROWS, {"space": space})
+
+    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
+        matching = _SELECT_MATCHING_IDS.replace(":p_words", f":p_words_{door}")
+        return literal_column("memories.id").in_(text(matching))
+
+    def word_match_params(
+        self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
+    ) -> dict[str, str]:
+        wanted = f"content : ({_match_any_word(words)})"
+        params = {}
+        for door, tokens in doors.items():
+            behind = tokens()
+            through = "" if behind is None else f" AND doors : ({_match_any_word(behind)})"
+            params[f"p_words_{door}"] = wanted + through
+        return params
+
+    def prefix_match_ids(self) -> TextClause:
+        return _PREFIX_MATCH_IDS
+
+    def prefix_match_condition(self, count: int) -> TextClause:
+        tests = (f"instr(' ' || c.c0, ' ' || :b_begun_{n}) > 0" for n in range(count))
+        return text(f"{_HAS_PREFIXES}{' AND '.join(tests)})")
+
+    def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
+        wanted = " AND ".join(f'"{owner or ""}{word}"*' for word in begun)
+        column = "content" if owner is None else "own"
+        words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
+        return {"b_begun": f"{column} : ({wanted})", **words}
+
+    def encode_vector(self, vector: bytes) -> bytes:
+        return vector
+
+    def decode_vector(self, sent: bytes) -> bytes:
+        return sent
+
+    def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
+        return []
+
+    def vector_distance(self, dimension: int) -> TextClause | None:  # noqa: ARG002
+        return None
+
+    def prepare_vector_search(self, connection: Connection) -> None:
+        pass
+
+    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:  # noqa: ARG002
+        return {}
+
+    def scrub(self, connection: Connection) -> bool:
+        """Make the full-text index anew, rewrite the file, empty the log: bytes linger in each.
+
+        Not 'optimize': each merge lifts an FTS5 index by a level, and after 2,000 it cannot be
+        read any more.
+        """
+        connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('rebuild')")
+        connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat4")  # samples of indexed text
+        connection.exec_driver_sql("VACUUM")
+        return self._empty_log(connection)
+
+    def rewrite(self, connection: Connection) -> str | None:
+        return self.remains_after_scrub if self.scrub(connection) else None
+
+    def track_wal(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
+        return remains
+
+    def logs_parameters(self, connection: Connection) -> bool:  # noqa: ARG002
+        return False
+
+    def _empty_log(self, connection: Connection) -> bool:
+        deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
+        while True:
+            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+            if not busy:
+                return True
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.05)
+
+    def check(self, connection: Connection) -> list[str]:
+        found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
+        found = [f"file: {line}" for line in found if line != "ok"]
+        orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+        found += [f"rows of {row[0]} refer to nothing" for row in orphans[:20]]
+        try:
+            connection.exec_driver_sql(
+                "INSERT INTO search_words (search_words) VALUES ('integrity-check')"
+            )
+        except DBAPIError:
+            found.append("full text: the index does not match its text")
+        missing = connection.execute(
+            text(
+                "SELECT count(*) FROM memories AS m WHERE NOT EXISTS (SELECT 1 FROM search_rows r "
+                "WHERE r.space_id = m.space_id AND r.memory_id = m.id)"
+            )
+        ).scalar_one()
+        return found + ([f"full text: {missing} memories are not indexed"] if missing else [])
+
+    def analyze(self, connection: Connection) -> None:
+        connection.exec_driver_sql("ANALYZE")
+
+    def compact(self, connection: Connection) -> None:
+        self.scrub(connection)

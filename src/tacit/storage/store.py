@@ -1,0 +1,712 @@
+"""One open store: its database, caches, background writers and gauges."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import Enum
+from functools import lru_cache, partial
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import Connection, Select, and_, bindparam, case, func, select, text, true, update
+
+from tacit import limits
+from tacit.clock import Clock, from_micros, to_micros
+from tacit.errors import DisclosureBreach, StoreBusy, StoreError
+from tacit.identity.resolution import RawRequest, resolve_request
+from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
+from tacit.policy.rules import decide
+from tacit.records.checkpoints import (
+    GraphStep,
+    StepValue,
+    StepWrite,
+    StoredGraphStep,
+    dump_compact_json,
+)
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.request import Request
+from tacit.storage import chats, history, queue, revisions, search, spaces
+from tacit.storage.auth import ApiKeyCache
+from tacit.storage.engine import Database
+from tacit.storage.history import EventLog
+from tacit.storage.memories import NO_VECTORS, EventRecord, TextVectors, Transaction
+from tacit.storage.memory_reads import (
+    MEMORY_COLUMNS,
+    AudienceCache,
+    MemoryDecision,
+    any_branch_condition,
+    own_key_condition,
+    to_memory,
+)
+from tacit.storage.queue import LEARN_JOB
+from tacit.storage.schema import jobs, memories_table, spaces_table, updates
+from tacit.storage.spaces import load_identities
+from tacit.storage.statements import fill_values, list_lengths, render_with_lists
+from tacit.telemetry import metrics
+from tacit.telemetry.metrics import EVENT_COUNT, NO_METER, GaugeReader, Meter, StopCallback
+
+# Which memories were used, written in batches so that no read waits for it.
+
+_BATCH_COUNT = 256
+_BATCH_MICROS = 600_000_000  # whoever sweeps elsewhere should know of it
+_KEPT_MAX_COUNT = 65_536
+_M = memories_table.c
+_ADD_ACCESSES = (
+    update(memories_table)
+    .where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
+    .values(access_count=_M.access_count + bindparam("b_count"), last_accessed_at=bindparam("b_at"))
+)
+
+
+class AccessCounter:
+    """Counts in memory until there is a batch, which a thread of its own then writes. A crash or a
+    database that cannot be written to costs counts, never memories and never a read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
+        self._since = 0  # the first of them, in microseconds
+        self._lock = Lock()
+        self._writer: Thread | None = None
+
+    def count(self, space: str, ids: Iterable[str], at: datetime) -> None:
+        now = to_micros(at)
+        with self._lock:
+            if not self._counts:
+                self._since = now
+            for id in ids:
+                count, _ = self._counts.get((space, id), (0, 0))
+                self._counts[space, id] = (count + 1, now)
+            busy = self._writer is not None and self._writer.is_alive()
+            young = now - self._since < _BATCH_MICROS
+            if (len(self._counts) < _BATCH_COUNT and young) or busy:
+                if len(self._counts) > _KEPT_MAX_COUNT:
+                    self._counts.clear()
+                return
+            self._writer = Thread(target=self.flush, name="tacit-accesses", daemon=True)
+            self._writer.start()
+
+    def flush(self) -> None:
+        with self._lock:
+            counts, self._counts = self._counts, {}
+        if not counts:
+            return
+        rows = [
+            {"b_space": space, "b_id": id, "b_count": count, "b_at": at}
+            for (space, id), (count, at) in sorted(counts.items())
+        ]
+
+        def work(connection: Connection) -> None:
+            connection.execute(_ADD_ACCESSES, rows)
+
+        with suppress(StoreError):
+            self._database.write(work)
+
+    def close(self) -> None:
+        with self._lock:
+            writer = self._writer
+        if writer is not None:
+            writer.join()
+        self.flush()
+
+
+# Requests resolved from the store, and kept until somebody's identity changes.
+#
+# What is kept carries the revision it was read at; the revision is read again in the same snapshot
+# as the rows, so that another process's unlink is seen by the very next read.
+
+_RequestKey = tuple[str, RawRequest, bool]
+
+
+class RequestCache:
+    def __init__(self) -> None:
+        self._kept: OrderedDict[_RequestKey, tuple[int, Request]] = OrderedDict()
+        self._registered: OrderedDict[tuple[str, RawRequest], int] = OrderedDict()
+        self._lock = Lock()
+
+    def resolve(
+        self,
+        connection: Connection,
+        space: str,
+        asking: RawRequest,
+        at: datetime,
+        *,
+        union: bool,
+        rev: int | None = None,
+    ) -> Request:
+        """`rev` is the revision this transaction has read already, if it has."""
+        if rev is None:
+            rev = spaces.identity_revision(connection, space)
+        key = (space, asking, union)
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is not None and kept[0] == rev:
+            return replace(kept[1], at=at)
+        place = chats.read_chat(connection, space, asking.chat)
+        identities = load_identities(connection, space, asking.people | place.members)
+        request = resolve_request(space, at, asking, place, identities, union=union)
+        request = replace(request, identity_rev=rev)
+        with self._lock:
+            self._kept[key] = (rev, request)
+            if len(self._kept) > limits.IDENTITY_CACHE_MAX_COUNT:
+                self._kept.popitem(last=False)
+        return request
+
+    def get_cached(
+        self, space: str, asking: RawRequest, *, union: bool
+    ) -> tuple[int, Request] | None:
+        """What was resolved before, and the revision it holds for."""
+        return self._kept.get((space, asking, union))
+
+    def is_registered(self, space: str, asking: RawRequest, rev: int) -> bool:
+        return self._registered.get((space, asking)) == rev
+
+    def register(self, database: Database, space: str, asking: RawRequest, at: datetime) -> None:
+        """Before a first write: note the chat and its people, in a transaction of their own."""
+        key = (space, asking)
+        with database.read() as connection:
+            rev = spaces.identity_revision(connection, space)
+            request = self.resolve(connection, space, asking, at, union=True)
+            known = rev > 0 and chats.is_chat_known(connection, space, asking)
+        if not known:
+            rev = database.write(lambda c: self._register(c, database, request, asking, at))
+        with self._lock:
+            self._registered[key] = rev
+            if len(self._registered) > limits.IDENTITY_CACHE_MAX_COUNT:
+                self._registered.popitem(last=False)
+
+    def _register(
+        self,
+        connection: Connection,
+        database: Database,
+        request: Request,
+        asking: RawRequest,
+        at: datetime,
+    ) -> int:
+        """Only what an adapter vouches for: who is not in a room tells us nothing of it."""
+        space = request.space
+        if request.private or request.kind is ChatKind.GROUP:
+            chats.register_chat(connection, database.dialect, space, asking, at)
+        else:
+            spaces.ensure_space(connection, database.dialect, space, at)
+        return spaces.identity_revision(connection, space)
+
+
+# Renewing the leases that this process holds, so that a lease can be short.
+#
+# What a killed process held is then taken over soon, and what a slow one holds is not. One thread
+# renews all leases of a store: it starts with the first that is held, and ends when none is left.
+
+_log = logging.getLogger(__name__)
+RenewLease = Callable[[Connection, datetime], object]  # as of this moment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _HeldLease:
+    renew: RenewLease
+    until: float  # of the monotonic clock: a holder that hangs does not keep its lease for ever
+
+
+class LeaseRenewer:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._held: set[_HeldLease] = set()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def hold(self, renew: RenewLease) -> Iterator[None]:
+        """Renew a lease that was just taken, until the block ends or takes too long."""
+        one = _HeldLease(renew, time.monotonic() + limits.LEASE_HELD_MAX_SECONDS)
+        with self._lock:
+            self._held.add(one)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="tacit-leases", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.discard(one)
+
+    def close(self) -> None:
+        self._stopping.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join(limits.CLOSE_WAIT_MAX_SECONDS)
+
+    def _run(self) -> None:
+        while True:
+            self._stopping.wait(limits.LEASE_RENEWAL_SECONDS)
+            with self._lock:
+                if not self._held or self._stopping.is_set():
+                    self._thread = None
+                    return
+                now = time.monotonic()
+                due = [one for one in self._held if now < one.until]
+            for one in due:
+                self._renew(one)
+
+    def _renew(self, one: _HeldLease) -> None:
+        """The next try may go better; a holder whose lease ran out finds that out by itself."""
+        try:
+            self._database.write(lambda connection: one.renew(connection, self._clock()))
+        except StoreError as error:
+            _log.warning("a lease could not be renewed: %s", type(error).__name__)
+
+
+# One row and the identity revision it is judged by, in one statement on the driver itself.
+#
+# The hottest reads are of a single memory, by its owner, in private. SQLAlchemy's connection costs
+# several times what such a read does, so here its statements are rendered once and run bare. What is
+# kept of the request is used only if the revision that comes back with the row is the one it was read
+# at; otherwise, and whenever anything else is not at hand, the answer is MISS and the caller reads
+# the usual way.
+
+_HEARD = MEMORY_COLUMNS.index(_M.heard)
+
+
+class FastPathMiss(Enum):
+    MISS = "miss"
+
+
+FAST_PATH_MISS = FastPathMiss.MISS
+
+
+def get_memory_fast(
+    database: Database,
+    audiences: AudienceCache,
+    kept: tuple[int, Request],
+    which: Literal["id", "key"],
+    named: Mapping[str, str],
+) -> MemoryDecision | FastPathMiss | None:
+    """The memory with this `id`, or the requester's value of this `category` and `key`."""
+    rev, request = kept
+    shape = shape_of_request(request)
+    if shape is None or not shape.private:
+        return FAST_PATH_MISS
+    values = predicate_parameters(request)
+    values.update(named)
+    lengths = list_lengths(values)
+    if not all(length for _, length in lengths):
+        return FAST_PATH_MISS
+    statement = _select_fast(shape, which)
+    sql, order, constants = render_with_lists(
+        database.engine.dialect, statement, tuple(values), lengths
+    )
+    row = database.fetch_row(sql, fill_values(values, order, constants))
+    if row is None or row[0] != rev:
+        return FAST_PATH_MISS
+    if row[1] is None:
+        return None
+    heard = audiences.get_cached(request.space, row[1 + _HEARD])
+    if heard is None:
+        return FAST_PATH_MISS
+    memory = to_memory(row[1:], heard)
+    decision = decide(request, memory)
+    if not decision.allowed or memory.space != request.space:
+        raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
+    return memory, decision
+
+
+@lru_cache(maxsize=256)
+def _select_fast(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any]:
+    pinned = own_key_condition() if which == "key" else _M.id == bindparam("id")
+    allowed = and_(
+        true(), _M.space_id == spaces_table.c.space_id, pinned, any_branch_condition(shape)
+    )
+    return (
+        select(spaces_table.c.identity_rev, *MEMORY_COLUMNS)
+        .select_from(spaces_table.outerjoin(memories_table, allowed))
+        .where(spaces_table.c.space_id == bindparam("p_space"))
+    )
+
+
+# The steps that were saved or read last, at hand: whether one is still the newest is asked of the
+# database each time, and that costs less than to fetch it again. Private ones alone.
+
+_OWN_THREAD = (
+    "space_id = :space AND person = :person AND place = '' AND thread = :thread AND ns = :ns"
+)
+# What the newest step is told by: two that agree in all of it are the same.
+SELECT_NEWEST_MARK = text(
+    "SELECT (SELECT identity_rev FROM spaces WHERE space_id = :space), "  # noqa: S608
+    "s.id, s.saved_at, s.parent, s.metadata, s.versions, "
+    "(SELECT count(*) || ' ' || coalesce(max(saved_at), 0) FROM graph_writes "
+    f"WHERE {_OWN_THREAD} AND step = s.id) "
+    "FROM (SELECT id, saved_at, parent, metadata, versions FROM graph_steps "
+    f"WHERE {_OWN_THREAD} ORDER BY id DESC LIMIT 1) AS s"
+)
+NO_WRITES = "0 0"
+StepKey = tuple[str, str, str, str]  # space, person, thread and namespace
+StepMark = tuple[str, int, str | None, str, str, str]  # as NEWEST tells it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CachedStep:
+    mark: StepMark
+    saved_at: datetime
+    step: GraphStep  # as it was handed in
+    values: tuple[StepValue, ...]
+    writes: tuple[StepWrite, ...] = ()
+
+
+class RecentSteps:
+    def __init__(self) -> None:
+        self._kept: OrderedDict[StepKey, _CachedStep] = OrderedDict()
+        self._lock = Lock()
+
+    def has(self, key: StepKey) -> bool:
+        return key in self._kept
+
+    def find(self, key: StepKey, mark: StepMark) -> StoredGraphStep | None:
+        """The step, if it is the one that the database has; else it is let go of."""
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None and kept.mark != mark:
+                del self._kept[key]
+                return None
+        if kept is None:
+            return None
+        step = kept.step
+        return StoredGraphStep(
+            step=GraphStep(  # not by `replace`, which takes longer than all the rest
+                thread=step.thread,
+                ns=step.ns,
+                id=step.id,
+                parent=step.parent,
+                type=step.type,
+                data=step.data,
+                metadata=json.loads(mark[3]),  # anew: whoever gets it may change it
+                versions=step.versions,
+                run=step.run,
+                saved_at=kept.saved_at,
+            ),
+            values=kept.values,
+            writes=kept.writes,
+        )
+
+    def add_saved(
+        self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
+    ) -> None:
+        """A step that was just written, if all of its values are at hand."""
+        kept = self._kept.get(key)
+        known = {(one.channel, one.version): one for one in kept.values} if kept else {}
+        known |= {(one.channel, one.version): one for one in values}
+        pairs = list(step.versions.items())
+        if all(pair in known for pair in pairs):
+            whole = tuple(known[pair] for pair in pairs)
+            mark = (step.id, at, step.parent, metadata, dump_compact_json(step.versions), NO_WRITES)
+            kept = _CachedStep(mark=mark, saved_at=from_micros(at), step=step, values=whole)
+            self._put(key, kept)
+        else:
+            self.remove(key)
+
+    def add_read(self, key: StepKey, mark: StepMark, found: StoredGraphStep) -> None:
+        """A step that was just read whole."""
+        self._put(
+            key,
+            _CachedStep(
+                mark=mark,
+                saved_at=from_micros(mark[1]),
+                step=found.step,
+                values=found.values,
+                writes=found.writes,
+            ),
+        )
+
+    def remove(self, key: StepKey) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+
+    def clear(self) -> bool:
+        """After an erasure: what went in the database goes here."""
+        with self._lock:
+            self._kept.clear()
+        return True
+
+    def _put(self, key: StepKey, kept: _CachedStep) -> None:
+        size = len(kept.step.data) + sum(len(one.data) for one in kept.values)
+        size += sum(len(one.data) for one in kept.writes)
+        with self._lock:
+            self._kept.pop(key, None)
+            if size <= limits.STEP_CACHED_MAX_BYTES:
+                self._kept[key] = kept
+                if len(self._kept) > limits.STEPS_CACHED_MAX_COUNT:
+                    self._kept.popitem(last=False)
+
+
+# What an operator's gauges show of a whole database: how much waits, how much there is.
+
+_J = jobs.c
+_MEMORY = memories_table.c
+_U = updates.c
+_PENDING_STATES = (queue.UPDATE_WAITING, queue.UPDATE_PARKED)
+_DAY = timedelta(days=1)
+GaugeValues = Iterable[tuple[Mapping[str, str], float]]
+
+
+def register_gauges(meter: Meter, database: Database, clock: Clock) -> StopCallback:
+    """Until it is stopped. Nothing is read before somebody looks."""
+    reads: dict[metrics.Metric, GaugeReader] = {
+        metrics.QUEUE_DEPTH: lambda: _read_queue_depth(database),
+        metrics.QUEUE_AGE: lambda: _read_queue_age(database, clock),
+        metrics.MEMORY_COUNT: lambda: _count_memories(database),
+        metrics.EVENTS_LAST_DAY: lambda: _count_events(database, clock),
+    }
+    stops = [meter.watch(what, _database_key(database), read) for what, read in reads.items()]
+
+    def stop() -> None:
+        for one in stops:
+            one()
+
+    return stop
+
+
+def _database_key(database: Database) -> Hashable:
+    """A database that is opened twice counts once. In memory, each is one of its own."""
+    url = database.engine.url
+    return url if url.database not in (None, "", ":memory:") else id(database)
+
+
+def _read_queue_depth(database: Database) -> GaugeValues:
+    turn = case((_J.kind == LEARN_JOB, "turns"), else_="tasks")
+    held = select(turn, _J.parked, func.count()).group_by(turn, _J.parked)
+    brought = select(_U.state, func.count()).where(_U.state.in_(_PENDING_STATES)).group_by(_U.state)
+    with database.read() as connection:
+        found = {
+            (kind, queue.UPDATE_PARKED if parked else queue.UPDATE_WAITING): n
+            for kind, parked, n in connection.execute(held)
+        }
+        found |= {("updates", state): n for state, n in connection.execute(brought)}
+    for kind in ("turns", "tasks", "updates"):
+        for state in _PENDING_STATES:
+            yield {"of": kind, "state": state}, found.get((kind, state), 0)
+
+
+def _read_queue_age(database: Database, clock: Clock) -> GaugeValues:
+    oldest = select(func.min(_J.created_at)).where(_J.kind == LEARN_JOB, _J.parked.is_(False))
+    with database.read() as connection:
+        at = connection.execute(oldest).scalar()
+    waited = 0.0 if at is None else (clock() - from_micros(at)).total_seconds()
+    yield {}, max(0.0, waited)
+
+
+def _count_memories(database: Database) -> GaugeValues:
+    held = (
+        select(_MEMORY.state, func.count())
+        .where(_MEMORY.is_turn.is_(False))
+        .group_by(_MEMORY.state)
+    )
+    with database.read() as connection:
+        found = list(connection.execute(held))
+    for state, n in found:
+        yield {"state": state}, n
+
+
+def _count_events(database: Database, clock: Clock) -> GaugeValues:
+    with database.read() as connection:
+        found = history.count_recent_events(connection, clock(), _DAY)
+    for node, op, status, n in found:
+        yield {"node": node, "op": op, "status": status}, n
+
+
+# One open store: its database and what it keeps in mind. The façade and its views share it.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    database: Database
+    clock: Clock
+    requests: RequestCache = field(default_factory=RequestCache)
+    audiences: AudienceCache = field(default_factory=AudienceCache)
+    api_keys: ApiKeyCache = field(default_factory=ApiKeyCache)
+    meter: Meter = NO_METER
+    keep_events_days: int = 0  # 0: what happens is not recorded
+    journal: Path | None = None  # of erasures; no backup of the database takes it with it
+    # What is done once something was erased, in files beside the database; whether it could be.
+    after_erasure: list[Callable[[], bool]] = field(default_factory=list)
+    recent_steps: RecentSteps = field(default_factory=RecentSteps)
+    accesses: AccessCounter = field(init=False)
+    events: EventLog = field(init=False)
+    leases: LeaseRenewer = field(init=False)
+    _unwatch: StopCallback = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "accesses", AccessCounter(self.database))
+        object.__setattr__(self, "events", EventLog(self.database, self.keep_events_days))
+        object.__setattr__(self, "leases", LeaseRenewer(self.database, self.clock))
+        self.after_erasure.append(self.recent_steps.clear)
+        stop = register_gauges(self.meter, self.database, self.clock)
+        object.__setattr__(self, "_unwatch", stop)
+
+    def read(
+        self,
+        space: str,
+        asking: RawRequest,
+        work: Callable[[Connection, Request], T],
+        *,
+        union: bool = True,
+    ) -> T:
+        """Resolve and read in one snapshot. Where words are to be searched that are not indexed
+        yet, they are, and the read begins again."""
+        for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
+            try:
+                with self.database.read() as connection:
+                    now = self.clock()
+                    request = self.requests.resolve(connection, space, asking, now, union=union)
+                    return work(connection, request)
+            except search.IndexStale:
+                search.update_fts_index(self.database)
+        raise StoreBusy("others write faster than their words are indexed; try again")
+
+    def get_memory_fast(
+        self,
+        space: str,
+        asking: RawRequest,
+        which: Literal["id", "key"],
+        named: Mapping[str, str],
+        *,
+        union: bool = True,
+    ) -> tuple[Request, Memory] | FastPathMiss | None:
+        """One memory, and the request it was judged by, in one statement where that can be."""
+        kept = self.requests.get_cached(space, asking, union=union)
+        if kept is None:
+            return FAST_PATH_MISS
+        request = replace(kept[1], at=self.clock())
+        found = get_memory_fast(self.database, self.audiences, (kept[0], request), which, named)
+        return found if found is None or found is FAST_PATH_MISS else (request, found[0])
+
+    def write(
+        self,
+        space: str,
+        asking: RawRequest,
+        thread: str,
+        work: Callable[[Transaction], T],
+        vectors: TextVectors = NO_VECTORS,
+        *,
+        changing: bool = False,
+    ) -> T:
+        """Resolve and write in one transaction; the writer acts with all their identities.
+        `changing`: who is whom, so it waits for the writes that rely on that."""
+
+        def attempt(
+            connection: Connection, *, again: bool, first: bool
+        ) -> tuple[Transaction, T] | None:
+            at, dialect = self.clock(), self.database.dialect
+            if changing:
+                spaces.ensure_space(connection, dialect, space, at)
+                dialect.lock_space(connection, space)
+            rev, secret, erased = spaces.lock_space_for_write(connection, dialect, space, at)
+            if first and not self.requests.is_registered(space, asking, rev):
+                return None  # no error: to undo it, a connection would forget its statements
+            request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
+            w = Transaction(
+                connection=connection,
+                dialect=dialect,
+                audiences=self.audiences,
+                request=request,
+                secret=secret,
+                has_tombstones=erased,
+                actor=request.subject or "nobody",
+                thread=thread,
+                at=at,
+                is_retry=again,
+                vectors=vectors,
+            )
+            return w, _stamp_notes_of(w, work(w))
+
+        written = self.database.write(_with_retry_flag(partial(attempt, first=True)))
+        if written is None:
+            # Somebody new, or somewhere new: that is noted in a transaction of its own, because
+            # it waits for the writes that rely on who is whom.
+            self.requests.register(self.database, space, asking, self.clock())
+            written = self.database.write(_with_retry_flag(partial(attempt, first=False)))
+            assert written is not None
+        w, done = written
+        self.emit_events(space, w.at, w.events)
+        return done
+
+    def write_as(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
+        """A write by somebody who is nobody's requester: an operator, or the system itself."""
+        return self._write_as(space, actor, work, changing=False)
+
+    def change_identities(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
+        """A change of people, links or chats: it waits for the writes that rely on them."""
+        return self._write_as(space, actor, work, changing=True)
+
+    def emit_events(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
+        """What has happened, and is committed if it was a write."""
+        if not happened:
+            return
+        self.events.append(space, at, happened)
+        if self.meter.on:
+            for one in happened:
+                self.meter.count(EVENT_COUNT, node=one.node, op=one.op, status=one.status)
+
+    def _write_as(
+        self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool
+    ) -> T:
+        def attempt(connection: Connection, *, again: bool) -> tuple[Transaction, T]:
+            w = self._begin_as(connection, space, actor, changing=changing, again=again)
+            return w, _stamp_notes_of(w, work(w))
+
+        w, done = self.database.write(_with_retry_flag(attempt))
+        self.emit_events(space, w.at, w.events)
+        return done
+
+    def _begin_as(
+        self, connection: Connection, space: str, actor: str, *, changing: bool, again: bool
+    ) -> Transaction:
+        at, dialect = self.clock(), self.database.dialect
+        if changing:
+            spaces.ensure_space(connection, dialect, space, at)
+            dialect.lock_space(connection, space)
+        _, secret, erased = spaces.lock_space_for_write(connection, dialect, space, at)
+        return Transaction(
+            connection=connection,
+            dialect=dialect,
+            audiences=self.audiences,
+            request=Request(space=space, at=at, requester=None),
+            secret=secret,
+            has_tombstones=erased,
+            actor=actor,
+            thread="",
+            at=at,
+            is_retry=again,
+        )
+
+    def close(self) -> None:
+        self._unwatch()
+        try:
+            self.leases.close()
+            self.accesses.close()
+            self.events.close()
+        finally:
+            self.database.close()
+
+
+def _with_retry_flag(attempt: Callable[..., T]) -> Callable[[Connection], T]:
+    """Tell each run of one write whether it repeats an earlier one."""
+    runs = itertools.count()
+    return lambda connection: attempt(connection, again=next(runs) > 0)
+
+
+def _stamp_notes_of(w: Transaction, done: T) -> T:
+    """The last thing of a write: notes that it changed have changed."""
+    if w.changed_notes:
+        revisions.stamp_changed_notes(w)
+    return done

@@ -1,0 +1,198 @@
+"""Vectors of memories, and memories that have none of a model yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    Connection,
+    TextClause,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    text,
+    update,
+)
+
+from tacit.clock import to_micros
+from tacit.records.memory import State
+from tacit.records.text import text_to_embed
+from tacit.storage import revisions, statements
+from tacit.storage.dialect import Dialect
+from tacit.storage.schema import embedded, memories_table, vectors_table
+from tacit.storage.schema import spaces_table as all_spaces
+from tacit.storage.statements import Statement
+
+# The vectors of memories, each among the others of its home. Each database has a type of its own
+# for them; what goes over the line is the dialect's, the rows are the same.
+
+
+def upsert_vector(
+    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
+) -> Statement:
+    """`vector` is float32, little-endian."""
+    row = {"space": space, "home": home, "id": id, "model": model}
+    return _upsert_vector(dialect), {**row, "vector": dialect.encode_vector(vector)}
+
+
+def read_vectors(
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    home: str,
+    ids: Sequence[str] | None,
+    model: str,
+) -> dict[str, bytes]:
+    """The vectors that this model made of a home's memories: of these, or of all of them."""
+    params: dict[str, Any] = {"space": space, "home": home, "model": model}
+    if ids is not None:
+        params["ids"] = list(ids)
+    rows = statements.fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
+    return {id: dialect.decode_vector(vector) for id, vector in rows}
+
+
+@lru_cache(maxsize=8)
+def _upsert_vector(dialect: Dialect) -> TextClause:
+    return text(
+        "INSERT INTO vectors (space_id, home, memory_id, model, vector) "  # noqa: S608
+        f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
+        "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
+        "vector = excluded.vector"
+    )
+
+
+@lru_cache(maxsize=16)
+def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
+    every = (
+        f"SELECT memory_id, {dialect.vector_out} FROM vectors "  # noqa: S608
+        "WHERE space_id = :space AND home = :home AND model = :model"
+    )
+    if not some:
+        return text(every)
+    return text(f"{every} AND memory_id IN :ids").bindparams(bindparam("ids", expanding=True))
+
+
+# Memories that have no vector of a model yet. For the indexing alone: nothing here is said to
+# anybody.
+
+_CHECKING = 0  # instead of the time at which a space was complete
+_M = memories_table.c
+_V = vectors_table.c
+_E = embedded.c
+_S = all_spaces.c
+_IS_EMBEDDABLE = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
+# By the whole key of a vector: anything less might be looked up by the space alone.
+HOME_PATH = func.coalesce(
+    revisions.person_path("") + _M.owner,
+    revisions.chat_path("") + func.coalesce(_M.learned_in, literal_column("''")),
+)
+_HAS_VECTOR_OF_MODEL = and_(
+    _V.space_id == _M.space_id,
+    _V.home == HOME_PATH,
+    _V.memory_id == _M.id,
+    _V.model == bindparam("model"),
+)
+
+
+class Unembedded(NamedTuple):
+    id: str
+    content: str
+    version: int
+    owner: str | None
+    learned_in: str | None
+    key: str | None
+
+    @property
+    def text(self) -> str:
+        return text_to_embed(self.key, self.content)
+
+
+def list_unembedded_spaces(connection: Connection, model: str) -> list[str]:
+    """Those that are not known to be complete."""
+    done = select(_E.space_id).where(_E.model == model, _E.done_at > _CHECKING)
+    rows = connection.execute(select(_S.space_id).where(_S.space_id.not_in(done)))
+    return list(rows.scalars())
+
+
+def has_all_vectors(connection: Connection, space: str, model: str) -> bool:
+    done = (_E.space_id == space, _E.model == model, _E.done_at > _CHECKING)
+    return connection.execute(select(_E.space_id).where(*done)).first() is not None
+
+
+_SELECT_UNEMBEDDED = (
+    select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in, _M.key)
+    .select_from(memories_table.outerjoin(vectors_table, _HAS_VECTOR_OF_MODEL))
+    .where(
+        _M.space_id == bindparam("space"),
+        _M.id > bindparam("after"),
+        _IS_EMBEDDABLE,
+        _V.model.is_(None),
+    )
+    .order_by(_M.id)
+    .limit(bindparam("most"))
+)
+
+
+def list_unembedded(
+    connection: Connection, space: str, model: str, after: str, most: int
+) -> list[Unembedded]:
+    params = {"space": space, "model": model, "after": after, "most": most}
+    return [Unembedded(*row) for row in connection.execute(_SELECT_UNEMBEDDED, params)]
+
+
+def save_vectors(
+    connection: Connection,
+    dialect: Dialect,
+    space: str,
+    model: str,
+    made: Sequence[tuple[Unembedded, bytes]],
+) -> int:
+    """The vectors of what still says the same. Whoever has an answer at hand is told to look."""
+    ids = [one.id for one, _ in made]
+    # Held still, so that nobody's newer wording gets the vector of an older one.
+    standing = select(_M.id, _M.version).where(_M.space_id == space, _M.id.in_(ids)).order_by(_M.id)
+    stands: dict[str, int] = dict(connection.execute(dialect.lock_memory(standing)).all())
+    kept = []
+    for one, vector in made:
+        if stands.get(one.id) == one.version:
+            home = revisions.home_path(one.owner, one.learned_in)
+            kept.append((one.id, upsert_vector(dialect, space, home, one.id, model, vector)))
+    if kept:
+        statements.run_statements(connection, [step for _, step in kept])
+        revisions.restamp_memories(connection, space, [id for id, _ in kept])
+    return len(kept)
+
+
+def begin_embedding_check(connection: Connection, dialect: Dialect, space: str, model: str) -> None:
+    """From here on, whoever writes without a vector of this model takes the mark away. Whoever was
+    writing already saw no mark to take away: they are waited for, and the walk sees what they
+    wrote."""
+    dialect.lock_space(connection, space)
+    row = {"space_id": space, "model": model, "done_at": _CHECKING}
+    dialect.insert_missing(connection, embedded, [row])
+
+
+def finish_embedding_check(connection: Connection, space: str, model: str, at: datetime) -> bool:
+    """Say that a space is complete, unless somebody wrote without a vector since `look`. To look
+    again here would hold up every writer for as long as it takes to walk through the space."""
+    marked = update(embedded).where(
+        _E.space_id == space, _E.model == model, _E.done_at == _CHECKING
+    )
+    return connection.execute(marked.values(done_at=to_micros(at))).rowcount > 0
+
+
+def count_vectors(connection: Connection, space: str, model: str) -> tuple[int, int]:
+    """How many have a vector, and how many there are."""
+    of_space = (_M.space_id == space, _IS_EMBEDDABLE)
+    total = select(func.count()).select_from(memories_table).where(*of_space)
+    made = memories_table.join(vectors_table, _HAS_VECTOR_OF_MODEL)
+    done = select(func.count()).select_from(made).where(*of_space)
+    return (
+        connection.execute(done, {"model": model}).scalar_one(),
+        connection.execute(total).scalar_one(),
+    )
