@@ -26,13 +26,13 @@ from bench.learn_score import Count, learnt, matches
 from bench.real_model import MODELS, served
 from tacit.errors import LanguageFailed
 from tacit.identity.resolution import RawRequest
-from tacit.learn.classify import classify
-from tacit.learn.extract import merged
-from tacit.learn.facts import Statement
-from tacit.learn.reader import Claim, Passed, Read, Reader
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
-from tacit.learn.turn import Turn
+from tacit.learning.claims import Claim, ClaimForm, LlmReader, LlmReading
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import StatedFact
+from tacit.learning.pipeline import merge_readings
+from tacit.learning.turns import QueuedTurn
+from tacit.learning.verification import classify_statement
 from tacit.llm.budget import Allowance, Usage
 from tacit.llm.endpoint import EndpointModel
 from tacit.records.conversation import Role
@@ -65,7 +65,7 @@ class Tally:
     facts: int = 0  # labelled
     found: int = 0  # … that some statement is
 
-    def add(self, message: Message, statements: Sequence[Statement]) -> list[Statement]:
+    def add(self, message: Message, statements: Sequence[StatedFact]) -> list[StatedFact]:
         self.facts += len(message.facts)
         self.found += sum(any(matches(s, f, message) for s in statements) for f in message.facts)
         return self.count.add(message, list(statements))
@@ -115,7 +115,7 @@ def sample(each: int, seed: int = SEED) -> list[Message]:
 
 def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
     ledger = Notebook()
-    reader = Reader(
+    reader = LlmReader(
         model=model,
         space="bench",
         allowance=Allowance(),
@@ -123,7 +123,7 @@ def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
         today=SAID_AT.date,
     )
     tallies = [Tally("rules"), Tally("model"), Tally("both")]
-    reads: list[Read] = []
+    reads: list[LlmReading] = []
     failed = 0
     began = time.monotonic()
     for number, message in enumerate(chosen, 1):
@@ -132,7 +132,7 @@ def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
         except LanguageFailed as problem:
             failed += 1
             print(f"{number:>3} failed: {type(problem).__name__}", flush=True)
-            read = Read()
+            read = LlmReading()
         reads.append(read)
         _count(tallies, message, read)
         if show:
@@ -153,14 +153,14 @@ def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
     return 0 if _passed(claims, kept) else 1
 
 
-def _read(reader: Reader, message: Message) -> Read:
-    own = tongue(guess(message.text))
+def _read(reader: LlmReader, message: Message) -> LlmReading:
+    own = load_locale(guess_locale(message.text))
     return reader.read(_turn(message), message.speaker, own)
 
 
-def _turn(message: Message) -> Turn:
+def _turn(message: Message) -> QueuedTurn:
     who = "ext:bench:1"
-    return Turn(
+    return QueuedTurn(
         text=message.text,
         role=Role.USER,
         said_at=SAID_AT,
@@ -179,14 +179,14 @@ def _turn(message: Message) -> Turn:
     )
 
 
-def _count(tallies: list[Tally], message: Message, read: Read) -> None:
-    own = tongue(guess(message.text))
+def _count(tallies: list[Tally], message: Message, read: LlmReading) -> None:
+    own = load_locale(guess_locale(message.text))
     rules, alone, both = tallies
     rules.add(message, learnt(message.text, message.speaker))
-    alone.add(message, [classify(one, own, SAID_AT) for one in read.statements])
-    plain = extract(message.text, message.speaker, SAID_AT, own)
-    merge = merged(plain, read, message.speaker, own).statements
-    both.add(message, [classify(one, own, SAID_AT) for one in merge])
+    alone.add(message, [classify_statement(one, own, SAID_AT) for one in read.statements])
+    plain = extract_by_rules(message.text, message.speaker, SAID_AT, own)
+    merge = merge_readings(plain, read, message.speaker, own).statements
+    both.add(message, [classify_statement(one, own, SAID_AT) for one in merge])
 
 
 def _passed(claims: Sequence[Claim], kept: set[str]) -> bool:
@@ -199,7 +199,7 @@ def _passed(claims: Sequence[Claim], kept: set[str]) -> bool:
     )
     print(f" are said by the message; {len(unsaid)} are not, and", end=" ")
     print(f"{sum(one.content in kept for one in unsaid)} of these were kept")
-    steps = [sum(one.passed is step for one in said) for step in Passed]
+    steps = [sum(one.passed is step for one in said) for step in ClaimForm]
     at_once, mended, repaired = steps[0], sum(steps[:2]), sum(steps)
     for of, whole in (("that the message says", len(said)), ("claimed at all", len(claims))):
         print(f"validator   of {whole} facts {of}: {_share(at_once, whole)} pass at once", end=", ")

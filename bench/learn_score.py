@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bench.learn_data import SAID_AT, Fact, Message
-from tacit.learn.amending.known import Known
-from tacit.learn.amending.superseding import Supersession, known_from, supersedes
-from tacit.learn.classify import classify
-from tacit.learn.facts import Mention, Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import Tongue, guess, tongue
+from tacit.learning.corrections.supersession import (
+    KnownFact,
+    Supersession,
+    find_superseded,
+    make_known_fact,
+)
+from tacit.learning.extraction.locale import Locale, guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import Mention, StatedFact
+from tacit.learning.verification import classify_statement
 
 # The first message of a pair comes shortly before the second.
 EARLIER = SAID_AT - timedelta(minutes=10)
@@ -38,13 +42,16 @@ _YEARS = frozenset({"2024", "2025", "2026"})
 LABELS = ("kind", "sensitivity", "portable", "hearsay", "withheld_from", "hold")
 
 
-def learnt(text: str, speaker: str) -> list[Statement]:
+def learnt(text: str, speaker: str) -> list[StatedFact]:
     """What the product makes of a message without a model."""
-    own = tongue(guess(text))
-    return [classify(one, own, SAID_AT) for one in extract(text, speaker, SAID_AT, own)]
+    own = load_locale(guess_locale(text))
+    return [
+        classify_statement(one, own, SAID_AT)
+        for one in extract_by_rules(text, speaker, SAID_AT, own)
+    ]
 
 
-def matches(statement: Statement, fact: Fact, message: Message) -> bool:
+def matches(statement: StatedFact, fact: Fact, message: Message) -> bool:
     """Whether a statement is the fact that a label means.
 
     Both are about the speaker, or both are not; what is about no person may stand for a thing of
@@ -56,7 +63,7 @@ def matches(statement: Statement, fact: Fact, message: Message) -> bool:
     """
     if not _same_side(statement, fact):
         return False
-    own = tongue(guess(message.text))
+    own = load_locale(guess_locale(message.text))
     said, meant = _content(statement.content, message, own), _content(fact.content, message, own)
     if not said.exact <= meant.exact | meant.first | _YEARS:
         return False
@@ -66,7 +73,7 @@ def matches(statement: Statement, fact: Fact, message: Message) -> bool:
     )
 
 
-def _same_side(statement: Statement, fact: Fact) -> bool:
+def _same_side(statement: StatedFact, fact: Fact) -> bool:
     if not statement.about_speaker and not statement.about:
         return fact.about_speaker or not fact.about
     return statement.about_speaker == fact.about_speaker or not fact.about
@@ -85,7 +92,7 @@ def _covers(said: _Words, meant: _Words, share: float) -> bool:
     return bool(wanted) and len(wanted & found) >= share * len(wanted)
 
 
-def _content(text: str, message: Message, own: Tongue) -> _Words:
+def _content(text: str, message: Message, own: Locale) -> _Words:
     ignored = {word.casefold() for word in message.speaker.split()}
     ignored |= {f"{word}s" for word in ignored} | own.words["small"] | own.words["glue"]
     ignored |= own.dates.kept
@@ -157,7 +164,7 @@ class Count:
         seen = self.labels.get(label, [])
         return _share(sum(seen), len(seen))
 
-    def add(self, message: Message, statements: list[Statement]) -> list[Statement]:
+    def add(self, message: Message, statements: list[StatedFact]) -> list[StatedFact]:
         """Counts one message; returns the statements that are wrong."""
         wrong, hit = [], False
         for statement in statements:
@@ -182,7 +189,7 @@ class Count:
         return wrong
 
 
-def _compared(statement: Statement, fact: Fact) -> Iterable[tuple[str, bool]]:
+def _compared(statement: StatedFact, fact: Fact) -> Iterable[tuple[str, bool]]:
     # What is held back is not portable, whatever its kind: the product asks for both.
     held = statement.hold is not None and statement.hold.value != "share"
     yield "kind", statement.kind in fact.kinds
@@ -201,14 +208,14 @@ def _plain(names: Iterable[str]) -> set[str]:
     return {name.casefold().removeprefix("@").removeprefix("my ") for name in names}
 
 
-def remembered(statements: Iterable[Statement]) -> list[Known]:
+def remembered(statements: Iterable[StatedFact]) -> list[KnownFact]:
     """Statements of an earlier message, as they are known when the next one comes."""
-    return [known_from(one, EARLIER) for one in statements]
+    return [make_known_fact(one, EARLIER) for one in statements]
 
 
-def told(fact: str) -> Known:
+def told(fact: str) -> KnownFact:
     """A fact of a label, as if the rules had understood it; it has no slot."""
-    return Known(
+    return KnownFact(
         content=fact,
         slot=None,
         value=None,
@@ -218,10 +225,10 @@ def told(fact: str) -> Known:
     )
 
 
-def superseded(known: list[Known], text: str, speaker: str) -> list[Supersession]:
+def superseded(known: list[KnownFact], text: str, speaker: str) -> list[Supersession]:
     """What the product decides when a message comes to what is known."""
-    own = tongue(guess(text))
-    return supersedes(text, learnt(text, speaker), speaker, known, own, said_at=SAID_AT)
+    own = load_locale(guess_locale(text))
+    return find_superseded(text, learnt(text, speaker), speaker, known, own, said_at=SAID_AT)
 
 
 def _share(part: int, whole: int) -> float:

@@ -27,8 +27,8 @@ import tacit
 from bench.learn_data import messages
 from bench.tables import milliseconds, table
 from tacit.jobs.worker import Runner
-from tacit.learn.facts import Hold
-from tacit.learn.reading.holds import read_holds
+from tacit.learning.extraction.holds import read_holds
+from tacit.learning.facts import Hold
 from tacit.screening.secrets import find_secret
 from tacit.settings import Settings
 from tacit.settings.records import LearnSettings

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tacit import limits, settings
 from tacit.embeddings.embedder import EMBEDDING_PROVIDERS, create_embedder
 from tacit.errors import InvalidInput, SettingsError
-from tacit.prompt.block import render
-from tacit.prompt.lines import Line
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style, render_block
+from tacit.prompts.fence import MemoryLine
 from tacit.settings import EmbeddingSettings, SessionsSettings, Settings
 from tests.test_settings import DEFAULTS, SECRET, Place, outcome
 
@@ -52,7 +51,7 @@ def test_the_shortest_block_that_can_be_set_has_room_for_any_memory(
 ) -> None:
     loaded = place.read(f"prompt: {{style: {style}, items_max: 1, chars_max: 2000}}")
     assert "from 2000" in place.refused("prompt: {chars_max: 1999}")
-    longest = Line(
+    longest = MemoryLine(
         id="aaaaaaaa",
         category="x" * limits.CATEGORY_MAX_CHARS,
         key='"' * limits.KEY_MAX_CHARS,
@@ -61,7 +60,7 @@ def test_the_shortest_block_that_can_be_set_has_room_for_any_memory(
         hearsay=True,
         created_at=datetime(2024, 5, 1, tzinfo=UTC),
     )
-    block = render(
+    block = render_block(
         [longest],
         Style(loaded.prompt.style),
         items_max=loaded.prompt.items_max,

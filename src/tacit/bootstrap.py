@@ -12,9 +12,9 @@ from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
 from tacit.embeddings.embedder import create_embedder as make_embedder
 from tacit.errors import InvalidInput, SettingsError
-from tacit.learn.consent import Confirm
-from tacit.learn.path import Learning
-from tacit.learn.reading.tongue import checked as checked_tongue
+from tacit.learning.consent import Confirm
+from tacit.learning.extraction.locale import check_locale as checked_tongue
+from tacit.learning.pipeline import LearningOptions
 from tacit.lifecycle.backup import check_database, check_file, put_in_place
 from tacit.lifecycle.journal import beside
 from tacit.lifecycle.policy import Upkeep
@@ -23,7 +23,7 @@ from tacit.llm.budget import Allowance, Prices
 from tacit.llm.endpoint import create_allowance, create_language_model
 from tacit.llm.language_model import LanguageModel, MeasuredLanguageModel
 from tacit.memory import Memory
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style
 from tacit.records.results import Backup, Restored
 from tacit.records.text import estimate_tokens, load_token_counter
 from tacit.settings import Settings
@@ -204,9 +204,11 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
-def _learning(settings: Settings, model: LanguageModel | None, allowed: Allowance) -> Learning:
+def _learning(
+    settings: Settings, model: LanguageModel | None, allowed: Allowance
+) -> LearningOptions:
     chosen = settings.learn
-    return Learning(
+    return LearningOptions(
         ttls=asdict(settings.memory.ttl_days),
         link_min=settings.recall.link_min,
         confirm=Confirm(chosen.confirm),

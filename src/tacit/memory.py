@@ -23,11 +23,10 @@ from tacit.facade.telling import MemoryTelling
 from tacit.facade.tidying import MemoryTidying
 from tacit.facade.whole import MemoryWhole
 from tacit.identity.resolution import parse_request
-from tacit.learn.asking import refuse_said
+from tacit.learning.consent import refuse_profile_sentence
 from tacit.operators.operator import Operator
 from tacit.policy.rules import RULE_TEXTS
-from tacit.prompt.fence import CLOSE, contained, fenced, inert
-from tacit.prompt.lines import quoted
+from tacit.prompts.fence import FENCE_CLOSE, escape_fence, make_inert, quote_memory, wrap_in_fence
 from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
@@ -40,7 +39,7 @@ from tacit.views.view import View
 # PLAIN_WORDS: what each disclosure rule says, by its name. In small letters, and CLOSE: how words
 # of memories are put to a model.
 __all__ = [
-    "CLOSE",
+    "FENCE_CLOSE",
     "RULE_TEXTS",
     "DisabledView",
     "Link",
@@ -48,11 +47,11 @@ __all__ = [
     "Operator",
     "Steps",
     "View",
-    "contained",
-    "fenced",
-    "inert",
-    "quoted",
-    "refuse_said",
+    "escape_fence",
+    "wrap_in_fence",
+    "make_inert",
+    "quote_memory",
+    "refuse_profile_sentence",
 ]
 
 NO_IDENTITY = (

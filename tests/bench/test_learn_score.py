@@ -4,9 +4,9 @@ import pytest
 
 from bench.learn_data import SAID_AT, Fact, Message, corrections, message
 from bench.learn_score import Count, learnt, matches, remembered, superseded
-from tacit.learn.facts import Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import StatedFact
 
 
 def labelled(text: str, content: str, about: list[str], speaker: str = "Kim") -> Message:
@@ -26,7 +26,7 @@ def labelled(text: str, content: str, about: list[str], speaker: str = "Kim") ->
 
 def right(text: str, content: str, about: list[str]) -> bool:
     whole = labelled(text, content, about)
-    (found,) = extract(text, "Kim", SAID_AT, tongue("en"))
+    (found,) = extract_by_rules(text, "Kim", SAID_AT, load_locale("en"))
     return matches(found, whole.facts[0], whole)
 
 
@@ -86,7 +86,7 @@ def test_a_statement_that_no_label_means_is_wrong() -> None:
 
 def test_the_first_correction_of_the_set_is_replaced() -> None:
     pair = corrections()[0]
-    before: list[Statement] = learnt(pair.before, pair.speaker)
+    before: list[StatedFact] = learnt(pair.before, pair.speaker)
     assert superseded(remembered(before), pair.after, pair.speaker)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 import tacit
 from tacit.memory import Memory
-from tacit.recall.indexing import Indexing
+from tacit.retrieval.indexer import VectorIndexer
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, Vector, minilm
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
@@ -202,7 +202,7 @@ def test_vectors_that_failed_are_made_later_without_being_asked_for(
 def test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked(
     database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Indexing, "wake", lambda _: None)  # nobody makes them but this test
+    monkeypatch.setattr(VectorIndexer, "wake", lambda _: None)  # nobody makes them but this test
     memory = opened(database_url, embedder=Table(FRUIT, inline=False))
     view = private(memory, ALICE)
     view.remember("apple pie")

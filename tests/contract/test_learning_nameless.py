@@ -3,8 +3,8 @@
 import pytest
 
 import tacit
-from tacit.learn.reading.mentions import named_once
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.mentions import name_speaker_once
 from tacit.memory import Memory
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, told
@@ -50,8 +50,8 @@ def test_what_is_theirs_is_still_known_as_theirs_when_it_changes(learning: Memor
     ],
 )
 def test_whose_it_is_stays_clear(said: str, once: str) -> None:
-    assert named_once(said, "The user", tongue("en")) == once
-    assert named_once(said, "Alice", tongue("en")) == said
+    assert name_speaker_once(said, "The user", load_locale("en")) == once
+    assert name_speaker_once(said, "Alice", load_locale("en")) == said
 
 
 @pytest.mark.parametrize("told_by", ["a statement", "a key", "an earlier request"])

@@ -149,7 +149,7 @@ def test_pokes_that_were_answered_or_whose_worker_died_are_removed(
     _ask(
         idle,
         "INSERT INTO procrastinate.procrastinate_jobs (queue_name, task_name, status) "
-        "VALUES ('tacit', 'tacit.learn', 'failed')",
+        "VALUES ('tacit', 'tacit.learning', 'failed')",
     )
     tell(view, fact(2))
     opened(url)

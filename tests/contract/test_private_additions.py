@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style
 from tacit.records.memory import Memory as Record
 from tacit.surfaces.tools import tools
 from tacit.views.view import View

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit import limits
 from tacit.memory import Memory
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style
 from tacit.views.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style
 from tacit.surfaces.tools import tools
 from tacit.surfaces.tools.reference.registry import reference_tools
 from tacit.views.view import View

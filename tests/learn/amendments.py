@@ -2,15 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.corrections.supersession import Correction, KnownFact, find_correction
+from tacit.learning.extraction.locale import load_locale
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
 
-def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
-    return Known(
+def known(content: str, ago: timedelta = timedelta(minutes=5)) -> KnownFact:
+    return KnownFact(
         content=content,
         slot=None,
         value=None,
@@ -20,8 +19,8 @@ def known(content: str, ago: timedelta = timedelta(minutes=5)) -> Known:
     )
 
 
-def amended(content: str, message: str, code: str) -> Amendment | None:
-    return amend(message, "Kim", [known(content)], tongue(code), said_at=NOW)
+def amended(content: str, message: str, code: str) -> Correction | None:
+    return find_correction(message, "Kim", [known(content)], load_locale(code), said_at=NOW)
 
 
 def pairs(listed: str) -> list[tuple[str, str]]:

@@ -4,18 +4,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tacit.identity.resolution import RawRequest
-from tacit.learn.claim_wording import Fact
-from tacit.learn.claims import Judge, Refused, stated
-from tacit.learn.facts import Statement
-from tacit.learn.reading.tongue import guess, tongue
-from tacit.learn.turn import Turn
+from tacit.learning.claim_wording import Fact
+from tacit.learning.claims import ClaimJudge, RefusedClaim, find_stated_spans
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.facts import StatedFact
+from tacit.learning.turns import QueuedTurn
 from tacit.records.conversation import Role
 from tacit.records.memory import ChatKind
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)  # a Sunday
 
 
-def turn(text: str) -> Turn:
+def turn(text: str) -> QueuedTurn:
     asking = RawRequest(
         subject="ext:x:1",
         chat="x:1",
@@ -24,7 +24,7 @@ def turn(text: str) -> Turn:
         complete=True,
         names=(("ext:x:1", "name", "Alice"),),
     )
-    return Turn(
+    return QueuedTurn(
         text=text,
         role=Role.USER,
         said_at=NOON,
@@ -47,22 +47,22 @@ def claim(content: str, quote: str, **more: Any) -> Fact:
     return Fact(content=content, quote=quote, **{**usual, **more})
 
 
-def judge(text: str, speaker: str = "Alice") -> Judge:
-    own = tongue(guess(text))
-    return Judge(turn(text), speaker, own, stated(text, own))
+def judge(text: str, speaker: str = "Alice") -> ClaimJudge:
+    own = load_locale(guess_locale(text))
+    return ClaimJudge(turn(text), speaker, own, find_stated_spans(text, own))
 
 
-def judged(text: str, fact: Fact, speaker: str = "Alice") -> Statement | Refused:
+def judged(text: str, fact: Fact, speaker: str = "Alice") -> StatedFact | RefusedClaim:
     return judge(text, speaker).judged(fact)
 
 
-def taken(text: str, content: str, quote: str | None = None, **more: Any) -> Statement:
+def taken(text: str, content: str, quote: str | None = None, **more: Any) -> StatedFact:
     found = judged(text, claim(content, text if quote is None else quote, **more))
-    assert isinstance(found, Statement), found
+    assert isinstance(found, StatedFact), found
     return found
 
 
 def refused(text: str, content: str, quote: str | None = None, **more: Any) -> str:
     found = judged(text, claim(content, text if quote is None else quote, **more))
-    assert isinstance(found, Refused), found
+    assert isinstance(found, RefusedClaim), found
     return found.reason

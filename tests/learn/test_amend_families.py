@@ -2,9 +2,9 @@
 
 import pytest
 
-from tacit.learn.amending.superseding import known_from, supersedes
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.corrections.supersession import find_superseded, make_known_fact
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 from tests.learn.amendments import NOW, pairs
 
 REPLACED = """
@@ -82,11 +82,11 @@ Training ist immer montags | Der Trainer hat das Spiel auf mittwochs gelegt
 
 
 def _replaced(before: str, after: str) -> list[str]:
-    first, second = tongue(guess(before)), tongue(guess(after))
-    known = [known_from(one, NOW) for one in extract(before, "Kim", NOW, first)]
+    first, second = load_locale(guess_locale(before)), load_locale(guess_locale(after))
+    known = [make_known_fact(one, NOW) for one in extract_by_rules(before, "Kim", NOW, first)]
     assert known, "the first message says something that is kept"
-    said = extract(after, "Kim", NOW, second)
-    found = supersedes(after, said, "Kim", known, second, said_at=NOW)
+    said = extract_by_rules(after, "Kim", NOW, second)
+    found = find_superseded(after, said, "Kim", known, second, said_at=NOW)
     return [one.old.content for one in found]
 
 

@@ -4,11 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.amending.restate import restated, restated_known, rewrites
-from tacit.learn.amending.weekdays import day_of
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.corrections.cues import load_restatements, restate_known, restate_message
+from tacit.learning.corrections.supersession import Correction, KnownFact, find_correction
+from tacit.learning.corrections.values import parse_full_date
+from tacit.learning.extraction.locale import load_locale
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 REWORDED = """
@@ -22,8 +21,8 @@ Leo is at Oakwood | we've moved Leo to Hillside | Leo is at Hillside
 """
 
 
-def known(content: str, minutes: int = 10) -> Known:
-    return Known(
+def known(content: str, minutes: int = 10) -> KnownFact:
+    return KnownFact(
         content=content,
         slot=None,
         value=None,
@@ -32,8 +31,8 @@ def known(content: str, minutes: int = 10) -> Known:
     )
 
 
-def amended(message: str, *memories: Known) -> Amendment | None:
-    return amend(message, "Kim", memories, tongue("en"), said_at=NOW)
+def amended(message: str, *memories: KnownFact) -> Correction | None:
+    return find_correction(message, "Kim", memories, load_locale("en"), said_at=NOW)
 
 
 def lines(text: str) -> list[tuple[str, ...]]:
@@ -77,23 +76,23 @@ def test_whose_it_is_may_be_all_that_changes() -> None:
 
 
 def test_other_words_are_put_into_those_that_the_rules_read() -> None:
-    assert restated("packed in the gym", "en") == "quit the gym"
-    assert restated("dont do it", "en") == "don't do it"
-    assert restated_known("Kim does not care for jazz.", "en") == "Kim does not like jazz"
+    assert restate_message("packed in the gym", "en") == "quit the gym"
+    assert restate_message("dont do it", "en") == "don't do it"
+    assert restate_known("Kim does not care for jazz.", "en") == "Kim does not like jazz"
 
 
 def test_a_language_without_other_words_keeps_its_text() -> None:
-    assert rewrites("xx").said == ()
-    assert restated("ich wohne in Kiel", "de") == "ich wohne in Kiel"
+    assert load_restatements("xx").said == ()
+    assert restate_message("ich wohne in Kiel", "de") == "ich wohne in Kiel"
 
 
 @pytest.mark.parametrize("said", ["17 June 2025", "on 17 June 2025 at 18:10"])
 def test_a_date_in_full_has_its_weekday(said: str) -> None:
-    found = day_of(said, tongue("en"))
+    found = parse_full_date(said, load_locale("en"))
     assert found is not None
     assert found.weekday() == 1
 
 
 @pytest.mark.parametrize("said", ["17 June", "31 June 2025", "17 Junk 2025", "Tuesday"])
 def test_what_is_no_date_in_full_has_no_weekday(said: str) -> None:
-    assert day_of(said, tongue("en")) is None
+    assert parse_full_date(said, load_locale("en")) is None

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidInput
-from tacit.learn.amending.amend import amend
-from tacit.learn.amending.cues import cues
-from tacit.learn.amending.known import Amendment, Known
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.corrections.cues import load_cues
+from tacit.learning.corrections.supersession import Correction, KnownFact, find_correction
+from tacit.learning.extraction.locale import load_locale
 from tests.learn.amendments import NOW, known
 
 READS = """
@@ -39,8 +38,8 @@ Kim likes horror films | I can't stand horror films anymore
 """
 
 
-def amended(message: str, *memories: Known) -> Amendment | None:
-    return amend(message, "Kim", memories, tongue("en"), said_at=NOW)
+def amended(message: str, *memories: KnownFact) -> Correction | None:
+    return find_correction(message, "Kim", memories, load_locale("en"), said_at=NOW)
 
 
 def rows(listed: str) -> list[list[str]]:
@@ -134,11 +133,11 @@ def test_a_value_with_a_pronoun_is_not_put_into_words() -> None:
 
 def test_a_language_without_words_of_change_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no words of change"):
-        cues("tlh")
+        load_cues("tlh")
 
 
 def test_both_languages_name_the_same_lists() -> None:
-    english, german = cues("en"), cues("de")
+    english, german = load_cues("en"), load_cues("de")
     assert english.patterns.keys() == german.patterns.keys()
     missing = german.words.keys() ^ english.words.keys()
     assert not missing

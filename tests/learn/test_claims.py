@@ -2,8 +2,8 @@
 
 import pytest
 
-from tacit.learn.claims import Refused
-from tacit.learn.facts import Statement
+from tacit.learning.claims import RefusedClaim
+from tacit.learning.facts import StatedFact
 from tests.learn.claiming import claim, judge, refused, taken
 
 
@@ -23,7 +23,7 @@ def test_what_is_only_worded_wrongly_is_told_from_what_is_not_said(
 ) -> None:
     text = "my shed has a red roof, Carol has a red shed"
     found = judge(text).judged(claim(content, text, about=about))
-    assert isinstance(found, Refused)
+    assert isinstance(found, RefusedClaim)
     assert found.said is said
 
 
@@ -59,14 +59,14 @@ MOTHER = "my mother keeps bees, she grows old roses at home"
 def test_another_wording_must_be_of_the_same_and_of_nobody_else(content: str, reason: str) -> None:
     fact = claim("She grows old roses at home", "she grows old roses at home")
     found = judge(MOTHER).reworded(fact, content)
-    assert isinstance(found, Refused)
+    assert isinstance(found, RefusedClaim)
     assert reason in found.reason
 
 
 def test_another_wording_that_names_who_is_meant_is_taken() -> None:
     fact = claim("She grows old roses at home", "she grows old roses at home", about=["mother"])
     found = judge(MOTHER).reworded(fact, "Alice's mother grows old roses at home")
-    assert isinstance(found, Statement)
+    assert isinstance(found, StatedFact)
     assert [one.relation for one in found.about] == ["mother"]
 
 
@@ -160,7 +160,7 @@ def test_whom_the_message_names_gets_the_name(
     text: str, content: str, about: str, kept: str | None
 ) -> None:
     found = judge(text).judged(claim(content, text, about=[about]))
-    assert (found.content if isinstance(found, Statement) else None) == kept
+    assert (found.content if isinstance(found, StatedFact) else None) == kept
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_the_message_says_of_another_or_does_not_mean_is_no_fact(
     text: str, content: str
 ) -> None:
     found = judge(text).judged(claim(content, text))
-    assert isinstance(found, Refused)
+    assert isinstance(found, RefusedClaim)
     assert not found.said
 
 

@@ -5,18 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tacit.learn.classify import classify
-from tacit.learn.facts import Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import StatedFact
+from tacit.learning.verification import classify_statement
 from tacit.records.memory import CATEGORIES, Kind, Sensitivity
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 
 
-def learned(text: str, code: str = "en") -> Statement:
-    (found,) = extract(text, "Alice", NOW, tongue(code))
-    return classify(found, tongue(code), NOW)
+def learned(text: str, code: str = "en") -> StatedFact:
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale(code))
+    return classify_statement(found, load_locale(code), NOW)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_the_german_lexicon_sets_the_floor(text: str, sensitivity: str) -> None:
 
 
 def test_what_a_model_said_can_only_raise_it() -> None:
-    (found,) = extract("I'm allergic to nuts", "Alice", NOW, tongue("en"))
-    lowered = classify(replace(found, sensitivity=Sensitivity.PUBLIC), tongue("en"))
+    (found,) = extract_by_rules("I'm allergic to nuts", "Alice", NOW, load_locale("en"))
+    lowered = classify_statement(replace(found, sensitivity=Sensitivity.PUBLIC), load_locale("en"))
     assert lowered.sensitivity is Sensitivity.SENSITIVE
-    (found,) = extract("I love jazz", "Alice", NOW, tongue("en"))
-    raised = classify(replace(found, sensitivity=Sensitivity.PERSONAL), tongue("en"))
+    (found,) = extract_by_rules("I love jazz", "Alice", NOW, load_locale("en"))
+    raised = classify_statement(replace(found, sensitivity=Sensitivity.PERSONAL), load_locale("en"))
     assert raised.sensitivity is Sensitivity.PERSONAL
 
 
@@ -108,8 +108,8 @@ def test_what_lasts_may_travel_and_what_passes_may_not(text: str, portable: bool
 
 
 def test_what_was_said_not_to_travel_stays() -> None:
-    (found,) = extract("I love jazz", "Alice", NOW, tongue("en"))
-    assert classify(replace(found, portable=False), tongue("en")).portable is False
+    (found,) = extract_by_rules("I love jazz", "Alice", NOW, load_locale("en"))
+    assert classify_statement(replace(found, portable=False), load_locale("en")).portable is False
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,11 @@ def test_what_was_asked_to_be_remembered_weighs_more() -> None:
     ],
 )
 def test_a_kind_is_found_where_none_was_given(content: str, kind: Kind) -> None:
-    (found,) = extract("I love jazz", "Alice", NOW, tongue("en"))
-    assert classify(replace(found, kind=None, content=content), tongue("en")).kind is kind
+    (found,) = extract_by_rules("I love jazz", "Alice", NOW, load_locale("en"))
+    assert (
+        classify_statement(replace(found, kind=None, content=content), load_locale("en")).kind
+        is kind
+    )
 
 
 def test_what_is_dated_fades_from_its_date() -> None:
@@ -179,8 +182,8 @@ def test_what_lasts_does_not_expire() -> None:
     ],
 )
 def test_what_somebody_is_not_to_know_is_at_least_personal(text: str) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
-    assert classify(found, tongue("en")).sensitivity is Sensitivity.PERSONAL
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
+    assert classify_statement(found, load_locale("en")).sensitivity is Sensitivity.PERSONAL
 
 
 @pytest.mark.parametrize(
@@ -192,5 +195,5 @@ def test_what_somebody_is_not_to_know_is_at_least_personal(text: str) -> None:
     ],
 )
 def test_what_has_a_day_of_its_own_is_an_event(text: str, kind: Kind) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.kind is kind

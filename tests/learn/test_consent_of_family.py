@@ -5,19 +5,21 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.learn.classify import classify
-from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
-from tacit.learn.reconcile import Decision, Outcome
+from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.reconciliation import ReconcileDecision, ReconcileOutcome
+from tacit.learning.verification import classify_statement
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-EN = tongue("en")
+EN = load_locale("en")
 (TOLD,) = [
-    classify(one, EN, NOW)
-    for one in extract("My daughter Mia is allergic to eggs", "Nora", NOW, EN)
+    classify_statement(one, EN, NOW)
+    for one in extract_by_rules("My daughter Mia is allergic to eggs", "Nora", NOW, EN)
 ]
-NEW = Decision(outcome=Outcome.NEW, reason="", content=TOLD.content, statement=TOLD)
+NEW = ReconcileDecision(
+    outcome=ReconcileOutcome.NEW, reason="", content=TOLD.content, statement=TOLD
+)
 
 
 @given(
@@ -30,7 +32,7 @@ NEW = Decision(outcome=Outcome.NEW, reason="", content=TOLD.content, statement=T
 def test_family_is_asked_about_unless_somebody_said_it_plainly(
     confirm: Confirm, declined: bool, inferred: bool, family: bool, signals: int
 ) -> None:
-    circumstances = Circumstances(
+    circumstances = ConsentContext(
         confirm=confirm,
         own_word=False,
         declined=declined,
@@ -38,5 +40,5 @@ def test_family_is_asked_about_unless_somebody_said_it_plainly(
         inferred=inferred,
         of_family=family,
     )
-    kept = consent(NEW, TOLD, circumstances).verdict is Verdict.KEEP
+    kept = decide_consent(NEW, TOLD, circumstances).verdict is ConsentVerdict.KEEP
     assert kept == (family and not inferred and not declined and confirm is Confirm.NEVER)

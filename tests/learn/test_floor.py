@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.learn.floor import find_floor, join_words
-from tacit.learn.reading.tongue import codes, lexicon
+from tacit.learning.composition import find_floor, join_words
+from tacit.learning.extraction.locale import list_locales, load_lexicon
 from tacit.records.memory import Sensitivity
 from tests.learn.sensitive_words import SENSITIVE
 
-TOPICS = [topic for code in codes() for topic in lexicon(code)]
+TOPICS = [topic for code in list_locales() for topic in load_lexicon(code)]
 # Every plain word of the lexicons, sensitive or not quite: each alternative that is letters alone.
 LISTED = sorted(
     {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tacit.learn.facts import Hold
-from tacit.learn.floor import find_floor
-from tacit.learn.reading.holds import is_bare, read_holds
+from tacit.learning.composition import find_floor
+from tacit.learning.extraction.holds import is_only_hold, read_holds
+from tacit.learning.facts import Hold
 from tests.contract.held_words import phrases
 
 
@@ -62,7 +62,7 @@ def test_how_a_hold_is_typed_does_not_matter(text: str) -> None:
     ],
 )
 def test_a_message_that_says_nothing_else_is_told_apart(text: str, bare: bool) -> None:
-    assert is_bare(text) is bare
+    assert is_only_hold(text) is bare
 
 
 @pytest.mark.parametrize(

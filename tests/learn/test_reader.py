@@ -4,12 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.claims import stated
-from tacit.learn.extract import merged
-from tacit.learn.facts import Statement
-from tacit.learn.reader import Read
-from tacit.learn.reading import rules
-from tacit.learn.reading.tongue import Tongue, tongue
+from tacit.learning.claims import LlmReading, find_stated_spans
+from tacit.learning.extraction import rules
+from tacit.learning.extraction.locale import Locale, load_locale
+from tacit.learning.facts import StatedFact
+from tacit.learning.pipeline import merge_readings
 from tacit.records.memory import Kind, Sensitivity
 from tests.learn.claiming import NOON, claim, judged, refused, taken
 
@@ -29,7 +28,7 @@ from tests.learn.claiming import NOON, claim, judged, refused, taken
     ],
 )
 def test_where_a_message_states_something(text: str, count: int) -> None:
-    assert len(stated(text, tongue("en"))) == count
+    assert len(find_stated_spans(text, load_locale("en"))) == count
 
 
 def test_a_claim_about_the_speaker_gets_its_slot_from_its_words() -> None:
@@ -43,7 +42,7 @@ def test_a_claim_about_the_speaker_gets_its_slot_from_its_words() -> None:
 def test_a_name_that_is_no_name_gets_the_slot_as_well() -> None:
     text = "these days home means Lisbon, I live there"
     found = judged(text, claim("xX_drake lives in Lisbon", "I live there"), speaker="xX_drake")
-    assert isinstance(found, Statement)
+    assert isinstance(found, StatedFact)
     assert (found.content, found.slot) == ("xX_drake lives in Lisbon", "home_city")
     assert found.about_speaker
 
@@ -164,18 +163,20 @@ def test_how_far_it_may_go_is_no_fact_and_no_negation() -> None:
     assert "does not state" in refused(text, "Alice does not tell Bob", "don't tell Bob")
 
 
-def plain(text: str) -> list[Statement]:
-    return rules.extract(text, "Alice", NOON, english())
+def plain(text: str) -> list[StatedFact]:
+    return rules.extract_by_rules(text, "Alice", NOON, english())
 
 
-def english() -> Tongue:
-    return tongue("en")
+def english() -> Locale:
+    return load_locale("en")
 
 
 def test_the_rules_wording_wins_and_the_stricter_sensitivity_counts() -> None:
     text = "I live in Lisbon"
     read = taken(text, "Alice lives in Lisbon now", sensitivity="personal", kind="observation")
-    found = merged(plain(text), Read(statements=(read,)), "Alice", english()).statements
+    found = merge_readings(
+        plain(text), LlmReading(statements=(read,)), "Alice", english()
+    ).statements
     assert [(one.content, one.kind, one.sensitivity) for one in found] == [
         ("Alice lives in Lisbon", Kind.IDENTITY, Sensitivity.PERSONAL)
     ]
@@ -184,9 +185,9 @@ def test_the_rules_wording_wins_and_the_stricter_sensitivity_counts() -> None:
 def test_what_the_rules_read_is_stated_whatever_the_model_thinks() -> None:
     text = "I live in Lisbon"
     read = taken(text, "Alice lives in Lisbon", stated=False)
-    both = merged(
+    both = merge_readings(
         plain(text),
-        Read(statements=(read,), inferred=frozenset({read.content})),
+        LlmReading(statements=(read,), inferred=frozenset({read.content})),
         "Alice",
         english(),
     )
@@ -196,14 +197,18 @@ def test_what_the_rules_read_is_stated_whatever_the_model_thinks() -> None:
 def test_two_facts_of_one_message_both_stay() -> None:
     text = "My wife is Sarah. These days the post office is where Sarah works"
     read = taken(text, "Sarah works at the post office", "the post office is where Sarah works")
-    found = merged(plain(text), Read(statements=(read,)), "Alice", english()).statements
+    found = merge_readings(
+        plain(text), LlmReading(statements=(read,)), "Alice", english()
+    ).statements
     assert len(found) == 2
 
 
 def test_a_part_of_what_the_rules_read_is_nothing_new() -> None:
     text = "I work at Volvo as a test engineer"
     read = taken(text, "Alice works at Volvo")
-    found = merged(plain(text), Read(statements=(read,)), "Alice", english()).statements
+    found = merge_readings(
+        plain(text), LlmReading(statements=(read,)), "Alice", english()
+    ).statements
     assert [one.content for one in found] == ["Alice works at Volvo as a test engineer"]
 
 
@@ -212,6 +217,8 @@ def test_there_is_one_value_of_a_slot_in_a_turn() -> None:
     read = taken(
         text, "Alice lives in Lisbon with far too many plants, cats and old Portuguese radios"
     )
-    found = merged(plain("I live in Lisbon"), Read(statements=(read,)), "Alice", english())
+    found = merge_readings(
+        plain("I live in Lisbon"), LlmReading(statements=(read,)), "Alice", english()
+    )
     slots = [one.slot for one in found.statements]
     assert slots.count("home_city") == 1

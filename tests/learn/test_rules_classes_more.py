@@ -4,14 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
 
 def contents(text: str) -> list[str]:
-    return [found.content for found in extract(text, "Kim", NOW, tongue(guess(text)))]
+    return [
+        found.content
+        for found in extract_by_rules(text, "Kim", NOW, load_locale(guess_locale(text)))
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tacit.learn.facts import Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import StatedFact
 
 SUNDAY = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 WEDNESDAY = datetime(2026, 11, 11, 15, 0, tzinfo=UTC)
 
 
-def only(text: str, said_at: datetime = SUNDAY, code: str = "en") -> Statement:
-    (found,) = extract(text, "Alice", said_at, tongue(code))
+def only(text: str, said_at: datetime = SUNDAY, code: str = "en") -> StatedFact:
+    (found,) = extract_by_rules(text, "Alice", said_at, load_locale(code))
     return found
 
 
@@ -123,20 +123,20 @@ def test_what_recurs_is_left_as_it_was_said(text: str, ending: str) -> None:
     ],
 )
 def test_a_plan_without_a_day_or_for_today_is_not_kept(text: str) -> None:
-    assert extract(text, "Alice", SUNDAY, tongue("en")) == []
+    assert extract_by_rules(text, "Alice", SUNDAY, load_locale("en")) == []
 
 
 @pytest.mark.parametrize("text", ["My exam is on 31 February", "My exam is on 2026-13-45"])
 def test_a_day_that_does_not_exist_is_no_date(text: str) -> None:
-    assert extract(text, "Alice", SUNDAY, tongue("en")) == []
+    assert extract_by_rules(text, "Alice", SUNDAY, load_locale("en")) == []
 
 
 def test_the_end_of_time_is_no_error() -> None:
     late = datetime(9999, 12, 31, 23, 0, tzinfo=UTC)
     early = datetime(1, 1, 1, tzinfo=UTC)
     for text in ("I'm flying to Rome tomorrow", "We moved to Porto three years ago"):
-        extract(text, "Alice", late, tongue("en"))
-        extract(text, "Alice", early, tongue("en"))
+        extract_by_rules(text, "Alice", late, load_locale("en"))
+        extract_by_rules(text, "Alice", early, load_locale("en"))
 
 
 def test_a_leap_day_is_found_in_a_leap_year() -> None:

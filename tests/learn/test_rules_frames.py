@@ -4,18 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.amending.slots import replaces
-from tacit.learn.facts import Statement
-from tacit.learn.reading.elision import supplied
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.corrections.supersession import replaces
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.extraction.sentences import supply_subject
+from tacit.learning.facts import StatedFact
 from tacit.records.memory import Kind
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
 
 
-def one(text: str, code: str = "en") -> Statement:
-    (found,) = extract(text, "Nora", NOW, tongue(code))
+def one(text: str, code: str = "en") -> StatedFact:
+    (found,) = extract_by_rules(text, "Nora", NOW, load_locale(code))
     return found
 
 
@@ -33,7 +33,7 @@ def one(text: str, code: str = "en") -> Statement:
     ],
 )
 def test_a_verb_is_known_in_all_its_forms(word: str, tag: str) -> None:
-    assert tag in tongue("en").frames[word]
+    assert tag in load_locale("en").frames[word]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_verb_is_known_in_all_its_forms(word: str, tag: str) -> None:
     ],
 )
 def test_a_subject_is_supplied_where_the_verb_can_be_no_order(text: str, whole: str | None) -> None:
-    assert supplied(text, tongue("en")) == whole
+    assert supply_subject(text, load_locale("en")) == whole
 
 
 def test_what_somebody_does_with_a_thing_of_the_speakers_is_about_both() -> None:
@@ -96,7 +96,7 @@ def test_a_new_value_of_an_open_frame_replaces_the_old_where_it_is_said_as_a_cha
 
 def test_an_opener_that_asks_to_be_noted_makes_a_statement_of_what_follows() -> None:
     text = "the side gate sticks a little"
-    assert extract(text, "Nora", NOW, tongue("en")) == []
+    assert extract_by_rules(text, "Nora", NOW, load_locale("en")) == []
     assert one("fyi the side gate sticks when wet").content == "The side gate sticks when wet"
 
 
@@ -112,7 +112,7 @@ def test_an_opener_that_asks_to_be_noted_makes_a_statement_of_what_follows() -> 
     ],
 )
 def test_secrets_pasted_mail_roles_rumours_and_moments_are_not_kept(text: str) -> None:
-    assert extract(text, "Nora", NOW, tongue("en")) == []
+    assert extract_by_rules(text, "Nora", NOW, load_locale("en")) == []
 
 
 @pytest.mark.parametrize(

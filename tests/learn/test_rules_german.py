@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)  # a Sunday
 
@@ -168,7 +168,9 @@ KEPT = [
 
 @pytest.mark.parametrize(("text", "contents"), KEPT)
 def test_a_plain_german_statement_is_kept(text: str, contents: list[str]) -> None:
-    assert [found.content for found in extract(text, "Alice", NOW, tongue("de"))] == contents
+    assert [
+        found.content for found in extract_by_rules(text, "Alice", NOW, load_locale("de"))
+    ] == contents
 
 
 REFUSED = [
@@ -252,4 +254,4 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_is_no_plain_german_statement_is_not_kept(text: str) -> None:
-    assert extract(text, "Alice", NOW, tongue("de")) == []
+    assert extract_by_rules(text, "Alice", NOW, load_locale("de")) == []

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.facts import Hold
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import Hold
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
     ],
 )
 def test_words_about_sharing_set_the_hold(text: str, hold: Hold | None) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.content == "Alice is vegan"
     assert found.hold is hold
 
@@ -66,7 +66,7 @@ def test_words_about_sharing_set_the_hold(text: str, hold: Hold | None) -> None:
     ],
 )
 def test_whom_it_is_kept_from_is_named(text: str, names: list[str | None]) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.content == "Alice is vegan"
     assert [someone.name for someone in found.withheld_from] == names
 
@@ -81,29 +81,31 @@ def test_whom_it_is_kept_from_is_named(text: str, names: list[str | None]) -> No
     ],
 )
 def test_sharing_is_never_assumed(text: str) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.hold is not Hold.SHARE
 
 
 def test_a_relation_can_be_kept_in_the_dark() -> None:
-    (found,) = extract("Don't tell my wife, but I'm vegan", "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(
+        "Don't tell my wife, but I'm vegan", "Alice", NOW, load_locale("en")
+    )
     (someone,) = found.withheld_from
     assert (someone.text, someone.name, someone.relation) == ("my wife", None, "wife")
 
 
 def test_a_relation_needs_no_my() -> None:
-    (found,) = extract("Don't tell mum I'm vegan", "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules("Don't tell mum I'm vegan", "Alice", NOW, load_locale("en"))
     assert [someone.text for someone in found.withheld_from] == ["mum"]
 
 
 def test_a_username_can_be_kept_in_the_dark() -> None:
-    (found,) = extract("Don't tell @bob, but I'm vegan", "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules("Don't tell @bob, but I'm vegan", "Alice", NOW, load_locale("en"))
     assert [someone.username for someone in found.withheld_from] == ["bob"]
 
 
 def test_him_is_whom_it_is_kept_from() -> None:
     text = "Don't tell Bob, but I'm planning a surprise party for him on Saturday"
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.content == "Alice is planning a surprise party for Bob on 21 November 2026"
 
 
@@ -183,7 +185,7 @@ def test_him_is_whom_it_is_kept_from() -> None:
 def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
     text: str, content: str, names: list[str]
 ) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.content == content
     assert [someone.name for someone in found.withheld_from] == names
 
@@ -206,23 +208,25 @@ def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
     ],
 )
 def test_what_a_hold_leaves_of_a_sentence_is_no_fact(code: str, text: str) -> None:
-    assert extract(text, "Alice", NOW, tongue(code)) == []
+    assert extract_by_rules(text, "Alice", NOW, load_locale(code)) == []
 
 
 def test_a_bracket_that_is_opened_is_closed() -> None:
-    (found,) = extract("I have a new job (at Acme!)", "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules("I have a new job (at Acme!)", "Alice", NOW, load_locale("en"))
     assert found.content == "Alice has a new job (at Acme)"
 
 
 def test_it_holds_for_every_statement_of_the_message() -> None:
-    found = extract("I'm vegan. I live in Rome. Don't tell Bob.", "Alice", NOW, tongue("en"))
+    found = extract_by_rules(
+        "I'm vegan. I live in Rome. Don't tell Bob.", "Alice", NOW, load_locale("en")
+    )
     assert len(found) == 2
     assert all([m.name for m in one.withheld_from] == ["Bob"] for one in found)
 
 
 def test_the_strictest_word_counts() -> None:
     text = "You can share this. I'm vegan. No wait, keep this to yourself."
-    (found,) = extract(text, "Alice", NOW, tongue("en"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.hold is Hold.PRIVATE
 
 
@@ -231,7 +235,7 @@ def test_the_strictest_word_counts() -> None:
     ["Don't tell Bob!", "This stays between us.", "You can share this.", "It's a surprise for Bob"],
 )
 def test_the_words_alone_are_no_fact(text: str) -> None:
-    assert extract(text, "Alice", NOW, tongue("en")) == []
+    assert extract_by_rules(text, "Alice", NOW, load_locale("en")) == []
 
 
 @pytest.mark.parametrize(
@@ -245,7 +249,7 @@ def test_the_words_alone_are_no_fact(text: str) -> None:
     ],
 )
 def test_german_words_about_sharing(text: str, hold: Hold | None, names: list[str]) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("de"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("de"))
     assert found.content == "Alice ist schwanger"
     assert found.hold is hold
     assert [someone.name for someone in found.withheld_from] == names
@@ -278,6 +282,6 @@ def test_german_words_about_sharing(text: str, hold: Hold | None, names: list[st
     ],
 )
 def test_a_german_surprise_is_kept_whole(text: str, content: str, name: str) -> None:
-    (found,) = extract(text, "Alice", NOW, tongue("de"))
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale("de"))
     assert found.content == content
     assert [someone.name for someone in found.withheld_from] == [name]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)  # a Sunday
 
@@ -81,4 +81,6 @@ KEPT = [
 
 @pytest.mark.parametrize(("text", "contents"), KEPT)
 def test_what_a_message_states_is_found_among_its_talk(text: str, contents: list[str]) -> None:
-    assert [found.content for found in extract(text, "Alice", NOW, tongue("en"))] == contents
+    assert [
+        found.content for found in extract_by_rules(text, "Alice", NOW, load_locale("en"))
+    ] == contents

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
-from tacit.learn.reading.when import mark
+from tacit.learning.extraction.dates import mark_dates
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 from tacit.records.memory import Kind
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
@@ -145,7 +145,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("text", "contents"), KEPT)
 def test_a_note_is_kept_with_what_it_leaves_out(text: str, contents: list[str]) -> None:
-    found = extract(text, "Nora", NOW, tongue(guess(text)))
+    found = extract_by_rules(text, "Nora", NOW, load_locale(guess_locale(text)))
     assert [statement.content for statement in found] == contents
 
 
@@ -167,7 +167,7 @@ def test_a_note_is_kept_with_what_it_leaves_out(text: str, contents: list[str]) 
 def test_a_note_is_of_the_kind_and_the_person_it_says(
     text: str, kind: Kind, about_speaker: bool
 ) -> None:
-    [stated] = extract(text, "Nora", NOW, tongue(guess(text)))
+    [stated] = extract_by_rules(text, "Nora", NOW, load_locale(guess_locale(text)))
     assert (stated.kind, stated.about_speaker) == (kind, about_speaker)
 
 
@@ -178,19 +178,19 @@ def test_a_note_is_of_the_kind_and_the_person_it_says(
 def test_an_early_hour_without_its_half_of_the_day_is_one_of_the_afternoon(
     text: str, hour: int
 ) -> None:
-    [stated] = extract(text, "Nora", NOW, tongue(guess(text)))
+    [stated] = extract_by_rules(text, "Nora", NOW, load_locale(guess_locale(text)))
     assert stated.observed_at is not None
     assert stated.observed_at.hour == hour
 
 
 def test_a_text_without_a_word_of_a_date_has_none() -> None:
-    english = tongue("en")
+    english = load_locale("en")
     said = (
         "on 3 May; every second Tuesday; at noon; in two weeks; next spring; twice a day; tonight"
     )
     for text in said.split("; "):
-        assert mark(text, NOW, english, past=False)[1], text
-    assert mark("my sister lives in Leeds", NOW, english, past=False) == (
+        assert mark_dates(text, NOW, english, past=False)[1], text
+    assert mark_dates("my sister lives in Leeds", NOW, english, past=False) == (
         "my sister lives in Leeds",
         [],
     )

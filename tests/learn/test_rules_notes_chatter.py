@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
 
@@ -234,4 +234,4 @@ hate mushrooms love olives
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_note_of_the_moment_is_not_kept(text: str) -> None:
-    assert extract(text, "Nora", NOW, tongue(guess(text))) == []
+    assert extract_by_rules(text, "Nora", NOW, load_locale(guess_locale(text))) == []

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)  # a Wednesday
 
@@ -260,5 +260,5 @@ KEPT = [
 
 @pytest.mark.parametrize(("text", "contents"), KEPT)
 def test_an_everyday_statement_is_kept(text: str, contents: list[str]) -> None:
-    own = tongue(guess(text))
-    assert [found.content for found in extract(text, "Nora", NOW, own)] == contents
+    own = load_locale(guess_locale(text))
+    assert [found.content for found in extract_by_rules(text, "Nora", NOW, own)] == contents

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)  # a Sunday
 
@@ -225,11 +225,13 @@ HEARSAY = [
 
 @pytest.mark.parametrize(("text", "contents"), HEARSAY)
 def test_what_is_said_of_others_is_kept_as_hearsay(text: str, contents: list[str]) -> None:
-    assert [found.content for found in extract(text, "Alice", NOW, tongue("en"))] == contents
+    assert [
+        found.content for found in extract_by_rules(text, "Alice", NOW, load_locale("en"))
+    ] == contents
 
 
 @pytest.mark.parametrize("text", [text for text, _ in HEARSAY])
 def test_hearsay_is_marked_and_names_whom_it_is_about(text: str) -> None:
-    found = [one for one in extract(text, "Alice", NOW, tongue("en")) if one.hearsay]
+    found = [one for one in extract_by_rules(text, "Alice", NOW, load_locale("en")) if one.hearsay]
     assert found
     assert all(one.about and not one.about_speaker for one in found)

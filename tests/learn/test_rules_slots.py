@@ -4,17 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.amending.slots import replaces
-from tacit.learn.facts import Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.corrections.supersession import replaces
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import StatedFact
 from tacit.records.memory import Kind
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 
 
-def only(text: str, code: str = "en") -> Statement:
-    (found,) = extract(text, "Alice", NOW, tongue(code))
+def only(text: str, code: str = "en") -> StatedFact:
+    (found,) = extract_by_rules(text, "Alice", NOW, load_locale(code))
     return found
 
 
@@ -169,12 +169,16 @@ def test_a_relation_with_a_name_is_one_mention() -> None:
 
 
 def test_she_is_whom_the_sentence_before_was_about() -> None:
-    found = extract("My sister Anna is a doctor. She lives in Vienna.", "Alice", NOW, tongue("en"))
+    found = extract_by_rules(
+        "My sister Anna is a doctor. She lives in Vienna.", "Alice", NOW, load_locale("en")
+    )
     assert [one.content for one in found][1] == "Alice's sister Anna lives in Vienna"
 
 
 def test_he_cannot_be_a_sister() -> None:
-    found = extract("My sister Anna is a doctor. He lives in Vienna.", "Alice", NOW, tongue("en"))
+    found = extract_by_rules(
+        "My sister Anna is a doctor. He lives in Vienna.", "Alice", NOW, load_locale("en")
+    )
     assert len(found) == 1
 
 
@@ -218,10 +222,10 @@ def test_a_mention_in_passing_is_not_explicit() -> None:
 
 def test_a_message_yields_at_most_three_statements() -> None:
     text = "I'm vegan. I live in Rome. I'm a nurse. I hate mushrooms. I have two cats."
-    assert len(extract(text, "Alice", NOW, tongue("en"))) == 3
+    assert len(extract_by_rules(text, "Alice", NOW, load_locale("en"))) == 3
 
 
 def test_what_was_asked_to_be_remembered_comes_first_under_the_cap() -> None:
     text = "I'm vegan. I live in Rome. I'm a nurse. Remember that I hate mushrooms."
-    found = extract(text, "Alice", NOW, tongue("en"))
+    found = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found[0].content == "Alice hates mushrooms"

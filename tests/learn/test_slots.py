@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.amending.slots import replaces
-from tacit.learn.facts import Mention, Statement
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.corrections.supersession import replaces
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.facts import Mention, StatedFact
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
@@ -108,13 +108,13 @@ def pairs(listed: str) -> list[tuple[str, str]]:
     return [(one, other) for one, other in split]
 
 
-def said(text: str) -> list[Statement]:
-    found = extract(text, "Kim", NOW, tongue(guess(text)))
+def said(text: str) -> list[StatedFact]:
+    found = extract_by_rules(text, "Kim", NOW, load_locale(guess_locale(text)))
     assert found, text
     return found
 
 
-def only(text: str) -> Statement:
+def only(text: str) -> StatedFact:
     (found,) = said(text)
     return found
 

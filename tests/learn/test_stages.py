@@ -6,19 +6,21 @@ from datetime import UTC, datetime
 import pytest
 
 from tacit.identity.resolution import RawRequest
-from tacit.learn.consent import Circumstances, Confirm, Verdict, consent
-from tacit.learn.facts import Statement
-from tacit.learn.procedure import procedure
-from tacit.learn.reading.tongue import tongue
-from tacit.learn.reconcile import Decision, Outcome
-from tacit.learn.same_fact import Pair, worth_asking
-from tacit.learn.screen import screen
-from tacit.learn.turn import Turn, unpacked
-from tacit.learn.zone import zone_of
+from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.facts import StatedFact
+from tacit.learning.pipeline import read_procedure
+from tacit.learning.reconciliation import (
+    FactPair,
+    ReconcileDecision,
+    ReconcileOutcome,
+    is_worth_asking,
+)
+from tacit.learning.turns import QueuedTurn, parse_timezone, screen_turn, unpack_turn
 from tacit.records.conversation import Role
 from tacit.records.memory import ChatKind, Kind, Sensitivity
 
-SAID = Statement(
+SAID = StatedFact(
     content="Alice likes tea",
     quote="I like tea",
     explicit=False,
@@ -34,8 +36,10 @@ SAID = Statement(
     hold=None,
     sensitivity=Sensitivity.PUBLIC,
 )
-NEW = Decision(outcome=Outcome.NEW, reason="new", content=SAID.content, statement=SAID)
-PLAIN = Circumstances(confirm=Confirm.NEVER, own_word=True, declined=False)
+NEW = ReconcileDecision(
+    outcome=ReconcileOutcome.NEW, reason="new", content=SAID.content, statement=SAID
+)
+PLAIN = ConsentContext(confirm=Confirm.NEVER, own_word=True, declined=False)
 ASKING = RawRequest(
     subject="ext:telegram:1",
     chat="telegram:-5",
@@ -44,7 +48,7 @@ ASKING = RawRequest(
     complete=True,
     names=(("ext:telegram:1", "name", "Ålice 🦊"), ("ext:telegram:1", "username", "ali")),
 )
-TURN = Turn(
+TURN = QueuedTurn(
     text="I like “tea”\n— a lot",
     role=Role.USER,
     said_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
@@ -58,7 +62,7 @@ TURN = Turn(
 
 
 def test_a_turn_comes_out_of_the_queue_as_it_went_in() -> None:
-    assert unpacked(TURN.pack()) == TURN
+    assert unpack_turn(TURN.pack()) == TURN
     assert TURN.speaker == "Ålice 🦊"
 
 
@@ -77,48 +81,60 @@ def test_who_gave_no_name_has_none() -> None:
     ],
 )
 def test_whose_words_are_learned_from(role: Role, text: str, outcome: str) -> None:
-    assert screen(replace(TURN, role=role, text=text)).outcome == outcome
+    assert screen_turn(replace(TURN, role=role, text=text)).outcome == outcome
 
 
 @pytest.mark.parametrize(
     ("decision", "changed", "verdict"),
     [
-        (NEW, {}, Verdict.KEEP),
-        (NEW, {"confirm": Confirm.NEW}, Verdict.ASK),
-        (NEW, {"confirm": Confirm.ALWAYS}, Verdict.ASK),
-        (NEW, {"declined": True}, Verdict.DROP),
-        (NEW, {"inferred": True}, Verdict.WAIT),
-        (NEW, {"inferred": True, "signals": 1}, Verdict.KEEP),
-        (replace(NEW, outcome=Outcome.CHANGED), {"confirm": Confirm.NEW}, Verdict.KEEP),
-        (replace(NEW, outcome=Outcome.CHANGED), {"confirm": Confirm.ALWAYS}, Verdict.ASK),
-        (replace(NEW, outcome=Outcome.SAME), {"confirm": Confirm.ALWAYS}, Verdict.KEEP),
-        (replace(NEW, outcome=Outcome.ENDED, statement=None), {}, Verdict.KEEP),
+        (NEW, {}, ConsentVerdict.KEEP),
+        (NEW, {"confirm": Confirm.NEW}, ConsentVerdict.ASK),
+        (NEW, {"confirm": Confirm.ALWAYS}, ConsentVerdict.ASK),
+        (NEW, {"declined": True}, ConsentVerdict.DROP),
+        (NEW, {"inferred": True}, ConsentVerdict.WAIT),
+        (NEW, {"inferred": True, "signals": 1}, ConsentVerdict.KEEP),
+        (
+            replace(NEW, outcome=ReconcileOutcome.CHANGED),
+            {"confirm": Confirm.NEW},
+            ConsentVerdict.KEEP,
+        ),
+        (
+            replace(NEW, outcome=ReconcileOutcome.CHANGED),
+            {"confirm": Confirm.ALWAYS},
+            ConsentVerdict.ASK,
+        ),
+        (
+            replace(NEW, outcome=ReconcileOutcome.SAME),
+            {"confirm": Confirm.ALWAYS},
+            ConsentVerdict.KEEP,
+        ),
+        (replace(NEW, outcome=ReconcileOutcome.ENDED, statement=None), {}, ConsentVerdict.KEEP),
     ],
 )
 def test_what_is_asked_about(
-    decision: Decision, changed: dict[str, object], verdict: Verdict
+    decision: ReconcileDecision, changed: dict[str, object], verdict: ConsentVerdict
 ) -> None:
     circumstances = replace(PLAIN, **changed)  # type: ignore[arg-type]
-    assert consent(decision, decision.statement, circumstances).verdict is verdict
+    assert decide_consent(decision, decision.statement, circumstances).verdict is verdict
 
 
 @pytest.mark.parametrize("confirm", list(Confirm))
 def test_an_explicit_wish_of_ones_own_is_always_consent(confirm: Confirm) -> None:
     said = replace(SAID, explicit=True, sensitivity=Sensitivity.SENSITIVE, slot="pronouns")
     circumstances = replace(PLAIN, confirm=confirm, declined=True)
-    assert consent(NEW, said, circumstances).verdict is Verdict.KEEP
+    assert decide_consent(NEW, said, circumstances).verdict is ConsentVerdict.KEEP
 
 
 @pytest.mark.parametrize("slot", ["name", "pronouns", "home_city", "language"])
 @pytest.mark.parametrize("explicit", [True, False])
 def test_what_others_say_of_a_profile_is_never_kept_unasked(slot: str, explicit: bool) -> None:
     said = replace(SAID, slot=slot, explicit=explicit)
-    assert consent(NEW, said, replace(PLAIN, own_word=False)).verdict is Verdict.ASK
+    assert decide_consent(NEW, said, replace(PLAIN, own_word=False)).verdict is ConsentVerdict.ASK
 
 
 def test_what_others_say_that_is_sensitive_is_never_kept_unasked() -> None:
     said = replace(SAID, sensitivity=Sensitivity.SENSITIVE, explicit=True)
-    assert consent(NEW, said, replace(PLAIN, own_word=False)).verdict is Verdict.ASK
+    assert decide_consent(NEW, said, replace(PLAIN, own_word=False)).verdict is ConsentVerdict.ASK
 
 
 @pytest.mark.parametrize(
@@ -132,8 +148,8 @@ def test_what_others_say_that_is_sensitive_is_never_kept_unasked() -> None:
     ],
 )
 def test_likeness_only_nominates_pairs(likeness: float, newer: str, asked: bool) -> None:
-    pair = Pair(id="AAAAAAAA", older="Alice feeds 3 pets", newer=newer, likeness=likeness)
-    assert worth_asking(pair) is asked
+    pair = FactPair(id="AAAAAAAA", older="Alice feeds 3 pets", newer=newer, likeness=likeness)
+    assert is_worth_asking(pair) is asked
 
 
 @pytest.mark.parametrize(
@@ -154,7 +170,7 @@ def test_likeness_only_nominates_pairs(likeness: float, newer: str, asked: bool)
     ],
 )
 def test_steps_become_numbered_imperatives(text: str, content: str) -> None:
-    found = procedure(text, tongue("en"))
+    found = read_procedure(text, load_locale("en"))
     assert found is not None
     assert found.kind is Kind.PROCEDURE
     assert found.content == content
@@ -172,14 +188,14 @@ def test_steps_become_numbered_imperatives(text: str, content: str) -> None:
     ],
 )
 def test_what_is_not_asked_for_as_steps_is_no_procedure(text: str) -> None:
-    assert procedure(text, tongue("en")) is None
+    assert read_procedure(text, load_locale("en")) is None
 
 
 @pytest.mark.parametrize("name", ["Europe/Lisbon", " Asia/Tokyo "])
 def test_a_zone_is_found_by_its_name(name: str) -> None:
-    assert zone_of(name) is not None
+    assert parse_timezone(name) is not None
 
 
 @pytest.mark.parametrize("name", ["", "nowhere", "../etc/passwd", "\x00", "Europe", "x" * 5_000])
 def test_what_names_no_zone_is_none(name: str) -> None:
-    assert zone_of(name) is None
+    assert parse_timezone(name) is None

@@ -2,28 +2,32 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tacit.learn.amending.known import Known
-from tacit.learn.amending.superseding import Supersession, known_from, supersedes
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.tongue import guess, tongue
+from tacit.learning.corrections.supersession import (
+    KnownFact,
+    Supersession,
+    find_superseded,
+    make_known_fact,
+)
+from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.rules import extract_by_rules
 
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 EARLIER = NOW - timedelta(days=3)
 
 
-def remembered(*messages: str) -> list[Known]:
+def remembered(*messages: str) -> list[KnownFact]:
     found = []
     for message in messages:
-        statements = extract(message, "Kim", EARLIER, tongue(guess(message)))
-        found += [known_from(one, EARLIER) for one in statements]
+        statements = extract_by_rules(message, "Kim", EARLIER, load_locale(guess_locale(message)))
+        found += [make_known_fact(one, EARLIER) for one in statements]
     assert len(found) == len(messages)
     return found
 
 
-def decided(message: str, known: list[Known]) -> list[Supersession]:
-    own = tongue(guess(message))
-    statements = extract(message, "Kim", NOW, own)
-    return supersedes(message, statements, "Kim", known, own, said_at=NOW)
+def decided(message: str, known: list[KnownFact]) -> list[Supersession]:
+    own = load_locale(guess_locale(message))
+    statements = extract_by_rules(message, "Kim", NOW, own)
+    return find_superseded(message, statements, "Kim", known, own, said_at=NOW)
 
 
 def test_a_statement_takes_the_place_of_another_value_of_its_slot() -> None:
@@ -65,7 +69,9 @@ def test_each_thing_known_is_replaced_once() -> None:
 
 
 def test_a_memory_is_as_it_was_stated() -> None:
-    (statement,) = extract("I no longer work for Ryanair", "Kim", EARLIER, tongue("en"))
-    known = known_from(statement, EARLIER)
+    (statement,) = extract_by_rules(
+        "I no longer work for Ryanair", "Kim", EARLIER, load_locale("en")
+    )
+    known = make_known_fact(statement, EARLIER)
     assert known.negated
     assert (known.slot, known.value) == (statement.slot, statement.value)

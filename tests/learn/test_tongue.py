@@ -5,19 +5,19 @@ from datetime import UTC, datetime
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.learn.reading.tongue import codes, guess, tongue
+from tacit.learning.extraction.locale import guess_locale, list_locales, load_locale
 from tacit.records.memory import Kind
 
 NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 
 
 def test_english_and_german_are_there() -> None:
-    assert codes() == ("de", "en")
+    assert list_locales() == ("de", "en")
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", list_locales())
 def test_every_language_has_all_parts(code: str) -> None:
-    own, english = tongue(code), tongue("en")
+    own, english = load_locale(code), load_locale("en")
     assert own.code == code
     assert set(own.patterns) == set(english.patterns)
     assert set(own.texts) == set(english.texts)
@@ -29,28 +29,28 @@ def test_every_language_has_all_parts(code: str) -> None:
         assert all(isinstance(form.kind, Kind) for form in forms)
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", list_locales())
 def test_the_slots_of_one_language_are_those_of_the_others(code: str) -> None:
     """The same fact said in two languages is one fact: slots are no words of a language."""
-    slots = {form.slot for form in (*tongue(code).does, *tongue(code).owns) if form.slot}
+    slots = {form.slot for form in (*load_locale(code).does, *load_locale(code).owns) if form.slot}
     for shared in ("home_city", "employer", "job", "birthday", "diet", "age", "name", "phone"):
         assert shared in slots
-    assert "partner" in {kin.slot for kin in tongue(code).kin.values()}
+    assert "partner" in {kin.slot for kin in load_locale(code).kin.values()}
 
 
 def test_a_language_is_read_once() -> None:
-    assert tongue("en") is tongue("en")
+    assert load_locale("en") is load_locale("en")
 
 
 def test_an_unknown_language_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(InvalidInput, match="de, en"):
-        tongue("xx")
+        load_locale("xx")
 
 
 @pytest.mark.parametrize("code", ["", "..", "../en", "en.yaml", "EN"])
 def test_a_code_is_no_path(code: str) -> None:
     with pytest.raises(InvalidInput):
-        tongue(code)
+        load_locale(code)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_a_code_is_no_path(code: str) -> None:
     ],
 )
 def test_the_language_of_a_text_is_guessed(text: str, code: str) -> None:
-    assert guess(text) == code
+    assert guess_locale(text) == code

@@ -5,15 +5,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.facts import Statement
-from tacit.learn.reading.tongue import tongue
-from tacit.learn.verify import CONTENT_MAX_CHARS, form, pronouns, support, verify
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.facts import StatedFact
+from tacit.learning.verification import (
+    CONTENT_MAX_CHARS,
+    check_form,
+    check_support,
+    find_pronouns,
+    verify_statement,
+)
 
 TEXT = "Hi! My wife Sarah works at Acme since 2019, and I'm allergic to peanuts."
 
 
-def statement(content: str, quote: str = "I'm allergic to peanuts") -> Statement:
-    return Statement(
+def statement(content: str, quote: str = "I'm allergic to peanuts") -> StatedFact:
+    return StatedFact(
         content=content,
         quote=quote,
         explicit=False,
@@ -31,7 +37,7 @@ def statement(content: str, quote: str = "I'm allergic to peanuts") -> Statement
 
 
 def why(content: str, quote: str = "I'm allergic to peanuts", text: str = TEXT) -> str | None:
-    return verify(statement(content, quote), text, "Alice", tongue("en"))
+    return verify_statement(statement(content, quote), text, "Alice", load_locale("en"))
 
 
 @pytest.mark.parametrize(
@@ -88,9 +94,9 @@ def test_what_it_does_not_say_is_refused_with_a_reason(content: str, reason: str
     ],
 )
 def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
-    english = tongue("en")
-    assert form(content, "Alice", english)
-    assert support(statement(content), TEXT, "Alice", english) is None
+    english = load_locale("en")
+    assert check_form(content, "Alice", english)
+    assert check_support(statement(content), TEXT, "Alice", english) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +120,9 @@ def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
     ],
 )
 def test_what_breaks_off_is_refused(code: str, content: str) -> None:
-    assert form(content, "Alice", tongue(code)) == "the content breaks off before its end"
+    assert (
+        check_form(content, "Alice", load_locale(code)) == "the content breaks off before its end"
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,19 +140,19 @@ def test_what_breaks_off_is_refused(code: str, content: str) -> None:
     ],
 )
 def test_a_small_word_may_end_a_whole_sentence(code: str, content: str) -> None:
-    assert form(content, "Alice", tongue(code)) is None
+    assert check_form(content, "Alice", load_locale(code)) is None
 
 
 @pytest.mark.parametrize("content", ["Alice works at Globex", "Alice is allergic to shellfish"])
 def test_what_has_the_right_form_may_not_be_what_the_message_says(content: str) -> None:
-    english = tongue("en")
-    assert form(content, "Alice", english) is None
-    assert support(statement(content), TEXT, "Alice", english)
+    english = load_locale("en")
+    assert check_form(content, "Alice", english) is None
+    assert check_support(statement(content), TEXT, "Alice", english)
 
 
 def test_the_words_that_leave_open_who_is_meant_are_found_in_their_order() -> None:
     content = "It's hers, and IT in the US is his"
-    assert pronouns(content, "Alice", tongue("en")) == ["It's", "hers", "his"]
+    assert find_pronouns(content, "Alice", load_locale("en")) == ["It's", "hers", "his"]
 
 
 def test_the_limit_is_the_designs() -> None:
@@ -165,7 +173,7 @@ def test_a_date_may_be_written_out_where_the_message_names_a_day() -> None:
     content = "Alice is flying to Rome on 20 November 2026"
     at = datetime(2026, 11, 20, tzinfo=UTC)
     dated = replace(statement(content, text), observed_at=at)
-    assert verify(dated, text, "Alice", tongue("en")) is None
+    assert verify_statement(dated, text, "Alice", load_locale("en")) is None
 
 
 def test_a_date_may_not_appear_from_nowhere() -> None:
@@ -181,7 +189,7 @@ def test_one_thing_may_not_stand_for_another() -> None:
 
 def test_a_name_that_is_a_pronoun_is_a_name() -> None:
     found = replace(statement("Will I Am is allergic to peanuts"))
-    assert verify(found, TEXT, "Will I Am", tongue("en")) is None
+    assert verify_statement(found, TEXT, "Will I Am", load_locale("en")) is None
 
 
 def test_a_country_is_no_pronoun() -> None:
@@ -197,12 +205,13 @@ def test_a_set_of_pronouns_may_be_talked_about() -> None:
 def test_the_language_is_guessed_where_it_is_not_given() -> None:
     text = "Ich bin allergisch gegen Nüsse"
     german = statement("Er ist allergisch gegen Nüsse", text)
-    assert "pronoun" in (verify(german, text, "Alice") or "")
+    assert "pronoun" in (verify_statement(german, text, "Alice") or "")
     assert (
-        verify(replace(german, content="Alice ist allergisch gegen Nüsse"), text, "Alice") is None
+        verify_statement(replace(german, content="Alice ist allergisch gegen Nüsse"), text, "Alice")
+        is None
     )
 
 
 def test_a_speakers_name_inside_another_word_is_left_alone() -> None:
     said = statement("Sam wants to be called Sammy", quote="call me Sammy")
-    assert verify(said, "call me Sammy", "Sam", tongue("en")) is None
+    assert verify_statement(said, "call me Sammy", "Sam", load_locale("en")) is None

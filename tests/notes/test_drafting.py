@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import limits
-from tacit.learn.reading.tongue import codes, tongue
+from tacit.learning.extraction.locale import list_locales, load_locale
 from tacit.notes.session.drafting import draft_by_rules, items_of, screened
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.notes import NoteItem, NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
@@ -21,7 +21,7 @@ def drafted(
     *messages: ParsedMessage | str, code: str = "en", waiting: tuple[str, ...] = ()
 ) -> SessionDraft:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
-    return draft_by_rules(talk, "Alice", NOON, tongue(code), waiting)
+    return draft_by_rules(talk, "Alice", NOON, load_locale(code), waiting)
 
 
 def test_facts_tasks_and_events_stand_where_they_belong() -> None:
@@ -45,7 +45,7 @@ def test_facts_tasks_and_events_stand_where_they_belong() -> None:
 
 
 def test_it_works_in_every_language_that_is_read() -> None:
-    assert set(codes()) == {"de", "en"}, "add a sentence of the new language here"
+    assert set(list_locales()) == {"de", "en"}, "add a sentence of the new language here"
     found = drafted("Ich muss morgen den Klempner anrufen", code="de")
     assert found.tasks == (TaskDraft(text="Alice muss am 6. Februar 2026 den Klempner anrufen"),)
     done = drafted("ich habe den Klempner angerufen", code="de", waiting=(found.tasks[0].text,))
@@ -148,7 +148,7 @@ def test_links_are_kept_once_and_without_their_full_stop() -> None:
 
 def test_a_long_session_is_bounded() -> None:
     talk = [said(f"I need to call the plumber number {n}") for n in range(100)]
-    found = draft_by_rules(talk, "Alice", NOON, tongue("en"))
+    found = draft_by_rules(talk, "Alice", NOON, load_locale("en"))
     assert 0 < len(found.tasks) <= limits.DRAFT_LINES_MAX_COUNT
 
 
@@ -215,6 +215,6 @@ def test_a_harmless_draft_stays_as_it_is() -> None:
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=30))
 def test_any_conversation_can_be_drafted(texts: list[str], speaker: str) -> None:
     talk = [said(one) for one in texts if one.strip()]
-    found = draft_by_rules(talk, speaker, NOON + timedelta(days=1), tongue("en"), tuple(texts))
+    found = draft_by_rules(talk, speaker, NOON + timedelta(days=1), load_locale("en"), tuple(texts))
     assert screened(found) is not None
     assert all(one.content.strip() for one in items_of(found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tacit import limits
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
 from tacit.llm.budget import Allowance, Budget
 from tacit.llm.endpoint import EndpointModel
 from tacit.notes.session.drafting import draft_by_model, draft_by_rules
@@ -43,13 +43,13 @@ def drafted(
     budget: Budget | None = None,
 ) -> SessionDraft:
     messages = TALK if talk is None else talk
-    return draft_by_model(model, budget, messages, "Alice", NOON, tongue("en"), waiting)
+    return draft_by_model(model, budget, messages, "Alice", NOON, load_locale("en"), waiting)
 
 
 def by_rules(
     talk: list[ParsedMessage] | None = None, waiting: tuple[str, ...] = ()
 ) -> SessionDraft:
-    return draft_by_rules(TALK if talk is None else talk, "Alice", NOON, tongue("en"), waiting)
+    return draft_by_rules(TALK if talk is None else talk, "Alice", NOON, load_locale("en"), waiting)
 
 
 def test_what_the_conversation_bears_out_is_taken(endpoint: Endpoint, model: EndpointModel) -> None:

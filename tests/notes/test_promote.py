@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tacit.learn.reading.tongue import codes, tongue
+from tacit.learning.extraction.locale import list_locales, load_locale
 from tacit.notes.merge.lexical import lexical
 from tacit.notes.merge.promote import Promotion, Use, overflow, promotion
 from tacit.records.conversation import ParsedMessage, Role
@@ -24,7 +24,7 @@ def promoted(
     index: tuple[NoteItem, ...] = (),
 ) -> Promotion | None:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
-    return promotion(SessionDraft(promote=named), talk, "Alice", NOW, tongue(code), index)
+    return promotion(SessionDraft(promote=named), talk, "Alice", NOW, load_locale(code), index)
 
 
 def key_fact(content: str) -> Promotion:
@@ -200,12 +200,12 @@ def test_without_messages_an_agents_word_counts_for_the_asking_alone() -> None:
 
 def test_a_draft_may_say_that_it_is_a_goal() -> None:
     draft = SessionDraft(promote="Spare key: under the pot", promote_to=Section.GOALS)
-    found = promotion(draft, [], "Alice", NOW, tongue("en"))
+    found = promotion(draft, [], "Alice", NOW, load_locale("en"))
     assert found == goal("Spare key: under the pot")
 
 
 def test_every_language_that_is_read_has_its_words() -> None:
-    assert all(lexical(code).passing and lexical(code).rules_out for code in codes())
+    assert all(lexical(code).passing and lexical(code).rules_out for code in list_locales())
     assert lexical("xx").asks.search("anything at all") is None
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learn.reading.tongue import tongue
+from tacit.learning.extraction.locale import load_locale
 from tacit.notes.merge.tasks import finished, finishes, happened, refiled, ticked
 from tacit.records.notes import NoteItem, Section, SessionDraft, TaskDraft
 
@@ -17,8 +17,8 @@ def task(content: str, *, done: bool = False, section: Section = Section.TASKS) 
 
 
 def done(task: str, message: str, code: str) -> bool:
-    heard = happened(message, NOW, tongue(code))
-    return heard is not None and finishes(heard, task, "Alice", NOW, tongue(code))
+    heard = happened(message, NOW, load_locale(code))
+    return heard is not None and finishes(heard, task, "Alice", NOW, load_locale(code))
 
 
 def test_a_session_tells_what_it_finished() -> None:

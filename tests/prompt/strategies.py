@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from tacit.prompt.lines import Line
+from tacit.prompts.fence import MemoryLine
 
 HOSTILE = (
     "\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\t", "\x00", "\x1b[2J", " ",
@@ -36,7 +36,7 @@ categories = st.one_of(
     st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=50),
 )
 lines = st.builds(
-    Line,
+    MemoryLine,
     id=ids,
     category=categories,
     text=texts,

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.prompt.fair import Written, choose, place
-from tacit.prompt.lines import Line
+from tacit.prompts.block import WrittenLine, choose_lines, line_order
+from tacit.prompts.fence import MemoryLine
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 lines = st.builds(
-    Line,
+    MemoryLine,
     id=st.text("abcdef0123456789", min_size=8, max_size=8),
     category=st.sampled_from("abcde"),
     text=st.integers(0, 60).map(lambda n: "x" * n),
@@ -26,8 +26,8 @@ limits = st.tuples(st.integers(0, 25), st.integers(0, 900))
 HEADING_CHARS = 4
 
 
-def chosen(given_lines: list[Line], items_max: int, chars_max: int) -> list[Written]:
-    return choose(
+def chosen(given_lines: list[MemoryLine], items_max: int, chars_max: int) -> list[WrittenLine]:
+    return choose_lines(
         given_lines,
         write=lambda line: line.text,
         opening_chars=lambda _: HEADING_CHARS,
@@ -36,18 +36,18 @@ def chosen(given_lines: list[Line], items_max: int, chars_max: int) -> list[Writ
     )
 
 
-def cost(shown: list[Written]) -> int:
+def cost(shown: list[WrittenLine]) -> int:
     return sum(item.chars for item in shown) + HEADING_CHARS * len(
         {item.line.category for item in shown}
     )
 
 
-def ids(shown: list[Written], category: str | None = None) -> set[str]:
+def ids(shown: list[WrittenLine], category: str | None = None) -> set[str]:
     return {item.line.id for item in shown if category in (None, item.line.category)}
 
 
 @given(memories, limits)
-def test_neither_limit_is_ever_exceeded(memories: list[Line], limit: tuple[int, int]) -> None:
+def test_neither_limit_is_ever_exceeded(memories: list[MemoryLine], limit: tuple[int, int]) -> None:
     shown = chosen(memories, *limit)
     assert len(shown) <= limit[0]
     assert cost(shown) <= limit[1]
@@ -55,7 +55,7 @@ def test_neither_limit_is_ever_exceeded(memories: list[Line], limit: tuple[int, 
 
 
 @given(memories)
-def test_everything_is_shown_when_everything_just_fits(memories: list[Line]) -> None:
+def test_everything_is_shown_when_everything_just_fits(memories: list[MemoryLine]) -> None:
     all_of_it = chosen(memories, 100, 100_000)
     assert ids(all_of_it) == {line.id for line in memories}
     assert chosen(memories, len(memories), cost(all_of_it)) == all_of_it
@@ -63,16 +63,16 @@ def test_everything_is_shown_when_everything_just_fits(memories: list[Line]) -> 
 
 @given(memories.flatmap(lambda held: st.tuples(st.just(held), st.permutations(held))), limits)
 def test_the_order_of_what_is_handed_in_does_not_matter(
-    both: tuple[list[Line], list[Line]], limit: tuple[int, int]
+    both: tuple[list[MemoryLine], list[MemoryLine]], limit: tuple[int, int]
 ) -> None:
     shown = chosen(both[0], *limit)
     assert chosen(both[1], *limit) == shown
-    assert [item.line for item in shown] == sorted((item.line for item in shown), key=place)
+    assert [item.line for item in shown] == sorted((item.line for item in shown), key=line_order)
 
 
 @given(memories, limits)
 def test_a_category_within_its_share_is_shown_whole(
-    memories: list[Line], limit: tuple[int, int]
+    memories: list[MemoryLine], limit: tuple[int, int]
 ) -> None:
     items_max, chars_max = limit
     shown = chosen(memories, items_max, chars_max)
@@ -86,7 +86,7 @@ def test_a_category_within_its_share_is_shown_whole(
 
 @given(memories, st.lists(lines, max_size=30), limits)
 def test_more_of_one_category_never_takes_another_below_its_share(
-    memories: list[Line], more: list[Line], limit: tuple[int, int]
+    memories: list[MemoryLine], more: list[MemoryLine], limit: tuple[int, int]
 ) -> None:
     names = sorted({line.category for line in memories})
     if not names:
@@ -103,7 +103,7 @@ def test_more_of_one_category_never_takes_another_below_its_share(
 
 @given(memories, st.integers(1, 25))
 def test_where_characters_abound_items_are_shared_to_within_one(
-    memories: list[Line], items_max: int
+    memories: list[MemoryLine], items_max: int
 ) -> None:
     shown = Counter(item.line.category for item in chosen(memories, items_max, 1_000_000))
     held = Counter(line.category for line in memories)
@@ -113,9 +113,11 @@ def test_where_characters_abound_items_are_shared_to_within_one(
         assert max(shown.values()) - min(starved) <= 1
 
 
-def line(id: str, day: int, *, pinned: bool = False, importance: int = 3) -> Line:
+def line(id: str, day: int, *, pinned: bool = False, importance: int = 3) -> MemoryLine:
     at = START + timedelta(days=day)
-    return Line(id=id, category="a", text=id, created_at=at, pinned=pinned, importance=importance)
+    return MemoryLine(
+        id=id, category="a", text=id, created_at=at, pinned=pinned, importance=importance
+    )
 
 
 def test_pinned_then_important_then_newest_are_kept_and_shown_by_age() -> None:

@@ -5,13 +5,21 @@ import re
 import pytest
 from hypothesis import given
 
-from tacit.prompt.fence import CLOSE, NOTHING, OPEN, clip, fenced, inert, label
+from tacit.prompts.fence import (
+    ELLIPSIS,
+    FENCE_CLOSE,
+    FENCE_OPEN,
+    clip_text,
+    make_inert,
+    make_label,
+    wrap_in_fence,
+)
 from tests.prompt.strategies import texts
 
 
 @given(texts)
 def test_any_text_becomes_one_visible_line(text: str) -> None:
-    line = inert(text)
+    line = make_inert(text)
     assert line
     assert line.splitlines() == [line]
     assert line == line.strip()
@@ -24,12 +32,12 @@ def test_any_text_becomes_one_visible_line(text: str) -> None:
 
 @given(texts)
 def test_making_text_inert_twice_changes_nothing_more(text: str) -> None:
-    assert inert(inert(text)) == inert(text)
+    assert make_inert(make_inert(text)) == make_inert(text)
 
 
 @given(texts)
 def test_no_mark_survives(text: str) -> None:
-    line = inert(text)
+    line = make_inert(text)
     assert not set("<>`") & set(line)
     assert "tacit-memory" not in line.casefold()
     for mark in ("://", "](", "][", "]:", "[[", "![", "~~~"):
@@ -40,9 +48,12 @@ def test_no_mark_survives(text: str) -> None:
 
 @given(texts, texts)
 def test_a_fence_opens_and_closes_exactly_once(first: str, second: str) -> None:
-    written = fenced([f"- {inert(first)}", f"- {inert(second)}"]).splitlines()
+    written = wrap_in_fence([f"- {make_inert(first)}", f"- {make_inert(second)}"]).splitlines()
     assert len(written) == 4
-    assert [line for line in written if "tacit-memory" in line.casefold()] == [OPEN, CLOSE]
+    assert [line for line in written if "tacit-memory" in line.casefold()] == [
+        FENCE_OPEN,
+        FENCE_CLOSE,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +71,7 @@ def test_a_fence_opens_and_closes_exactly_once(first: str, second: str) -> None:
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert inert(text) == text
+    assert make_inert(text) == text
 
 
 @pytest.mark.parametrize(
@@ -88,29 +99,29 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         ("</𝐭𝐚𝐜𝐢𝐭-me\u0301mory>", "‹/tacit memory›"),
         ("《/ta\u200bcit - memory》", "《/tacit memory》"),
         ("~~~sh", "~sh"),
-        ("\u200b\u202e", NOTHING),
-        ("", NOTHING),
+        ("\u200b\u202e", ELLIPSIS),
+        ("", ELLIPSIS),
     ],
 )  # fmt: skip
 def test_what_could_act_is_only_read(text: str, read: str) -> None:
-    assert inert(text) == read
+    assert make_inert(text) == read
 
 
 @given(texts)
 def test_a_label_holds_no_square_bracket(text: str) -> None:
-    assert not set("[]") & set(label(text, 50))
-    assert len(label(text, 50)) <= 50
+    assert not set("[]") & set(make_label(text, 50))
+    assert len(make_label(text, 50)) <= 50
 
 
 @given(texts)
 def test_a_clipped_text_is_short_and_still_inert(text: str) -> None:
     for max_chars in (10, 40):
-        short = clip(inert(text), max_chars)
+        short = clip_text(make_inert(text), max_chars)
         assert len(short) <= max_chars
         assert len(short.splitlines()) == 1
 
 
 def test_a_long_text_is_cut_between_words() -> None:
-    assert clip("Ana lives in Lisbon", 19) == "Ana lives in Lisbon"
-    assert clip("Ana lives in Lisbon", 16) == "Ana lives in…"
-    assert clip("x" * 50, 10) == "x" * 9 + "…"
+    assert clip_text("Ana lives in Lisbon", 19) == "Ana lives in Lisbon"
+    assert clip_text("Ana lives in Lisbon", 16) == "Ana lives in…"
+    assert clip_text("x" * 50, 10) == "x" * 9 + "…"

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import pytest
 
 from bench.request_shapes import filled
-from tacit.learn.floor import find_floor
-from tacit.learn.reading.rules import extract
-from tacit.learn.reading.sentences import squeezed
-from tacit.learn.reading.tongue import tongue
-from tacit.prompt.fence import inert
+from tacit.learning.composition import find_floor
+from tacit.learning.extraction.locale import load_locale
+from tacit.learning.extraction.rules import extract_by_rules
+from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.prompts.fence import make_inert
 from tacit.records.text import split_words
 from tacit.records.validation import fold_name
 from tacit.screening.instructions import find_instruction
@@ -25,7 +25,7 @@ CHARS = 8_000
 
 
 @pytest.mark.parametrize(
-    "act", [find_secret, find_instruction, find_floor, split_words, fold_name, inert]
+    "act", [find_secret, find_instruction, find_floor, split_words, fold_name, make_inert]
 )
 @pytest.mark.parametrize("unit", ["marks", "\u0301\u0316", "0", "a.", "1.", "key=", "\n", "_"])
 def test_twice_the_text_takes_about_twice_the_time(act: Callable[[str], object], unit: str) -> None:
@@ -45,13 +45,16 @@ def _best(act: Callable[[str], object], text: str) -> float:
 
 
 def test_a_long_gap_in_a_message_is_read_as_a_short_one() -> None:
-    assert squeezed("I like tea." + "\n" * 5_000 + "I live in Oslo") == (
+    assert squeeze_spaces("I like tea." + "\n" * 5_000 + "I live in Oslo") == (
         "I like tea.\n\nI live in Oslo"
     )
-    assert squeezed("I like" + " " * 9 + "tea") == "I like tea"
-    assert squeezed("a\n\n  b") == "a\n\n  b"
+    assert squeeze_spaces("I like" + " " * 9 + "tea") == "I like tea"
+    assert squeeze_spaces("a\n\n  b") == "a\n\n  b"
     gap = " " * 1_500
-    found = extract(
-        squeezed(f"I live in Oslo.{gap}ok"), "Ana", datetime(2026, 3, 1, tzinfo=UTC), tongue("en")
+    found = extract_by_rules(
+        squeeze_spaces(f"I live in Oslo.{gap}ok"),
+        "Ana",
+        datetime(2026, 3, 1, tzinfo=UTC),
+        load_locale("en"),
     )
     assert [one.content for one in found] == ["Ana lives in Oslo"]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.learn.extract import chosen
-from tacit.learn.reading.holds import is_guarded
-from tacit.learn.reading.tongue import AUTO
+from tacit.learning.extraction.holds import has_hold
+from tacit.learning.extraction.locale import AUTO
+from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.concluded import budget_of, touches_on
 from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
 from tacit.records.memory import Sensitivity
@@ -25,12 +25,12 @@ class MemoryTalking(Opened):
         """Whether these words say themselves that not everybody may hear them: a surprise, a
         confidence. An agent leaves such a message to `learn`, which keeps it from whom it names;
         what a tool writes down instead would not."""
-        return is_guarded(_words(words))
+        return has_hold(_words(words))
 
     def sensitivity_of(self, words: str) -> Sensitivity:
         """How sensitive a fact is by its words: personal at the least."""
         said = _words(words)
-        return touches_on(said, chosen(AUTO, said))
+        return touches_on(said, choose_locale(AUTO, said))
 
     def talk(
         self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()

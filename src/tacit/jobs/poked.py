@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tacit import limits
 from tacit.errors import StoreError
 from tacit.jobs.worker import Runner
-from tacit.learn.path import Path
+from tacit.learning.pipeline import LearningPipeline
 from tacit.storage import postgres, queue
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _STOP_SECONDS, _STOPS_MAX_COUNT = 1.0, 5
 
 
 class Poked:
-    def __init__(self, path: Path, count: int) -> None:
+    def __init__(self, path: LearningPipeline, count: int) -> None:
         self._path = path
         self._database = path.store.database
         self._count = count

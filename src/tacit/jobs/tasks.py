@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.embeddings.embedder import Embedder
-from tacit.learn.path import Learning
+from tacit.learning.pipeline import LearningOptions
 from tacit.lifecycle.consolidate import consolidating
 from tacit.lifecycle.expire import sweeping
 from tacit.lifecycle.policy import Upkeep
@@ -13,15 +13,15 @@ from tacit.lifecycle.reembed import reembedding
 from tacit.lifecycle.reflect import reflecting
 from tacit.lifecycle.summarise import summarising
 from tacit.llm.budget import Allowance
-from tacit.recall.recollection import Recollection
+from tacit.retrieval.retriever import Retriever
 from tacit.storage.store import Store
 
 
 def tasks(
     store: Store,
-    recollection: Recollection,
+    recollection: Retriever,
     embedder: Embedder | None,
-    learning: Learning | None,
+    learning: LearningOptions | None,
     upkeep: Upkeep,
 ) -> dict[str, Work]:
     """One line for each. A task that is not wanted, or has nothing to work with, is left out."""

@@ -21,9 +21,9 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import StoreError
 from tacit.jobs.again import again
-from tacit.learn.keep import Kept
-from tacit.learn.path import Path, Trace
-from tacit.learn.turn import unpacked
+from tacit.learning.memory_writes import LearnedFact
+from tacit.learning.pipeline import LearningPipeline, LearningTrace
+from tacit.learning.turns import unpack_turn
 from tacit.storage import postgres, queue
 from tacit.storage.queue import Job
 
@@ -36,7 +36,7 @@ _LOOK_AGAIN_SECONDS = 0.02
 class Runner:
     """Does one job at a time. Any number of them, in any number of processes, share a queue."""
 
-    path: Path
+    path: LearningPipeline
     is_alone: bool = False  # nobody else in this process works
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -127,13 +127,13 @@ class Runner:
             return False
         return True
 
-    def _learn_turn(self, job: Job) -> list[Kept]:
-        turn = unpacked(job.payload)
+    def _learn_turn(self, job: Job) -> list[LearnedFact]:
+        turn = unpack_turn(job.payload)
         return self.path.learn(
             job.space,
             job.thread,
             turn,
-            Trace(),
+            LearningTrace(),
             done=lambda connection: queue.finish_job(connection, job, self.name),
         )
 
@@ -182,7 +182,7 @@ class Crew(Protocol):
 class Workers:
     """Those in this process who learn, until they are closed."""
 
-    def __init__(self, path: Path, count: int) -> None:
+    def __init__(self, path: LearningPipeline, count: int) -> None:
         self._pool = _crew(path, count)
 
     def wake(self) -> None:
@@ -192,7 +192,7 @@ class Workers:
         self._pool.close()
 
 
-def _crew(path: Path, count: int) -> Crew:
+def _crew(path: LearningPipeline, count: int) -> Crew:
     if path.store.database.dialect.has_notify:
         if postgres.find_procrastinate() is not None:
             from tacit.jobs.poked import Poked
@@ -205,7 +205,7 @@ def _crew(path: Path, count: int) -> Crew:
 class Leased:
     """Threads that look for what is due when they are woken, and every now and then."""
 
-    def __init__(self, path: Path, count: int) -> None:
+    def __init__(self, path: LearningPipeline, count: int) -> None:
         self._stopping = threading.Event()
         self._woken = threading.Condition()
         self._pending = True  # what an earlier process left

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from tacit import limits
-from tacit.learn.same_fact import LIKENESS_MIN, worth_asking
+from tacit.learning.reconciliation import LIKENESS_MIN, is_worth_asking
 from tacit.lifecycle.pairs import May, Note, Two, groups, hundredths, two
 from tacit.records.text import stem_words
 from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey
@@ -32,7 +32,7 @@ def nearest(
         pair = two(one, other, likeness)
         check = checked.get(pair.key)
         known = check is not None and not _stale(pair, check)
-        if not known and may(pair) and worth_asking(pair.pair):
+        if not known and may(pair) and is_worth_asking(pair.pair):
             yield pair
 
 

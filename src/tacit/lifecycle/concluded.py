@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed, LanguageOverBudget
-from tacit.learn.reading.tongue import Tongue
-from tacit.learn.verify import well_formed
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.verification import check_well_formed
 from tacit.lifecycle.progress import Progress, Save
 from tacit.llm.budget import Allowance, Budget
 from tacit.records.memory import (
@@ -52,9 +52,9 @@ class Place:
     thread: str | None
 
 
-def refused(content: str, material: str, speaker: str, tongue: Tongue) -> str | None:
+def refused(content: str, material: str, speaker: str, tongue: Locale) -> str | None:
     """Why a sentence that a model made of the material is not kept; None where it is."""
-    found = well_formed(content, material, speaker, tongue)
+    found = check_well_formed(content, material, speaker, tongue)
     if found is not None:
         return found
     if find_instruction(content) or secrets.find_secret(content):
@@ -64,7 +64,7 @@ def refused(content: str, material: str, speaker: str, tongue: Tongue) -> str | 
     return None
 
 
-def touches_on(content: str, tongue: Tongue) -> Sensitivity:
+def touches_on(content: str, tongue: Locale) -> Sensitivity:
     """How sensitive its words are, by the lexicon: personal at the least."""
     floors = [one.sensitivity for one in tongue.lexicon if one.match.search(content)]
     return max([Sensitivity.PERSONAL, *floors], key=lambda one: one.rank)

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learn.same_fact import believed, verdicts
+from tacit.learning.reconciliation import ask_verdicts, is_believable
 from tacit.lifecycle.alike import nearest
 from tacit.lifecycle.concluded import ACTOR, budget_of, noted, still_asking, unanswered
 from tacit.lifecycle.merge import may_merge, merge
@@ -26,7 +26,7 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
-from tacit.recall.recollection import Recollection
+from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, relations, revisions, vectors
 from tacit.storage.memories import Transaction
 from tacit.storage.relations import PairCheck, PairKey
@@ -50,7 +50,7 @@ class _Look:
 
 def consolidating(
     store: Store,
-    recollection: Recollection,
+    recollection: Retriever,
     upkeep: Upkeep,
     model: LanguageModel | None,
     allowance: Allowance,
@@ -63,7 +63,7 @@ def consolidating(
 @dataclass(frozen=True, slots=True)
 class _Consolidating:
     store: Store
-    retriever: Recollection
+    retriever: Retriever
     options: Upkeep
     model: LanguageModel | None
     allowance: Allowance
@@ -164,9 +164,9 @@ class _Consolidating:
         assert self.model is not None
         budget = budget_of(self.store, space, self.allowance)
         by_meaning = self.retriever.index_cache.model is not None
-        said = verdicts([one.pair for one in alike], self.model, budget)
+        said = ask_verdicts([one.pair for one in alike], self.model, budget)
         return [
-            verdict == "same" and numbers_agree(one) and (believed(one.pair) or not by_meaning)
+            verdict == "same" and numbers_agree(one) and (is_believable(one.pair) or not by_meaning)
             for one, verdict in zip(alike, said, strict=True)
         ]
 

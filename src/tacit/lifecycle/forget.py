@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from tacit import limits
 from tacit.errors import Conflict
-from tacit.learn.compose import Ttls, expiry
-from tacit.learn.keep import QUARANTINE_TAG
+from tacit.learning.composition import Ttls, compute_expiry
+from tacit.learning.memory_writes import QUARANTINE_TAG
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.storage import memories
 from tacit.storage.erasures import hard_delete
@@ -50,7 +50,7 @@ def restore(w: Transaction, memory: Memory, ttls: Ttls) -> None:
         raise Conflict(f"this memory is {memory.state}; it cannot be restored")
     if memories.is_key_taken(w, memory):
         raise Conflict("its key has another value by now; forget that one first")
-    expires = expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
+    expires = compute_expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
     # What was set aside goes back to where it was: only an operator lets it out.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
     back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)

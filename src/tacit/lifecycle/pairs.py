@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tacit import limits
-from tacit.learn.amending.known import Known
-from tacit.learn.amending.slots import replaces
-from tacit.learn.facts import Mention, Statement
-from tacit.learn.same_fact import Pair
+from tacit.learning.corrections.supersession import KnownFact, replaces
+from tacit.learning.facts import Mention, StatedFact
+from tacit.learning.reconciliation import FactPair
 from tacit.records.memory import Memory
 from tacit.records.text import split_terms
 from tacit.storage import learned_facts
@@ -64,8 +63,8 @@ class Two:
         return pair_key(self.older.id, self.newer.id)
 
     @property
-    def pair(self) -> Pair:
-        return Pair(
+    def pair(self) -> FactPair:
+        return FactPair(
             id=self.older.id,
             older=self.older.memory.content,
             newer=self.newer.memory.content,
@@ -191,7 +190,7 @@ def _replaced(older: Note, newer: Note) -> bool:
         return False
     assert older.fact is not None
     assert newer.fact is not None
-    known = Known(
+    known = KnownFact(
         content=older.memory.content,
         slot=older.fact.slot,
         value=older.fact.value,
@@ -200,7 +199,7 @@ def _replaced(older: Note, newer: Note) -> bool:
         about=_mentions(older.fact),
         negated=older.fact.negated,
     )
-    statement = Statement(
+    statement = StatedFact(
         content=newer.memory.content,
         quote=newer.memory.content,
         explicit=False,

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.errors import NotFound
-from tacit.learn.compose import Ttls, expiry
-from tacit.learn.keep import QUARANTINE_TAG
+from tacit.learning.composition import Ttls, compute_expiry
+from tacit.learning.memory_writes import QUARANTINE_TAG
 from tacit.lifecycle.erase import erase_one
 from tacit.lifecycle.tombstones import Noted
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
@@ -59,7 +59,7 @@ def release(w: Transaction, memory: Memory, ttls: Ttls) -> None:
         state=State.ACTIVE,
         trust=Trust.UNTRUSTED,
         tags=tuple(tag for tag in memory.tags if tag != QUARANTINE_TAG),
-        expires_at=expiry(memory.kind, w.at, ttls),
+        expires_at=compute_expiry(memory.kind, w.at, ttls),
         updated_at=w.at,
     )
     memories.update_fields(replace(w, why=_RELEASED), out, HistoryEvent.CONSENT, "created")

@@ -14,8 +14,8 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learn.reading.tongue import Tongue, guess
-from tacit.learn.reading.tongue import tongue as tongue_of
+from tacit.learning.extraction.locale import Locale, guess_locale
+from tacit.learning.extraction.locale import load_locale as tongue_of
 from tacit.lifecycle.concluded import (
     ACTOR,
     Place,
@@ -32,7 +32,7 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
-from tacit.prompt.fence import inert
+from tacit.prompts.fence import make_inert
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity, State
 from tacit.storage import learned_facts, memories, relations
 from tacit.storage.memories import Transaction
@@ -74,12 +74,12 @@ class Insights:
 class _Look:
     owner: str
     speaker: str
-    tongue: Tongue
+    tongue: Locale
     evidence: Sequence[WordedMemory]
 
     @property
     def material(self) -> str:
-        return "\n".join(inert(one.memory.content) for one in self.evidence)
+        return "\n".join(make_inert(one.memory.content) for one in self.evidence)
 
 
 def reflecting(
@@ -136,7 +136,7 @@ class _Reflecting:
     def _ask_model(self, space: str, look: _Look) -> list[Insight]:
         assert self.model is not None
         lines = "\n".join(f"(note) {line}" for line in look.material.split("\n"))
-        material = f"(said by {inert(look.speaker)})\n{lines}"
+        material = f"(said by {make_inert(look.speaker)})\n{lines}"
         budget = budget_of(self.store, space, self.allowance)
         answer = self.model.ask(_INSTRUCTIONS, material, Insights, budget=budget)
         return answer.value.insights[: limits.INSIGHTS_MAX_COUNT]
@@ -193,7 +193,7 @@ class _Reflecting:
 
 
 def _look(owner: str, name: str | None, found: Sequence[WordedMemory]) -> _Look:
-    tongue = tongue_of(guess(" ".join(one.memory.content for one in found)))
+    tongue = tongue_of(guess_locale(" ".join(one.memory.content for one in found)))
     speaker = name or tongue.texts["nobody"]
     return _Look(owner=owner, speaker=speaker, tongue=tongue, evidence=found)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from tacit.errors import InvalidInput
-from tacit.learn.turn import LEARN, unpacked
+from tacit.learning.turns import LEARN_JOB, unpack_turn
 from tacit.lifecycle import journal, remnants, tombstones
 from tacit.lifecycle.erase import erase_owned, erase_space, remove_settled, scrub
 from tacit.lifecycle.erase_person import take_about, take_person
@@ -199,9 +199,9 @@ def _origins(connection: Connection, due: _Due) -> list[Origin]:
     columns = (_M.source_chat, _M.source_message, _M.agent, _M.role)
     rows = select(*columns).where(_M.space_id == due.space).distinct()
     said = {tuple(row) for row in connection.execute(rows)}
-    queued = select(_J.payload).where(_J.space_id == due.space, _J.kind == LEARN)
+    queued = select(_J.payload).where(_J.space_id == due.space, _J.kind == LEARN_JOB)
     for payload in connection.execute(queued).scalars():
-        turn = unpacked(payload)
+        turn = unpack_turn(payload)
         said.add((turn.asking.chat, turn.message, turn.agent, turn.role.value))
     brought = select(_U.chat).where(_U.space_id == due.space, _U.chat.is_not(None)).distinct()
     names = set(connection.execute(brought).scalars())

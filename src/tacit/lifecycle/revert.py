@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, delete, or_, select
 
 from tacit import limits
-from tacit.learn.turn import LEARN, unpacked
+from tacit.learning.turns import LEARN_JOB, unpack_turn
 from tacit.lifecycle.purge import remove
 from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
 from tacit.policy.rules import decide
@@ -101,7 +101,7 @@ def unlearn(w: Transaction, message: str, only: Collection[str] | None) -> Rever
     origin = named.resolve_chat(w.connection, w.space)
     done = _Done()
     queued = select(_J.thread, _J.seq, _J.payload).where(
-        _J.space_id == w.space, _J.kind == LEARN, _J.owner.in_(sorted(w.request.own_identities))
+        _J.space_id == w.space, _J.kind == LEARN_JOB, _J.owner.in_(sorted(w.request.own_identities))
     )
     _drop_turns(w, origin, w.connection.execute(queued).all(), done)
     for id in _own(w, origin):
@@ -161,7 +161,7 @@ def _turns(w: Transaction, origin: Origin, after: tuple[str, int] | None) -> tup
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
     waiting = (
         select(_J.thread, _J.seq, _J.payload)
-        .where(_J.space_id == w.space, _J.kind == LEARN, later)
+        .where(_J.space_id == w.space, _J.kind == LEARN_JOB, later)
         .order_by(_J.thread, _J.seq)
         .limit(_TURNS_AT_ONCE_COUNT)
     )
@@ -174,7 +174,7 @@ def _turns(w: Transaction, origin: Origin, after: tuple[str, int] | None) -> tup
 
 def _drop_turns(w: Transaction, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
     for row in rows:
-        if origin.matches_turn(unpacked(row.payload)):
+        if origin.matches_turn(unpack_turn(row.payload)):
             one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
             if w.connection.execute(delete(jobs).where(*one)).rowcount:
                 done.turns.add((row.thread, row.seq))

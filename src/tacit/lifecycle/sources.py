@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.identity import external_keys
-from tacit.learn.turn import Turn
+from tacit.learning.turns import QueuedTurn
 from tacit.records import validation
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent, Memory
@@ -68,7 +68,7 @@ class Origin:
             return False
         return self._matches(source.chat, source.message, memory.agent, memory.role)
 
-    def matches_turn(self, turn: Turn) -> bool:
+    def matches_turn(self, turn: QueuedTurn) -> bool:
         if self.categories is not None and (
             turn.only is None or not set(turn.only) <= set(self.categories)
         ):

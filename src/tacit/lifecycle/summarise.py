@@ -13,8 +13,8 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learn.reading.tongue import Tongue, guess
-from tacit.learn.reading.tongue import tongue as tongue_of
+from tacit.learning.extraction.locale import Locale, guess_locale
+from tacit.learning.extraction.locale import load_locale as tongue_of
 from tacit.lifecycle.concluded import (
     ACTOR,
     Place,
@@ -30,7 +30,7 @@ from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Progress, Save, Work
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
-from tacit.prompt.fence import clip, inert
+from tacit.prompts.fence import clip_text, make_inert
 from tacit.records.conversation import Role
 from tacit.records.memory import Kind, Memory, State
 from tacit.screening.instructions import find_instruction
@@ -65,7 +65,7 @@ class Summary:
 class _Look:
     owner: str
     speaker: str
-    tongue: Tongue
+    tongue: Locale
     session: EndedSession
     turns: Sequence[Memory]  # oldest first
 
@@ -77,10 +77,10 @@ class _Look:
     @property
     def material(self) -> str:
         """What reads like an instruction is left out."""
-        lines = [f"(conversation of {inert(self.speaker)} on {self.day})"]
+        lines = [f"(conversation of {make_inert(self.speaker)} on {self.day})"]
         for turn in self.turns:
             if find_instruction(turn.content) is None:
-                said = clip(inert(turn.content), _TURN_MAX_CHARS)
+                said = clip_text(make_inert(turn.content), _TURN_MAX_CHARS)
                 lines.append(f"({'person' if turn.role == Role.USER else 'assistant'}) {said}")
         return "\n".join(lines)[: limits.SUMMARY_TEXT_MAX_CHARS]
 
@@ -213,6 +213,6 @@ class _Summarising:
 
 def _look(session: EndedSession, name: str | None, turns: Sequence[Memory]) -> _Look:
     spoken = " ".join(turn.content for turn in turns if turn.role == Role.USER)
-    tongue = tongue_of(guess(spoken))
+    tongue = tongue_of(guess_locale(spoken))
     speaker = name or tongue.texts["nobody"]
     return _Look(owner=session.owner, speaker=speaker, tongue=tongue, session=session, turns=turns)

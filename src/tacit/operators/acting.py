@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import external_keys
-from tacit.learn import remember as learning
-from tacit.learn.floor import find_floor, join_words
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import find_floor, join_words
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import erase_source, quarantine, sources
 from tacit.lifecycle import forget as forgetting
@@ -88,7 +88,7 @@ class OperatorActs(OperatorAccess):
             external_keys.parse_identity(one, "who") or _unnamed(one)
             for one in drafts.parse_people("who", who)
         )
-        self._write(lambda w: learning.withhold(w, _held(w, id), named))
+        self._write(lambda w: learning.withhold_memory(w, _held(w, id), named))
 
     def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
         """Undo what was learned from one source: a chat (`telegram:-100`), one message in it

@@ -14,13 +14,13 @@ from tacit.errors import NotFound
 from tacit.identity.resolution import RawRequest, parse_request
 from tacit.operators.looking import OperatorLooks
 from tacit.policy.rules import decide_with_precedence, preview_decision
-from tacit.recall.answer import Answer
 from tacit.records import queries as questions
 from tacit.records import validation
 from tacit.records.memory import Memory, Visibility
 from tacit.records.queries import MATCH_ALL, Search
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Page, Recalled
+from tacit.retrieval.scoring import RecallAnswer
 from tacit.storage import audience_report, memories, memory_reads
 from tacit.storage.memories import Transaction
 
@@ -119,7 +119,7 @@ class OperatorHearing(OperatorLooks):
         return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
 
 
-def _recalled(_: Connection, __: Request, one: Answer) -> Recalled:
+def _recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
     return Recalled(
         memory=one.memory,
         score=one.score,

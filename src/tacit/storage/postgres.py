@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 NOTIFY_SCHEMA = "procrastinate"
 NOTIFY_QUEUE = "tacit"
-NOTIFY_TASK = "tacit.learn"
+NOTIFY_TASK = "tacit.learning"
 NOTIFY_STALLED_SECONDS = 30.0  # without a sign of life, a worker is taken for dead
 _SCHEMA_MARK = "tacit "  # how the comment on a schema of ours begins; then a digest of what made it
 _SELECT_SCHEMA_MARK = text(

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
-from tacit.learn.floor import find_floor, join_words, list_texts
+from tacit.learning.composition import find_floor, join_words, list_texts
 from tacit.records.drafts import (
     Draft,
     ImportRun,

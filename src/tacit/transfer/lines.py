@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError, TacitError
-from tacit.learn.remember import remember, update
+from tacit.learning.memory_writes import remember, update_memory
 from tacit.policy.permissions import RequesterRole
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft, ImportRun
@@ -143,7 +143,7 @@ def add(w: Transaction, line: Line) -> bool:
         memory = memories.get_for_update(w, done.id)
         assert memory is not None
         worded = Draft(content=wording, trust=Trust.IMPORTED)
-        done = update(w, memory, RequesterRole.OWNER, worded, {})
+        done = update_memory(w, memory, RequesterRole.OWNER, worded, {})
     return True
 
 

@@ -15,11 +15,7 @@ from tacit.identity.resolution import RawRequest
 from tacit.policy.permissions import ChangeAction, may_change
 from tacit.policy.redaction import is_owner, may_enter_prompt, redact_memory
 from tacit.policy.rules import decide
-from tacit.prompt.styles import Style
-from tacit.recall.names import Called, Names
-from tacit.recall.reach import known_to
-from tacit.recall.recollection import Recollection
-from tacit.recall.relate import at_hand, neighbours
+from tacit.prompts.block import Style
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import Memory, State, Visibility
@@ -27,6 +23,10 @@ from tacit.records.queries import decode_cursor, encode_cursor
 from tacit.records.request import Request
 from tacit.records.results import Delta, Page, Remembered
 from tacit.records.text import TokenCounter, estimate_tokens
+from tacit.retrieval.candidate_generation import list_known_people
+from tacit.retrieval.index_cache import find_cached_neighbors, find_neighbors
+from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
 from tacit.storage import history, memories, memory_reads, relations, search
 from tacit.storage.memories import (
     NO_VECTORS,
@@ -87,7 +87,7 @@ class Access:
         return self._runtime.storage
 
     @property
-    def _retriever(self) -> Recollection:
+    def _retriever(self) -> Retriever:
         return self._runtime.retriever
 
     def _read(self, work: Callable[[Connection, Request], T]) -> T:
@@ -124,14 +124,16 @@ class Access:
             except StaleRevision:
                 pass  # another process wrote meanwhile: ask the store
         library, least = self._retriever.index_cache, self._options.link_min
-        near = self._read(lambda c, r: neighbours(library, c, r, vector, least))
+        near = self._read(lambda c, r: find_neighbors(library, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
 
     def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
         kept = self._storage.requests.get_cached(self._space, self._raw_request, union=True)
         if kept is None:
             return None
-        return at_hand(self._retriever.index_cache, kept[1], vector, self._options.link_min)
+        return find_cached_neighbors(
+            self._retriever.index_cache, kept[1], vector, self._options.link_min
+        )
 
     def _write_with_relations(
         self,
@@ -281,12 +283,18 @@ class Access:
             connection, self._storage.audiences, request, thread, since, allowed, newest=newest
         )
 
-    def _person_labels(self, connection: Connection, request: Request) -> Called:
+    def _person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
         """What people go by here. Looked up where somebody else said something, and once."""
-        return Called(lambda: Names(request, known_to(connection, request)).labels)
+        return LazyPersonLabels(
+            lambda: KnownNames(request, list_known_people(connection, request)).labels
+        )
 
     def _redact(
-        self, connection: Connection, request: Request, memory: Memory, called: Called | None = None
+        self,
+        connection: Connection,
+        request: Request,
+        memory: Memory,
+        called: LazyPersonLabels | None = None,
     ) -> Memory:
         """As this requester may see it (`redact`). Versions they may not hear are not even
         counted."""

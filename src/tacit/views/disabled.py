@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, Unpack
 from tacit import limits
 from tacit.clock import from_micros
 from tacit.errors import NotFound
-from tacit.prompt.styles import Style
+from tacit.prompts.block import Style
 from tacit.records.accounts import Link, LinkOffer, LinkWaiting, NameKind, Person
 from tacit.records.checkpoints import Checkpoint
 from tacit.records.conversation import Message

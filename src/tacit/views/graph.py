@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.prompt.fence import clip
+from tacit.prompts.fence import clip_text
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import Memory
@@ -103,7 +103,7 @@ def drawn(
 
 def _memory(memory: Memory) -> Node:
     said = " ".join(memory.content.split())
-    label = clip(said, limits.GRAPH_LABEL_MAX_CHARS)
+    label = clip_text(said, limits.GRAPH_LABEL_MAX_CHARS)
     return Node(id=memory.id, kind="memory", label=label, category=memory.category)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.learn.compose import compose, expiry
+from tacit.learning.composition import compose_memory, compute_expiry
 from tacit.lifecycle import revert_import
 from tacit.records import validation
 from tacit.records.drafts import (
@@ -173,7 +173,7 @@ class ViewImports(Access):
 
         def make(item: Item) -> str:
             transfer.check_people(w.connection, w.request, item, seen)
-            made[item.position] = compose(w, item.draft, None, self._options.ttl_days)
+            made[item.position] = compose_memory(w, item.draft, None, self._options.ttl_days)
             return made[item.position].id
 
         found = transfer.sort(w.connection, w.request, w.secret, batch, make)
@@ -196,7 +196,7 @@ class ViewImports(Access):
 
     def _preview_item(self, item: Item) -> ImportPreviewItem:
         asked = item.draft
-        expires = asked.expires_at or expiry(
+        expires = asked.expires_at or compute_expiry(
             item.kind, self._storage.clock(), self._options.ttl_days
         )
         return ImportPreviewItem(

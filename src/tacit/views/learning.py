@@ -11,12 +11,11 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound, SecretRefused
-from tacit.learn import keep as keeping
-from tacit.learn import lending
-from tacit.learn import record as recording
-from tacit.learn.batch import HeldMessage, read_batch
-from tacit.learn.suggest import suggested
-from tacit.learn.turn import LEARN, Turn, is_question
+from tacit.learning import episodes as recording
+from tacit.learning import memory_writes
+from tacit.learning.episodes import HeldMessage, read_held_messages
+from tacit.learning.reconciliation import suggest_update
+from tacit.learning.turns import LEARN_JOB, QueuedTurn, is_question
 from tacit.lifecycle import revert as reverting
 from tacit.policy.rules import decide
 from tacit.records import conversation as saying
@@ -47,7 +46,7 @@ class ViewLearning(Access):
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screened(messages)
-        kept = read_batch(said)
+        kept = read_held_messages(said)
         asked = said[-1] if _asks(said) else None
         if not (_tells(kept) or asked):
             return Accepted(refused=refused)
@@ -115,7 +114,7 @@ class ViewLearning(Access):
                 wanted,
                 limits.SUGGESTION_CANDIDATES_MAX_COUNT,
             )
-            found = suggested(words, [memory for memory, _ in page])
+            found = suggest_update(words, [memory for memory, _ in page])
             if found is None:
                 return None
             return Suggestion(id=found[0].id, content=found[0].content, reason=found[1])
@@ -144,7 +143,7 @@ class ViewLearning(Access):
         your proposals: you say yes, in private, and nobody else. For models and tools, which may
         not settle that themselves."""
         name, slot = self._parse_category(category), self._parse_key(key)
-        self._write(lambda w: lending.propose(w, name, slot))
+        self._write(lambda w: memory_writes.propose_sharing(w, name, slot))
         self._runtime.wake_indexer()
 
     def approve(self, id: str) -> None:
@@ -164,7 +163,7 @@ class ViewLearning(Access):
         days = self._options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _tells(kept):
-            recorded = recording.record(w, kept, None, days)
+            recorded = recording.record_episodes(w, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
         for held, id in zip(kept, recorded, strict=True):
@@ -182,7 +181,7 @@ class ViewLearning(Access):
             turns.append(question.pack())
         due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         queue.insert_jobs(
-            w.connection, w.space, w.thread, LEARN, w.request.subject, turns, w.at, due
+            w.connection, w.space, w.thread, LEARN_JOB, w.request.subject, turns, w.at, due
         )
         return count
 
@@ -195,8 +194,8 @@ class ViewLearning(Access):
 
     def _build_turn(
         self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
-    ) -> Turn:
-        return Turn(
+    ) -> QueuedTurn:
+        return QueuedTurn(
             text=said.content,
             role=said.role,
             said_at=said.at or at,
@@ -223,15 +222,15 @@ class ViewLearning(Access):
             if not self._may_use(memory):
                 raise NotFound("proposal")
             old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
-            if lending.is_loan(memory):
+            if memory_writes.is_sharing_proposal(memory):
                 if yes:
-                    lending.approve(w, one, memory, old)
+                    memory_writes.approve_sharing(w, one, memory, old)
                 else:
-                    lending.decline(w, one, memory)
+                    memory_writes.decline_sharing(w, one, memory)
             elif yes:
-                keeping.approve(w, one, memory, [old] if old is not None else [])
+                memory_writes.approve_proposal(w, one, memory, [old] if old is not None else [])
             else:
-                keeping.decline(w, one, memory)
+                memory_writes.decline_proposal(w, one, memory)
 
         self._write(work)
         self._runtime.wake_indexer()
@@ -264,13 +263,16 @@ def _answerable(request: Request, memory: Memory) -> bool:
     may go, in private alone."""
     if memory.state is not State.PENDING:
         return False
-    open_here = memory.sensitivity is not Sensitivity.SENSITIVE and not lending.is_loan(memory)
+    open_here = (
+        memory.sensitivity is not Sensitivity.SENSITIVE
+        and not memory_writes.is_sharing_proposal(memory)
+    )
     kept = replace(memory, state=State.ACTIVE)
     return (request.private or open_here) and decide(request, kept).allowed
 
 
 def _proposal(waiting: PendingProposal, memory: Memory) -> Proposal:
-    widens = lending.is_loan(memory)
+    widens = memory_writes.is_sharing_proposal(memory)
     return Proposal(
         id=waiting.memory_id,
         content=memory.content if widens else show_with_key(memory.key, memory.content),

@@ -13,15 +13,15 @@ from tacit.jobs.keepers import AT_OPENING, Keepers
 from tacit.jobs.rounds import Rounds
 from tacit.jobs.tasks import tasks
 from tacit.jobs.worker import Workers
-from tacit.learn.path import Learning, Path
+from tacit.learning.pipeline import LearningOptions, LearningPipeline
 from tacit.lifecycle.policy import Upkeep
 from tacit.lifecycle.progress import Work
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
-from tacit.prompt.keep import Blocks
-from tacit.recall.indexing import Indexing
-from tacit.recall.recollection import Recollection
+from tacit.prompts.block import BlockCache
 from tacit.records.results import EmbeddingStatus
+from tacit.retrieval.indexer import VectorIndexer
+from tacit.retrieval.retriever import Retriever
 from tacit.storage import queue
 from tacit.storage.store import Store
 
@@ -33,29 +33,31 @@ if TYPE_CHECKING:  # only where there are files of notes is that imported
 class Mind:
     storage: Store
     embedder: Embedder | None
-    learning: Learning | None = None  # None: nothing is learned from conversations
+    learning: LearningOptions | None = None  # None: nothing is learned from conversations
     learner_threads: int = 0  # threads of this process that do so
     upkeep: Upkeep = field(default_factory=Upkeep)
     mirroring: Mirroring | None = None  # None: there are no files of notes
     model: LanguageModel | None = None  # also where nothing is learned
     allowance: Allowance = field(default_factory=Allowance)  # of each space in a day, for all of it
-    retriever: Recollection = field(init=False)
-    blocks: Blocks = field(init=False)
-    indexing: Indexing | None = field(init=False)
-    pipeline: Path | None = field(init=False)
+    retriever: Retriever = field(init=False)
+    blocks: BlockCache = field(init=False)
+    indexing: VectorIndexer | None = field(init=False)
+    pipeline: LearningPipeline | None = field(init=False)
     tasks: dict[str, Work] = field(init=False)
     _workers: list[Workers] = field(init=False, default_factory=list)
     _scheduler: Keepers = field(init=False)
     _start_lock: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
-        recollection = Recollection(self.storage, self.embedder)
-        indexing = Indexing(self.storage, self.embedder) if self.embedder is not None else None
+        recollection = Retriever(self.storage, self.embedder)
+        indexing = VectorIndexer(self.storage, self.embedder) if self.embedder is not None else None
         object.__setattr__(self, "retriever", recollection)
-        object.__setattr__(self, "blocks", Blocks(recollection, self.storage.audiences))
+        object.__setattr__(self, "blocks", BlockCache(recollection, self.storage.audiences))
         object.__setattr__(self, "indexing", indexing)
         path = (
-            Path(self.storage, recollection, self.learning) if self.learning is not None else None
+            LearningPipeline(self.storage, recollection, self.learning)
+            if self.learning is not None
+            else None
         )
         object.__setattr__(self, "pipeline", path)
         parts = (self.storage, recollection, self.embedder, self.learning, self.upkeep)

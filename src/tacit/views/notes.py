@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.identity.external_keys import EXTERNAL_PREFIX
-from tacit.learn.extract import chosen
-from tacit.learn.reading.tongue import AUTO
+from tacit.learning.extraction.locale import AUTO
+from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.concluded import budget_of
 from tacit.notes.session import given, sessions
 from tacit.notes.session.ending import Contact, Ending
@@ -101,7 +101,7 @@ class ViewNotes(Access):
     ) -> Heard:
         learning = self._runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.words_of(draft)
-        tongue = chosen(learning.locale if learning is not None else AUTO, spoken)
+        tongue = choose_locale(learning.locale if learning is not None else AUTO, spoken)
         model = learning.model if learning is not None else None
         budget = None
         if learning is not None and model is not None:

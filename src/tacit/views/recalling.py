@@ -12,13 +12,10 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError
 from tacit.policy.redaction import redact_memory
-from tacit.prompt import fresh as freshly
-from tacit.prompt.keep import Wanted
-from tacit.prompt.lines import Line, line_of
-from tacit.prompt.noted import first_day
-from tacit.prompt.styles import Style
-from tacit.recall.answer import Answer
-from tacit.recall.names import Called
+from tacit.prompts import fresh_context as freshly
+from tacit.prompts.block import BlockSpec, Style
+from tacit.prompts.fence import MemoryLine, make_line
+from tacit.prompts.readable_notes import first_day
 from tacit.records import queries as questions
 from tacit.records import validation
 from tacit.records.memory import Memory
@@ -35,6 +32,8 @@ from tacit.records.results import (
     Recalled,
 )
 from tacit.records.text import count_parts_within
+from tacit.retrieval.scoring import RecallAnswer
+from tacit.retrieval.text_features import LazyPersonLabels
 from tacit.storage import history, memory_reads
 from tacit.storage.memories import EventRecord
 from tacit.views.access import Access
@@ -126,11 +125,11 @@ class ViewRecall(Access):
         )
         found = self._recall_for_prompt(query, top_k)
         delta, start, changed = self._read(lambda c, r: self._read_changes(c, r, start))
-        lines = freshly.bullets(
-            [line_of(one.memory) for one in found],
-            [line_of(other) for one in found for other in one.related],
+        lines = freshly.render_recalled(
+            [make_line(one.memory) for one in found],
+            [make_line(other) for one in found for other in one.related],
         )
-        written = freshly.fresh(
+        written = freshly.render_fresh_context(
             delta.changes,
             start,
             lines,
@@ -139,7 +138,11 @@ class ViewRecall(Access):
             count=self._options.count_tokens,
         )
         told = set(written.split("\n"))
-        shown = [one for one in found if f"- {freshly.bullets([line_of(one.memory)])[0]}" in told]
+        shown = [
+            one
+            for one in found
+            if f"- {freshly.render_recalled([make_line(one.memory)])[0]}" in told
+        ]
         self._record_use(*(one.memory for one in shown))
         return Fresh(
             text=written,
@@ -172,11 +175,11 @@ class ViewRecall(Access):
         self._storage.emit_events(self._space, at, [_SEARCH._replace(likeness=best)])
         return found
 
-    def _recalled_factory(self) -> Callable[[Connection, Request, Answer], Recalled]:
+    def _recalled_factory(self) -> Callable[[Connection, Request, RecallAnswer], Recalled]:
         """For the answers of one recall, which all go to the same request."""
-        names: List[Called] = []
+        names: List[LazyPersonLabels] = []
 
-        def tell(connection: Connection, request: Request, one: Answer) -> Recalled:
+        def tell(connection: Connection, request: Request, one: RecallAnswer) -> Recalled:
             if not names:
                 names.append(self._person_labels(connection, request))
             (called,) = names
@@ -207,17 +210,19 @@ class ViewRecall(Access):
 
     def _read_changes(
         self, connection: Connection, request: Request, since: int | None
-    ) -> tuple[Delta, int, dict[str, Line]]:
+    ) -> tuple[Delta, int, dict[str, MemoryLine]]:
         """What changed, since when, and what of it can be said."""
         if since is None:
             since = history.block_taken_at(connection, request, self._thread)
         if since is None:
             return Delta(revision=0), 0, {}
         delta = self._read_delta(connection, request, since, newest=True)
-        ids = [change.memory_id for change in freshly.chosen(delta.changes)]
+        ids = [change.memory_id for change in freshly.select_changes(delta.changes)]
         found = memory_reads.list_visible(connection, self._storage.audiences, request, ids)
         called = self._person_labels(connection, request)
-        lines = {id: line_of(redact_memory(request, one, called)) for id, (one, _) in found.items()}
+        lines = {
+            id: make_line(redact_memory(request, one, called)) for id, (one, _) in found.items()
+        }
         return delta, since, lines
 
     def _block_revision(self) -> int:
@@ -236,7 +241,7 @@ class ViewRecall(Access):
         return self._runtime.blocks.block(
             connection,
             request,
-            Wanted(
+            BlockSpec(
                 thread=self._thread,
                 agent=self._agent,
                 taken_at=taken,
@@ -255,7 +260,7 @@ class ViewRecall(Access):
         kept: List[Recalled] = []
         lines: List[str] = []
         for one in found:
-            line = freshly.bullets([line_of(one.memory)])
+            line = freshly.render_recalled([make_line(one.memory)])
             if self._count_fitting([*lines, *line], budget) <= len(lines):
                 break
             lines += line
@@ -263,7 +268,7 @@ class ViewRecall(Access):
         for number, one in enumerate(found[: len(kept)]):
             related = []
             for other in one.related:
-                line = freshly.bullets([line_of(other)])
+                line = freshly.render_recalled([make_line(other)])
                 if self._count_fitting([*lines, *line], budget) > len(lines):
                     lines += line
                     related.append(other)
@@ -307,7 +312,7 @@ def _bullet(memory: Memory, recalled: Recalled | None, *, related: bool = False)
     return Bullet(
         id=memory.id,
         category=memory.category,
-        text=freshly.bullets([line_of(memory)])[0],
+        text=freshly.render_recalled([make_line(memory)])[0],
         related=related,
         recalled=recalled,
     )

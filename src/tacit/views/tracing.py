@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from tacit.learn.keep import Kept
-from tacit.learn.path import Path, Trace
-from tacit.learn.turn import Turn
+from tacit.learning.memory_writes import LearnedFact
+from tacit.learning.pipeline import LearningPipeline, LearningTrace
+from tacit.learning.turns import QueuedTurn
 from tacit.records.memory import ChatKind
 from tacit.records.results import TraceStep
 from tacit.storage.engine import Database
@@ -25,15 +25,19 @@ T = TypeVar("T")
 _COMPARING = frozenset({"reconcile", "consent"})
 
 
-def traced(path: Path, space: str, thread: str, turn: Turn) -> tuple[TraceStep, ...]:
-    trace = Trace()
+def traced(
+    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
+) -> tuple[TraceStep, ...]:
+    trace = LearningTrace()
     kept = path.learn(space, thread, turn, trace, done=_from_the_start(trace))
     return _told(turn, _steps(trace, kept))
 
 
-def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[TraceStep, ...]:
+def rehearsed(
+    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
+) -> tuple[TraceStep, ...]:
     """As `traced`, and then undone. What a model was asked is paid for all the same."""
-    trace = Trace()
+    trace = LearningTrace()
     acting = _Rehearsal(path.store, path.retriever, path.learning)
     kept = acting.learn(space, thread, turn, trace, done=_from_the_start(trace))
     # An id that was undone names nothing.
@@ -41,7 +45,7 @@ def rehearsed(path: Path, space: str, thread: str, turn: Turn) -> tuple[TraceSte
     return _told(turn, named)
 
 
-def _told(turn: Turn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
+def _told(turn: QueuedTurn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
     """No more than the speaker may hear where they are: what it was compared with is theirs alone,
     and in private."""
     if turn.asking.kind is ChatKind.PRIVATE:
@@ -49,7 +53,7 @@ def _told(turn: Turn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
     return tuple(step for step in steps if step.stage not in _COMPARING)
 
 
-def _from_the_start(trace: Trace) -> Callable[[Connection], None]:
+def _from_the_start(trace: LearningTrace) -> Callable[[Connection], None]:
     """A write that is run again, because another one got in its way, tells its steps once."""
     read: list[int] = []
 
@@ -60,7 +64,7 @@ def _from_the_start(trace: Trace) -> Callable[[Connection], None]:
     return begin
 
 
-def _steps(trace: Trace, kept: list[Kept]) -> list[TraceStep]:
+def _steps(trace: LearningTrace, kept: list[LearnedFact]) -> list[TraceStep]:
     told = [TraceStep(stage=stage, says=says) for stage, says in trace.steps]
     if not kept:
         told.append(TraceStep(stage="kept", says="nothing"))
@@ -71,19 +75,19 @@ def _steps(trace: Trace, kept: list[Kept]) -> list[TraceStep]:
     return told
 
 
-def _unnamed(says: str, kept: list[Kept]) -> str:
+def _unnamed(says: str, kept: list[LearnedFact]) -> str:
     for one in kept:
         says = says.replace(f" {one.id}:", ":")
     return says
 
 
 class _Undone(Exception):
-    def __init__(self, kept: list[Kept]) -> None:
+    def __init__(self, kept: list[LearnedFact]) -> None:
         super().__init__()
         self.kept = kept
 
 
-class _Rehearsal(Path):
+class _Rehearsal(LearningPipeline):
     """The path, but for its end: all that it writes is one transaction, which is rolled back."""
 
     __slots__ = ()
@@ -92,15 +96,15 @@ class _Rehearsal(Path):
         self,
         space: str,
         thread: str,
-        turn: Turn,
-        work: Callable[[Transaction], list[Kept]],
+        turn: QueuedTurn,
+        work: Callable[[Transaction], list[LearnedFact]],
         done: Callable[[Connection], None],
         vectors: TextVectors | None = None,
-    ) -> list[Kept]:
+    ) -> list[LearnedFact]:
         def attempt(connection: Connection) -> None:
             # Caches of its own: none may learn of what never was.
             store = Store(_Within(self.store.database, connection), self.store.clock)
-            within = Path(store, self.retriever, self.learning)
+            within = LearningPipeline(store, self.retriever, self.learning)
             raise _Undone(within._write(space, thread, turn, work, done, vectors))
 
         try:

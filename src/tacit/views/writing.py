@@ -8,9 +8,9 @@ from typing import Unpack
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.learn import record as recording
-from tacit.learn import remember as learning
-from tacit.learn.batch import read_batch
+from tacit.learning import episodes as recording
+from tacit.learning import memory_writes as learning
+from tacit.learning.episodes import read_held_messages
 from tacit.lifecycle import erase as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.tombstones import Noted
@@ -83,7 +83,7 @@ class ViewWrites(Access):
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(ChangeAction.UPDATE, w.request, memory)
             assert standing is not None
-            return learning.update(w, memory, standing, asked, self._options.ttl_days)
+            return learning.update_memory(w, memory, standing, asked, self._options.ttl_days)
 
         return self._write_text(self._text_to_embed(id, asked.content), work)
 
@@ -119,7 +119,7 @@ class ViewWrites(Access):
 
         def work(w: Transaction) -> None:
             memory = self._get_for_update(w, id, ChangeAction.WITHHOLD)
-            learning.withhold(w, memory, named)
+            learning.withhold_memory(w, memory, named)
 
         self._write(work)
 
@@ -132,11 +132,11 @@ class ViewWrites(Access):
         days = self._options.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
-        kept = read_batch(said)
+        kept = read_held_messages(said)
         if not kept:
             return Recorded()
         vectors = self._retriever.embed_inline([one.said.content for one in kept])
-        ids = self._write(lambda w: recording.record(w, kept, named, days), vectors)
+        ids = self._write(lambda w: recording.record_episodes(w, kept, named, days), vectors)
         if not vectors.model:
             self._runtime.wake_indexer()
         return Recorded(ids=tuple(ids))

@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, and_, or_, select
 
 from tacit.clock import from_micros, to_micros
-from tacit.learn import remember as remembering
-from tacit.learn.amending.known import Known
-from tacit.learn.amending.slots import replaces
-from tacit.learn.facts import Mention, Statement
+from tacit.learning import memory_writes as remembering
+from tacit.learning.corrections.supersession import KnownFact, replaces
+from tacit.learning.facts import Mention, StatedFact
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.memory import State
 from tacit.storage import integrity, memories
@@ -70,8 +69,8 @@ def _about(row: Any) -> tuple[Mention, ...]:
     )
 
 
-def _known(row: Any) -> Known:
-    return Known(
+def _known(row: Any) -> KnownFact:
+    return KnownFact(
         content=row.content,
         slot=row.slot,
         value=row.value,
@@ -82,8 +81,8 @@ def _known(row: Any) -> Known:
     )
 
 
-def _said(row: Any) -> Statement:
-    return Statement(
+def _said(row: Any) -> StatedFact:
+    return StatedFact(
         content=row.content,
         quote="",
         explicit=False,
@@ -107,7 +106,7 @@ def _mend(w: Transaction, case: Case) -> bool:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:
         return False
-    remembering.give_way(replace(w, why=_WHY), old, new.id)
+    remembering.supersede_memory(replace(w, why=_WHY), old, new.id)
     return True
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, select
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.learn import remember as remembering
+from tacit.learning import memory_writes as remembering
 from tacit.lifecycle.doctor.check import Case, Check, Patient, each
 from tacit.records.memory import HistoryEvent, State
 from tacit.storage import integrity, learned_facts, memories, queue
@@ -46,7 +46,7 @@ def _keys(connection: Connection, patient: Patient) -> Iterator[Case]:
 def _give_way(w: Transaction, case: Case) -> bool:
     old, new = (memories.get_for_update(w, id) for id in case.key)
     if old is not None and new is not None and new.state is State.ACTIVE:
-        remembering.give_way(w, old, new.id)
+        remembering.supersede_memory(w, old, new.id)
     return True
 
 

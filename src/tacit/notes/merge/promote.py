@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tacit import limits
-from tacit.learn.claim_sense import denies
-from tacit.learn.classify import classify
-from tacit.learn.facts import Statement
-from tacit.learn.reading import rules
-from tacit.learn.reading.sentences import LOOKED_AT_MAX_CHARS
-from tacit.learn.reading.tongue import Tongue
-from tacit.learn.reading.when import mark
-from tacit.learn.verify import form, support
+from tacit.learning.claims import has_negation
+from tacit.learning.extraction import rules
+from tacit.learning.extraction.dates import mark_dates
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.sentences import LOOKED_AT_MAX_CHARS
+from tacit.learning.facts import StatedFact
+from tacit.learning.verification import check_form, check_support, classify_statement
 from tacit.notes.merge import similar
 from tacit.notes.merge.lexical import lexical
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
@@ -54,7 +53,7 @@ def promotion(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Tongue,
+    tongue: Locale,
     index: Sequence[NoteItem] = (),
 ) -> Promotion | None:
     """At most one thing that the person explicitly asked to be kept and that lasts; None in doubt.
@@ -90,7 +89,7 @@ class _Request:
 class _Choice:
     speaker: str
     said_at: datetime
-    tongue: Tongue
+    tongue: Locale
 
     def requests(self, messages: Sequence[ParsedMessage]) -> list[_Request]:
         """What of the person's own messages asks for something to be kept."""
@@ -107,31 +106,33 @@ class _Choice:
             before = text
         return found
 
-    def read(self, requests: Sequence[_Request]) -> list[Statement]:
+    def read(self, requests: Sequence[_Request]) -> list[StatedFact]:
         """What the rules read in the requests, as far as it may enter."""
         found = []
         for request in requests:
-            for one in rules.extract(request.text, self.speaker, self.said_at, self.tongue):
-                one = classify(one, self.tongue, self.said_at)
+            for one in rules.extract_by_rules(
+                request.text, self.speaker, self.said_at, self.tongue
+            ):
+                one = classify_statement(one, self.tongue, self.said_at)
                 if (request.whole or one.explicit) and self._may_enter(one):
                     found.append(one)
         return found
 
     def read_named(
         self, content: str, requests: Sequence[_Request], *, asked: bool
-    ) -> list[Statement]:
+    ) -> list[StatedFact]:
         """What somebody else says was asked for. `asked`: there is nothing to hold it against."""
         content = " ".join(content.split())
-        read = rules.extract(content, self.speaker, self.said_at, self.tongue)
+        read = rules.extract_by_rules(content, self.speaker, self.said_at, self.tongue)
         if len(read) > 1:
             return []
         made = self._statement(content, read[0] if read else None)
         if not asked and not any(self._is_requested(request.text, made) for request in requests):
             return []
-        whole = classify(made, self.tongue, self.said_at)
+        whole = classify_statement(made, self.tongue, self.said_at)
         return [whole] if self._may_enter(whole) else []
 
-    def _statement(self, content: str, read: Statement | None) -> Statement:
+    def _statement(self, content: str, read: StatedFact | None) -> StatedFact:
         """A sentence of which nothing is known but what the rules read in it. To them, the speaker
         is somebody else in it."""
         if read is not None:
@@ -147,7 +148,7 @@ class _Choice:
                 about_speaker=read.about_speaker or own,
                 hearsay=read.hearsay and not (own and not others),
             )
-        return Statement(
+        return StatedFact(
             content=content,
             quote="",
             explicit=True,
@@ -163,7 +164,7 @@ class _Choice:
             hold=None,
         )
 
-    def is_goal(self, statement: Statement) -> bool:
+    def is_goal(self, statement: StatedFact) -> bool:
         goals = lexical(self.tongue.code).kept_goal
         return statement.slot == _GOAL or bool(goals & set(_words(statement.content)))
 
@@ -185,31 +186,33 @@ class _Choice:
             before = sentence
         return [one for one in dict.fromkeys(found) if one.text]
 
-    def _is_requested(self, text: str, statement: Statement) -> bool:
+    def _is_requested(self, text: str, statement: StatedFact) -> bool:
         """A request bears it out, and nothing that the rules read in it has its own place."""
         quoted = replace(statement, quote=text)
-        if support(quoted, text, self.speaker, self.tongue) is not None:
+        if check_support(quoted, text, self.speaker, self.tongue) is not None:
             return False
-        read = rules.extract(text, self.speaker, self.said_at, self.tongue)
+        read = rules.extract_by_rules(text, self.speaker, self.said_at, self.tongue)
         same = [one for one in read if similar.alike(one.content, statement.content)]
-        return all(self._may_enter(classify(one, self.tongue, self.said_at)) for one in same)
+        return all(
+            self._may_enter(classify_statement(one, self.tongue, self.said_at)) for one in same
+        )
 
-    def _may_enter(self, statement: Statement) -> bool:
+    def _may_enter(self, statement: StatedFact) -> bool:
         content, tongue = statement.content, self.tongue
         if (
-            form(content, self.speaker, tongue)
+            check_form(content, self.speaker, tongue)
             or find_instruction(content)
             or secrets.find_secret(content)
         ):
             return False
         return self._own_place(statement) is None and not self._passes(statement)
 
-    def _own_place(self, statement: Statement) -> str | None:
+    def _own_place(self, statement: StatedFact) -> str | None:
         """What it is, where that is kept elsewhere: profile, preferences, people, bans, tasks."""
         content, tongue = statement.content, self.tongue
         if statement.hearsay or statement.about:
             return "people"
-        if denies(content, tongue) or lexical(tongue.code).rules_out & set(_words(content)):
+        if has_negation(content, tongue) or lexical(tongue.code).rules_out & set(_words(content)):
             return "rules"
         if statement.slot == _GOAL:
             return None
@@ -226,12 +229,12 @@ class _Choice:
         """What somebody is or does, and not what a thing of theirs is."""
         return f"{content.casefold()} ".startswith(f"{self.speaker.strip().casefold()} ")
 
-    def _passes(self, statement: Statement) -> bool:
+    def _passes(self, statement: StatedFact) -> bool:
         """Whether it has a day, or will not be so for long."""
         if statement.observed_at is not None or statement.expires_at is not None:
             return True
         content, tongue = statement.content, self.tongue
-        if mark(content, self.said_at, tongue, past=False)[1]:
+        if mark_dates(content, self.said_at, tongue, past=False)[1]:
             return True
         said = [content[found.start() :] for found in _WORD.finditer(content)]
         states = [tongue.patterns[one] for one in _STATES if one in tongue.patterns]

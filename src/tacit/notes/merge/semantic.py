@@ -18,7 +18,7 @@ from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge import similar
 from tacit.notes.merge.merging import Matched, Matching
-from tacit.prompt.fence import clip, inert
+from tacit.prompts.fence import clip_text, make_inert
 from tacit.records.notes import CHECKBOX_SECTIONS, SECTION_HEADINGS, NoteItem
 from tacit.screening.instructions import find_instruction
 
@@ -104,7 +104,7 @@ def _material(
 
 def _line(item: NoteItem) -> str:
     """On one line, where it cannot pass for another."""
-    text = clip(inert(item.content), limits.CONSOLIDATE_TEXT_MAX_CHARS)
+    text = clip_text(make_inert(item.content), limits.CONSOLIDATE_TEXT_MAX_CHARS)
     return f"{SECTION_HEADINGS.get(item.section, item.section)}) {text}"
 
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tacit.learn.amending.cues import cues
-from tacit.learn.claim_sense import denies
-from tacit.learn.reading.tongue import Tongue, guess
-from tacit.learn.reading.tongue import tongue as tongue_of
+from tacit.learning.claims import has_negation
+from tacit.learning.corrections.cues import load_cues
+from tacit.learning.extraction.locale import Locale, guess_locale
+from tacit.learning.extraction.locale import load_locale as tongue_of
 from tacit.records.text import stem_words
 from tacit.unicode import normalize_unicode
 
@@ -67,19 +67,19 @@ def says_less(one: str, other: str) -> bool:
 @lru_cache(maxsize=_CACHED_COUNT)
 def gist(text: str) -> Gist:
     seen = text[:_LOOKED_AT_MAX_CHARS]
-    tongue = tongue_of(guess(seen))
+    tongue = tongue_of(guess_locale(seen))
     return Gist(
         keywords=keywords(seen, tongue),
         numbers=tuple(_NUMBER.findall(seen)),
         names=_names(seen, tongue),
-        denied=denies(seen, tongue),
+        denied=has_negation(seen, tongue),
     )
 
 
-def keywords(text: str, tongue: Tongue) -> frozenset[str]:
+def keywords(text: str, tongue: Locale) -> frozenset[str]:
     """The stems of the words that count. Scripts without spaces are compared by their characters
     and pairs of them."""
-    own, stem = tongue.words["small"], cues(tongue.code).stem
+    own, stem = tongue.words["small"], load_cues(tongue.code).stem
     found: set[str] = set()
     for word in _WORD.findall(normalize_unicode("NFC", text).casefold()):
         parts = [word] if word.isascii() else stem_words(word)
@@ -95,7 +95,7 @@ def agree(one: Gist, other: Gist) -> bool:
     return (one.numbers, one.names, one.denied) == (other.numbers, other.names, other.denied)
 
 
-def _names(text: str, tongue: Tongue) -> tuple[str, ...]:
+def _names(text: str, tongue: Locale) -> tuple[str, ...]:
     """Where a sentence begins, a capital says nothing, unless the word is known as a name. Where
     every noun has a capital, nouns count as names: their order must agree, too."""
     known = tongue.words["first_names"]

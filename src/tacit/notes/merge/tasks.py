@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from tacit.learn.amending.clause import Gist
-from tacit.learn.amending.cues import Cues, cues
-from tacit.learn.amending.heard import Heard
-from tacit.learn.amending.hearing import hear
-from tacit.learn.claim_sense import denies
-from tacit.learn.reading.mentions import turned
-from tacit.learn.reading.tongue import Tongue
-from tacit.learn.reading.when import mark
-from tacit.learn.verify import form
+from tacit.learning.claims import has_negation
+from tacit.learning.corrections.cues import CorrectionCues, load_cues
+from tacit.learning.corrections.messages import CorrectionMessage, read_message
+from tacit.learning.corrections.outlines import ClauseOutline
+from tacit.learning.extraction.dates import mark_dates
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.mentions import replace_speaker
+from tacit.learning.verification import check_form
 from tacit.notes.merge import similar
 from tacit.notes.merge.lexical import lexical
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, SessionDraft
@@ -54,44 +53,52 @@ def refiled(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple[NoteIte
     )
 
 
-def happened(text: str, said_at: datetime, tongue: Tongue) -> Heard | None:
+def happened(text: str, said_at: datetime, tongue: Locale) -> CorrectionMessage | None:
     """A message that tells of what was done; None where it tells of plans, or of nothing."""
     if tongue.has("kind_task", text):
         return None
-    if any(when.at and when.at > said_at for when in mark(text, said_at, tongue, past=False)[1]):
+    if any(
+        when.at and when.at > said_at for when in mark_dates(text, said_at, tongue, past=False)[1]
+    ):
         return None
-    return hear(text, cues(tongue.code), tongue)
+    return read_message(text, load_cues(tongue.code), tongue)
 
 
-def finishes(heard: Heard, task: str, speaker: str, said_at: datetime, tongue: Tongue) -> bool:
+def finishes(
+    heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, tongue: Locale
+) -> bool:
     """Whether what a message tells of is what a task asks for: "I've paid the rent", "the rent is
     paid". A plan, question or denial is not, nor what somebody else did."""
     wanted = _wanted(task, speaker, said_at, tongue)
     if len(wanted) < _WANTED_MIN_COUNT:
         return False
-    own = cues(tongue.code)
+    own = load_cues(tongue.code)
     told = [one for one in heard.clauses if heard.tone.done or one.past]
     return any(_tells(one, wanted, own, tongue) for one in told)
 
 
-def duties(text: str, who: str, said_at: datetime, tongue: Tongue) -> list[str]:
+def duties(text: str, who: str, said_at: datetime, tongue: Locale) -> list[str]:
     """What a message says its writer has to do, on no day in particular: "I need to call the
     plumber" is "Call the plumber". What has a day is read as a statement."""
-    own = cues(tongue.code)
-    heard = hear(text, own, tongue) if tongue.has("kind_task", text) else None
+    own = load_cues(tongue.code)
+    heard = read_message(text, own, tongue) if tongue.has("kind_task", text) else None
     found: list[str] = []
     for clause in heard.clauses if heard else ():
         said = clause.segment
         meant = clause.speaks and not clause.negated and tongue.has("kind_task", said)
-        if meant and not denies(said, tongue) and not mark(said, said_at, tongue, past=False)[1]:
+        if (
+            meant
+            and not has_negation(said, tongue)
+            and not mark_dates(said, said_at, tongue, past=False)[1]
+        ):
             line = _duty(clause, who, own, tongue)
             telling = similar.keywords(line, tongue) - similar.keywords(who, tongue)
-            if len(telling) >= _WANTED_MIN_COUNT and form(line, who, tongue) is None:
+            if len(telling) >= _WANTED_MIN_COUNT and check_form(line, who, tongue) is None:
                 found.append(line)
     return found
 
 
-def _duty(clause: Gist, who: str, own: Cues, tongue: Tongue) -> str:
+def _duty(clause: ClauseOutline, who: str, own: CorrectionCues, tongue: Locale) -> str:
     """What stands behind "need to", or nothing."""
     owed = own.words["duties"] | own.words["obligations"]
     place = next((n for n, word in enumerate(clause.words) if word.stem in owed), None)
@@ -101,7 +108,7 @@ def _duty(clause: Gist, who: str, own: Cues, tongue: Tongue) -> str:
         rest = rest[1:]
     if not rest:
         return ""
-    said = turned(clause.text[rest[0].start : rest[-1].end], who, tongue).strip(" ,.")
+    said = replace_speaker(clause.text[rest[0].start : rest[-1].end], who, tongue).strip(" ,.")
     return said[:1].upper() + said[1:]
 
 
@@ -111,16 +118,18 @@ def _filed(item: NoteItem, waiting: Sequence[NoteItem]) -> NoteItem:
     return item if len(sections) != 1 else replace(item, section=sections.pop())
 
 
-def _wanted(task: str, speaker: str, said_at: datetime, tongue: Tongue) -> frozenset[str]:
+def _wanted(task: str, speaker: str, said_at: datetime, tongue: Locale) -> frozenset[str]:
     """The words of a task that somebody who did it would say again: not when, nor who has to."""
-    own = cues(tongue.code)
-    bare = _MARK.sub(" ", mark(_first(task), said_at, tongue, past=False)[0])
+    own = load_cues(tongue.code)
+    bare = _MARK.sub(" ", mark_dates(_first(task), said_at, tongue, past=False)[0])
     ours = similar.keywords(speaker, tongue) | own.words["duties"] | own.words["obligations"]
     return similar.keywords(bare, tongue) - ours
 
 
-def _tells(clause: Gist, wanted: frozenset[str], own: Cues, tongue: Tongue) -> bool:
-    if clause.negated or clause.other is not None or denies(clause.segment, tongue):
+def _tells(
+    clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, tongue: Locale
+) -> bool:
+    if clause.negated or clause.other is not None or has_negation(clause.segment, tongue):
         return False
     every = {_root(word.stem, tongue) for word in clause.words}
     roots = {_root(one, tongue) for one in wanted}
@@ -133,7 +142,7 @@ def _tells(clause: Gist, wanted: frozenset[str], own: Cues, tongue: Tongue) -> b
     return passive or (clause.speaks and doing and not _meant_to(clause, roots, own, tongue))
 
 
-def _meant_to(clause: Gist, roots: set[str], own: Cues, tongue: Tongue) -> bool:
+def _meant_to(clause: ClauseOutline, roots: set[str], own: CorrectionCues, tongue: Locale) -> bool:
     """ "Wanted to call", "tried to pay": it is still to be done."""
     return any(
         before.low in own.words["towards"] and _root(word.stem, tongue) in roots
@@ -142,7 +151,7 @@ def _meant_to(clause: Gist, roots: set[str], own: Cues, tongue: Tongue) -> bool:
     )
 
 
-def _root(stem: str, tongue: Tongue) -> str:
+def _root(stem: str, tongue: Locale) -> str:
     """A stem without the mark of a past form: gekauft, kaufen; angerufen, anrufen."""
     return stem.replace(prefix, "", 1) if (prefix := lexical(tongue.code).participle) else stem
 

@@ -9,9 +9,14 @@ from typing import Protocol
 
 from tacit import limits
 from tacit.errors import NotFound
-from tacit.learn import remember as learning
-from tacit.learn.compose import Ttls, compose, expiry, stricter
-from tacit.learn.floor import find_floor
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import (
+    Ttls,
+    compose_memory,
+    compute_expiry,
+    find_floor,
+    stricter_sensitivity,
+)
 from tacit.lifecycle import forget as forgetting
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.records import notes, validation
@@ -66,7 +71,7 @@ def sensitivity_of(content: str) -> Sensitivity:
 
 def no_looser(w: Transaction, memory: Memory) -> Memory:
     """A line that was just reworded is as sensitive as its new words at the least."""
-    kept = stricter(memory.sensitivity, sensitivity_of(memory.content))
+    kept = stricter_sensitivity(memory.sensitivity, sensitivity_of(memory.content))
     if kept is memory.sensitivity:
         return memory
     changed = replace(memory, sensitivity=kept, updated_at=w.at)
@@ -84,8 +89,8 @@ class OwnHand:
     def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
         asked = _draft(content, filed, for_room=self.tx.request.kind is ChatKind.GROUP)
         least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
-        asked = replace(asked, sensitivity=stricter(least, sensitivity_of(content)))
-        memory = _named(compose(self.tx, asked, None, self.retention.ttls), known)
+        asked = replace(asked, sensitivity=stricter_sensitivity(least, sensitivity_of(content)))
+        memory = _named(compose_memory(self.tx, asked, None, self.retention.ttls), known)
         memories.insert_memory(self.tx, memory)
         return memory
 
@@ -99,7 +104,9 @@ class OwnHand:
             raise NotFound
         if memory.owner is None:
             standing = RequesterRole.MEMBER  # whoever it is about is one too, and the room words it
-        done = learning.update(w, memory, standing, Draft(content=wording), self.retention.ttls)
+        done = learning.update_memory(
+            w, memory, standing, Draft(content=wording), self.retention.ttls
+        )
         return no_looser(w, _held(w, done.id))
 
     def refile(self, memory: Memory, filed: Filing) -> Memory:
@@ -154,7 +161,7 @@ class RoomHand:
             confidential=chats.read_chat(self.tx.connection, self.tx.space, self.chat).confidential,
         )
         w = replace(self.tx, request=there, thread=self.chat)
-        memory = _named(compose(w, asked, None, self.retention.ttls), known)
+        memory = _named(compose_memory(w, asked, None, self.retention.ttls), known)
         memories.insert_memory(w, memory)
         return memory
 
@@ -214,7 +221,7 @@ def _refile(w: Transaction, memory: Memory, filed: Filing, how: Keeping) -> Memo
     if changed == memory:
         return memory
     if kind is not memory.kind:
-        changed = replace(changed, expires_at=expiry(kind, w.at, how.ttls))
+        changed = replace(changed, expires_at=compute_expiry(kind, w.at, how.ttls))
     changed = replace(changed, updated_at=w.at)
     memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return changed

@@ -10,23 +10,23 @@ from dataclasses import dataclass, field
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.learn import remember as learning
-from tacit.learn.asking import refuse_profile
-from tacit.learn.compose import stricter
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import stricter_sensitivity
+from tacit.learning.consent import refuse_profile
 from tacit.notes.mirror.hands import Known, OwnHand, sensitivity_of
 from tacit.policy.permissions import ChangeAction, may_change
-from tacit.recall.names import Names
 from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Memory, Sensitivity
 from tacit.records.notes import Filing
+from tacit.retrieval.text_features import KnownNames
 from tacit.storage import memories, people
 
 
 @dataclass(frozen=True, slots=True)
 class ViewHand(OwnHand):
     agent: str | None = None
-    _names: list[Names] = field(default_factory=list)
+    _names: list[KnownNames] = field(default_factory=list)
 
     def remember(self, content: str, filed: Filing, known: Known | None = None) -> Memory:
         """Always as something new: a model knows of no ids."""
@@ -64,7 +64,7 @@ class ViewHand(OwnHand):
             raise NotFound
         # Words of a room about other people reach others: another memory.
         new = self.remember(content, Filing(memory.kind, memory.category, memory.tags))
-        learning.give_way(self.tx, memory, new.id)
+        learning.supersede_memory(self.tx, memory, new.id)
         return new
 
     def _resolve_people(self, identities: frozenset[str]) -> set[str]:
@@ -74,13 +74,13 @@ class ViewHand(OwnHand):
         """As far as whoever says it knows people by name."""
         if not self._names:
             known = people.list_known_people(self.tx.connection, self.tx.request)
-            self._names.append(Names(self.tx.request, known))
+            self._names.append(KnownNames(self.tx.request, known))
         found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
 
 
 def _own(content: str) -> Sensitivity:
-    return stricter(Sensitivity.PERSONAL, sensitivity_of(content))
+    return stricter_sensitivity(Sensitivity.PERSONAL, sensitivity_of(content))
 
 
 def _check_open(content: str) -> None:

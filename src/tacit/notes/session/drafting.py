@@ -10,15 +10,15 @@ from datetime import datetime
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learn.claim_sense import denies
-from tacit.learn.reading.tongue import Tongue
+from tacit.learning.claims import has_negation
+from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.concluded import refused, touches_on
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge import similar
 from tacit.notes.session.drafted import items_of, screened
 from tacit.notes.session.drafting_rules import draft_by_rules, few, moment, shareable
-from tacit.prompt.fence import clip, inert
+from tacit.prompts.fence import clip_text, make_inert
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.memory import Sensitivity
 from tacit.records.notes import SessionDraft, TaskDraft, TopicDraft
@@ -86,7 +86,7 @@ def draft_by_model(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Tongue,
+    tongue: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
     """The same as `draft_by_rules` with a model's summary, topics, facts and tasks. Without a
@@ -112,7 +112,7 @@ class _Look:
     heard: Sequence[ParsedMessage]
     speaker: str
     said_at: datetime
-    tongue: Tongue
+    tongue: Locale
     open_tasks: Sequence[str]
     material: str
     text: str  # what may be drawn on, without our own words around it
@@ -160,7 +160,7 @@ class _Look:
         """Whether somebody said so, of this task, and neither asked nor denied it."""
         words = " ".join(quote.split())
         said = any(words in " ".join(one.content.split()) for one in self.heard)
-        if not words or not said or words.endswith("?") or denies(words, self.tongue):
+        if not words or not said or words.endswith("?") or has_negation(words, self.tongue):
             return False
         if self.tongue.has("kind_task", words):
             return False
@@ -198,20 +198,20 @@ def _look(
     heard: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Tongue,
+    tongue: Locale,
     tasks: Sequence[str],
 ) -> _Look:
     """With the end of a conversation that is too long, which says what came of it."""
-    head = [f"(conversation of {inert(speaker)} on {moment(said_at)})"]
+    head = [f"(conversation of {make_inert(speaker)} on {moment(said_at)})"]
     head += [
-        f"(open task {n}) {clip(inert(one), limits.DRAFT_LINE_MAX_CHARS)}"
+        f"(open task {n}) {clip_text(make_inert(one), limits.DRAFT_LINE_MAX_CHARS)}"
         for n, one in enumerate(tasks, start=1)
     ]
     left = limits.DRAFT_TEXT_MAX_CHARS - sum(len(one) + 1 for one in head)
     lines: list[str] = []
     for said in reversed(heard):
         who = "assistant" if said.role is Role.ASSISTANT else said.name or speaker
-        line = f"({inert(who)}) {clip(inert(said.content), limits.LEARN_CONTEXT_MAX_CHARS)}"
+        line = f"({make_inert(who)}) {clip_text(make_inert(said.content), limits.LEARN_CONTEXT_MAX_CHARS)}"
         left -= len(line) + 1
         if left < 0:
             break
@@ -229,7 +229,7 @@ def _look(
     )
 
 
-def _joined(said: SessionDraft, plain: SessionDraft, tongue: Tongue) -> SessionDraft:
+def _joined(said: SessionDraft, plain: SessionDraft, tongue: Locale) -> SessionDraft:
     """What the rules read does not depend on a model's mood: what it did not say is added."""
     told = [said.summary, *said.facts, *(f"{one.topic} {one.event}" for one in said.topics)]
     told += [one.text for one in (*said.tasks, *said.follow_ups)]

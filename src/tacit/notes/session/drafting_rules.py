@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from tacit import limits
-from tacit.learn.classify import classify
-from tacit.learn.facts import Hold, Statement
-from tacit.learn.reading import rules
-from tacit.learn.reading.holds import read_holds
-from tacit.learn.reading.sentences import squeezed
-from tacit.learn.reading.tongue import Tongue
+from tacit.learning.extraction import rules
+from tacit.learning.extraction.holds import read_holds
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.learning.facts import Hold, StatedFact
+from tacit.learning.verification import classify_statement
 from tacit.notes.merge.merging import merged_links
 from tacit.notes.merge.tasks import duties, finishes, happened
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
@@ -38,18 +38,18 @@ def draft_by_rules(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Tongue,
+    tongue: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
     """What the messages state, without a model: facts, tasks, links, and which of the open tasks
     they say are done. A message without a name is the speaker's. Empty where nothing is said."""
     heard = shareable(messages, tongue)
-    stated: list[tuple[ParsedMessage, Statement]] = []
+    stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
     for said in (one for one in heard if one.role is Role.USER):
         who, at = said.name or speaker, said.at or said_at
-        found = rules.extract(said.content, who, at, tongue)
-        whole = (classify(one, tongue, at) for one in found)
+        found = rules.extract_by_rules(said.content, who, at, tongue)
+        whole = (classify_statement(one, tongue, at) for one in found)
         stated += [(said, one) for one in whole if _public(one)]
         own = [one for one in duties(said.content, who, at, tongue) if _harmless(one, tongue)]
         owed += [f"{said.name}: {one}" if said.name else one for one in own]
@@ -77,7 +77,7 @@ def draft_by_rules(
     )
 
 
-def shareable(messages: Sequence[ParsedMessage], tongue: Tongue) -> list[ParsedMessage]:
+def shareable(messages: Sequence[ParsedMessage], tongue: Locale) -> list[ParsedMessage]:
     """What a note may draw on: notes are read by others, so nothing that is to stay between a few,
     with the answers to it; nothing that reads like an instruction, and no secret. Of a long
     conversation, the end."""
@@ -85,12 +85,12 @@ def shareable(messages: Sequence[ParsedMessage], tongue: Tongue) -> list[ParsedM
     last = select_last_messages(messages)
     hushed = len(messages) > len(last)  # until somebody speaks again
     for one in last:
-        said = replace(one, content=squeezed(one.content))
+        said = replace(one, content=squeeze_spaces(one.content))
         if said.role not in (Role.USER, Role.ASSISTANT):
             continue
         if said.role is Role.USER:
             hushed = read_holds(said.content).guarded
-            if hushed and not rules.extract(said.content, "", said.at or _ANY_DAY, tongue):
+            if hushed and not rules.extract_by_rules(said.content, "", said.at or _ANY_DAY, tongue):
                 _unsay(kept)  # "ok, but keep that between us" speaks of what was said before
         if (
             not hushed
@@ -112,19 +112,19 @@ def _unsay(kept: list[ParsedMessage]) -> None:
     del kept[-1:]
 
 
-def _public(statement: Statement) -> bool:
+def _public(statement: StatedFact) -> bool:
     held = statement.hold in (Hold.PRIVATE, Hold.ROOM) or bool(statement.withheld_from)
     return not held and statement.sensitivity is not Sensitivity.SENSITIVE
 
 
-def _harmless(line: str, tongue: Tongue) -> bool:
+def _harmless(line: str, tongue: Locale) -> bool:
     return not any(
         one.sensitivity is Sensitivity.SENSITIVE and one.match.search(line)
         for one in tongue.lexicon
     )
 
 
-def _summary(lines: Sequence[Statement]) -> str:
+def _summary(lines: Sequence[StatedFact]) -> str:
     """The weightiest things, in the order in which they were said, as far as they fit."""
     weighty = sorted(lines, key=lambda one: -(one.importance or 0))[:_SUMMARY_MAX_COUNT]
     said = ""
@@ -140,7 +140,7 @@ def _done(
     heard: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Tongue,
+    tongue: Locale,
 ) -> list[str]:
     """Those of the tasks that the speaker says are done."""
     own = [one for one in heard if one.role is Role.USER and one.name is None] if tasks else []

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from tacit import limits
 from tacit.identity.external_keys import channel_of_chat
-from tacit.learn import remember as learning
-from tacit.learn.compose import Ttls, stricter
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import Ttls, stricter_sensitivity
 from tacit.notes.merge.merging import Matched, matched, merged, merged_links
 from tacit.notes.merge.tasks import finished, ticked
 from tacit.notes.mirror.hands import no_looser, sensitivity_of
@@ -17,12 +17,12 @@ from tacit.notes.session.promoting import Promoting
 from tacit.notes.session.sessions import Look, Plan, Session, note
 from tacit.notes.session.summing_up import sum_up
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
-from tacit.prompt.noted import Usable
-from tacit.recall.names import Names
+from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, State, Trust
 from tacit.records.notes import NoteItem, NoteKind, Section, SessionEnded
+from tacit.retrieval.text_features import KnownNames
 from tacit.storage import memories, people
 from tacit.storage.memories import Transaction
 from tacit.storage.notes import NoteRow, ensure_note, list_items, put_item, update_note
@@ -43,10 +43,10 @@ class Ending:
     tx: Transaction
     session: Session
     ttls: Ttls
-    usable: Usable
+    usable: MemoryFilter
     agent: str | None = None
     contact: Contact | None = None
-    _names: list[Names] = field(default_factory=list)
+    _names: list[KnownNames] = field(default_factory=list)
 
     def save(self, seen: Look, plan: Plan) -> SessionEnded:
         w = self.tx
@@ -144,7 +144,7 @@ class Ending:
         ) != self._resolve_people(memory.subjects):
             # Who may hear it goes by whom it is about: other people, another memory.
             id = self._remember(item)
-            learning.give_way(w, memory, id)
+            learning.supersede_memory(w, memory, id)
             place = next(
                 one.position
                 for one in list_items(w.connection, w.space, self.session.path)
@@ -158,7 +158,9 @@ class Ending:
                     RequesterRole.MEMBER
                 )  # whoever it is about is one too, and the room words it
             assert standing is not None
-            id = learning.update(w, memory, standing, Draft(content=item.content), self.ttls).id
+            id = learning.update_memory(
+                w, memory, standing, Draft(content=item.content), self.ttls
+            ).id
         held = memories.get_for_update(w, id)
         assert held is not None
         return no_looser(w, held)
@@ -182,13 +184,13 @@ class Ending:
     def _sensitivity(self, content: str) -> Sensitivity:
         """In a group public, unless the lexicon says more: else nobody but its speaker heard it."""
         least = Sensitivity.PERSONAL if self.tx.request.private else Sensitivity.PUBLIC
-        return stricter(least, sensitivity_of(content))
+        return stricter_sensitivity(least, sensitivity_of(content))
 
     def _find_subjects(self, content: str) -> frozenset[str]:
         """Whom a room's words are about, as far as whoever says them knows people by name."""
         if not self._names:
             known = people.list_known_people(self.tx.connection, self.tx.request)
-            self._names.append(Names(self.tx.request, known))
+            self._names.append(KnownNames(self.tx.request, known))
         found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
 

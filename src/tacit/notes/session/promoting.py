@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.learn import remember as learning
-from tacit.learn.compose import Ttls, stricter
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import Ttls, stricter_sensitivity
 from tacit.notes.merge.promote import Promotion, Use, overflow
 from tacit.notes.mirror.hands import sensitivity_of
 from tacit.notes.text import names
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
-from tacit.prompt import noted
-from tacit.prompt.noted import Usable
+from tacit.prompts import readable_notes
+from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Memory, Sensitivity, State
@@ -34,7 +34,7 @@ class Promoting:
     tx: Transaction
     session: str  # the path of its note, by which it is told whether it had its one
     ttls: Ttls
-    usable: Usable
+    usable: MemoryFilter
     agent: str | None = None
 
     def promote(self, what: Promotion) -> str | None:
@@ -42,7 +42,12 @@ class Promoting:
         w, request = self.tx, self.tx.request
         if request.subject is None or not request.private:
             return None
-        index = [memory for _, memory in noted.index(w.connection, w.audiences, request, _any)]
+        index = [
+            memory
+            for _, memory in readable_notes.list_index_items(
+                w.connection, w.audiences, request, _any
+            )
+        ]
         if any(memory.run == self.session for memory in index):
             return None
         known = self._find_known(what.content)
@@ -61,7 +66,7 @@ class Promoting:
             content=what.content,
             kind=filed.kind,
             category=filed.category,
-            sensitivity=stricter(Sensitivity.PERSONAL, sensitivity_of(what.content)),
+            sensitivity=stricter_sensitivity(Sensitivity.PERSONAL, sensitivity_of(what.content)),
             agent=self.agent,
             run=self.session,
         )
@@ -69,7 +74,9 @@ class Promoting:
 
     def _index_known(self, known: Memory) -> str:
         """It is remembered already: that one enters."""
-        learning.update(self.tx, known, RequesterRole.OWNER, Draft(run=self.session), self.ttls)
+        learning.update_memory(
+            self.tx, known, RequesterRole.OWNER, Draft(run=self.session), self.ttls
+        )
         return known.id
 
     def _find_known(self, content: str) -> Memory | None:

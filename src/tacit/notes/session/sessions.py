@@ -10,7 +10,7 @@ from datetime import date, datetime
 
 from sqlalchemy import Connection
 
-from tacit.learn.reading.tongue import Tongue
+from tacit.learning.extraction.locale import Locale
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes.merge.merging import Matched, distinct, merged
@@ -19,8 +19,8 @@ from tacit.notes.merge.semantic import matched_by_model
 from tacit.notes.merge.tasks import refiled
 from tacit.notes.session import drafting
 from tacit.notes.text import names
-from tacit.prompt import noted
-from tacit.prompt.noted import Told, Usable
+from tacit.prompts import readable_notes
+from tacit.prompts.readable_notes import MemoryFilter, ReadableSession
 from tacit.records.conversation import ParsedMessage
 from tacit.records.memory import ChatKind
 from tacit.records.notes import (
@@ -69,7 +69,7 @@ class Heard:
     messages: tuple[ParsedMessage, ...]
     speaker: str
     at: datetime
-    tongue: Tongue
+    tongue: Locale
     model: LanguageModel | None = None
     budget: Budget | None = None
 
@@ -129,11 +129,11 @@ def start(
     request: Request,
     session: Session,
     days: int,
-    usable: Usable,
+    usable: MemoryFilter,
 ) -> SessionStart:
-    index = noted.index(connection, audiences, request, usable)
-    since = noted.first_day(request.at, days)
-    recent = noted.sessions(connection, audiences, request, since, usable)
+    index = readable_notes.list_index_items(connection, audiences, request, usable)
+    since = readable_notes.first_day(request.at, days)
+    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
     today = note(connection, audiences, request, session, usable)
     return SessionStart(
         session=session.name,
@@ -148,13 +148,13 @@ def of_today(
     audiences: AudienceCache,
     request: Request,
     session: Session,
-    usable: Usable,
-) -> Told | None:
+    usable: MemoryFilter,
+) -> ReadableSession | None:
     """The session's own note, as far as it may be heard."""
     row = notes.get_note(connection, request.space, session.path)
     if row is None or not same_listeners(request, row):
         return None
-    told = noted.of_rows(connection, audiences, request, [row], usable)
+    told = readable_notes.read_sessions(connection, audiences, request, [row], usable)
     return told[0] if told else None
 
 
@@ -163,10 +163,10 @@ def note(
     audiences: AudienceCache,
     request: Request,
     session: Session,
-    usable: Usable,
+    usable: MemoryFilter,
 ) -> Note | None:
     told = of_today(connection, audiences, request, session, usable)
-    return None if told is None else noted.note_of(told, request)
+    return None if told is None else readable_notes.make_note(told, request)
 
 
 def same_listeners(request: Request, row: NoteRow) -> bool:
@@ -183,15 +183,15 @@ def look(
     request: Request,
     session: Session,
     days: int,
-    usable: Usable,
+    usable: MemoryFilter,
 ) -> Look:
-    since = noted.first_day(request.at, days)
-    recent = noted.sessions(connection, audiences, request, since, usable)
+    since = readable_notes.first_day(request.at, days)
+    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
     waiting = [
         (one.row.path, item)
         for one in recent
         if same_listeners(request, one.row)
-        for item in noted.note_of(one, request).items
+        for item in readable_notes.make_note(one, request).items
         if item.done is False
     ]
     today = note(connection, audiences, request, session, usable)
@@ -199,7 +199,10 @@ def look(
         items=() if today is None else today.items,
         open_tasks=tuple(item for _, item in waiting),
         open_task_paths=tuple(path for path, _ in waiting),
-        index=tuple(item for item, _ in noted.index(connection, audiences, request, usable)),
+        index=tuple(
+            item
+            for item, _ in readable_notes.list_index_items(connection, audiences, request, usable)
+        ),
     )
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from tacit import limits
 from tacit.identity.external_keys import channel_of_chat
-from tacit.learn.compose import Ttls, expiry
+from tacit.learning.composition import Ttls, compute_expiry
 from tacit.lifecycle.concluded import Place, concluded
 from tacit.notes.mirror.hands import sensitivity_of
-from tacit.prompt import noted
-from tacit.prompt.fence import clip
+from tacit.prompts import readable_notes
+from tacit.prompts.fence import clip_text
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
 from tacit.records.notes import SESSION_SUMMARY_FILING
 from tacit.storage import memories, notes, relations
@@ -28,7 +28,9 @@ def sum_up(
     """The id of the memory that the note's summary is now. Without words for it, it is made of what
     stands in the note. What sums up a part only stands beside what was there before."""
     rows = notes.list_visible_items(w.connection, w.audiences, w.request, [row.path])[row.path]
-    content = clip(said or noted.composed(rows)[0], limits.SESSION_SUMMARY_MAX_CHARS)
+    content = clip_text(
+        said or readable_notes.compose_summary(rows)[0], limits.SESSION_SUMMARY_MAX_CHARS
+    )
     old = memories.get_for_update(w, row.summary_id) if row.summary_id is not None else None
     unwanted = old is not None and old.state is not State.ACTIVE  # somebody forgot it
     if not content or unwanted:
@@ -63,7 +65,7 @@ def _again(
         content=content,
         version=old.version + 1,
         sensitivity=_strictest(old.sensitivity, sensitivity),
-        expires_at=expiry(Kind.EVENT, w.at, ttls),
+        expires_at=compute_expiry(Kind.EVENT, w.at, ttls),
         updated_at=w.at,
     )
     memories.update_content(w, memory)
@@ -87,7 +89,7 @@ def _new(w: Transaction, content: str, sensitivity: Sensitivity, ttls: Ttls) -> 
         category=SESSION_SUMMARY_FILING.category,
         sensitivity=sensitivity,
         importance=_IMPORTANCE,
-        expires_at=expiry(Kind.EVENT, w.at, ttls),
+        expires_at=compute_expiry(Kind.EVENT, w.at, ttls),
         tags=SESSION_SUMMARY_FILING.tags,
     )
     if request.private:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View, fenced
+from tacit.memory import View, wrap_in_fence
 from tacit.records.conversation import ToolCall, ToolSpec
 from tacit.records.memory import ChatKind, Sensitivity
 from tacit.records.memory import Memory as Record
@@ -203,10 +203,10 @@ def _fitting(found: Answer, most_tokens: int) -> str:
     data = dict(found.data or {})
     name, listed = next(iter(data.items()), ("", []))
     rows: Sequence[Any] = list(listed)
-    told = fenced([as_json({name: rows})])
+    told = wrap_in_fence([as_json({name: rows})])
     while rows and estimate_tokens(told) > most_tokens:
         rows = rows[:-1]
-        told = fenced([as_json({name: rows})])
+        told = wrap_in_fence([as_json({name: rows})])
     return told
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tacit.errors import InvalidInput
-from tacit.memory import CLOSE, DisabledView, View
+from tacit.memory import FENCE_CLOSE, DisabledView, View
 from tacit.surfaces.tools import Answer, Tool, tools
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def schema(tool: Tool) -> dict[str, Any]:
 def fitting(answer: Answer) -> Answer:
     if len(answer.text) <= ANSWER_MAX_CHARS:
         return answer
-    cut = f"{_CUT}\n{CLOSE}" if answer.text.endswith(CLOSE) else _CUT  # the fence stays closed
+    cut = (
+        f"{_CUT}\n{FENCE_CLOSE}" if answer.text.endswith(FENCE_CLOSE) else _CUT
+    )  # the fence stays closed
     return replace(answer, text=answer.text[: ANSWER_MAX_CHARS - len(cut)] + cut)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View, fenced, inert, quoted
+from tacit.memory import View, make_inert, quote_memory, wrap_in_fence
 from tacit.records.memory import Kind, Sensitivity
 from tacit.surfaces.tools.schemas import flag, several, takes, words
 from tacit.surfaces.tools.telling import waiting
@@ -36,11 +36,11 @@ def _add_to_memory(view: View, message: str | None, least: Sensitivity | None) -
         if not given.get("force"):
             found = view.suggest_update(content, category=category, about=about)
             if found is not None:
-                said = inert(found.content)
+                said = make_inert(found.content)
                 suggestion = {"id": found.id, "content": said, "reason": found.reason}
                 return Answer(
                     text=f"Not stored, because {found.id} may be what this changes ({found.reason})"
-                    f":\n{fenced([said])}\nCall update_memory with that id; or, if both hold, "
+                    f":\n{wrap_in_fence([said])}\nCall update_memory with that id; or, if both hold, "
                     "call this again with force.",
                     data={"stored": False, "suggestion": suggestion},
                 )
@@ -95,9 +95,9 @@ def _update_memory(view: View, message: str | None, least: Sensitivity | None) -
         )
         if (waits := waiting(done)) is not None:
             return waits
-        old = quoted(before)
+        old = quote_memory(before)
         return Answer(
-            text=f"Updated {done.id}. Before, it said:\n{fenced([old])}",
+            text=f"Updated {done.id}. Before, it said:\n{wrap_in_fence([old])}",
             data={
                 "id": done.id,
                 "version": done.version,

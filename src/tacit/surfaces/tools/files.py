@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import DisabledView, View, contained, fenced
+from tacit.memory import DisabledView, View, escape_fence, wrap_in_fence
 from tacit.surfaces.tools.schemas import takes, words
 from tacit.surfaces.tools.tool import Answer, Tool
 
@@ -23,9 +23,11 @@ def _read(view: View | DisabledView) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         path = given["path"]
         if path.strip("/"):
-            return Answer(text=fenced([contained(view.read_file(path))]))
+            return Answer(text=wrap_in_fence([escape_fence(view.read_file(path))]))
         paths = view.files()
-        return Answer(text=fenced([contained(one) for one in paths]) if paths else _NO_FILES)
+        return Answer(
+            text=wrap_in_fence([escape_fence(one) for one in paths]) if paths else _NO_FILES
+        )
 
     return Tool(
         name="read_file",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View, inert
+from tacit.memory import View, make_inert
 from tacit.records.results import Bullet, Recalled
 from tacit.surfaces.tools.facts import TYPES
 from tacit.surfaces.tools.schemas import flag, fraction, number, several, takes, words
@@ -125,4 +125,4 @@ def _bullet(one: Bullet) -> dict[str, Any]:
 
 
 def _recalled(one: Recalled) -> dict[str, Any]:
-    return told(one.memory) | {"score": round(one.score, 4), "why": inert(one.why)}
+    return told(one.memory) | {"score": round(one.score, 4), "why": make_inert(one.why)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.memory import fenced, inert, quoted
+from tacit.memory import make_inert, quote_memory, wrap_in_fence
 from tacit.records.memory import Memory, State
 from tacit.records.results import Remembered
 from tacit.surfaces.tools.tool import Answer, as_json
@@ -18,9 +18,9 @@ def told(memory: Memory) -> dict[str, Any]:
     return {
         "id": memory.id,
         "category": memory.category,
-        "key": None if memory.key is None else inert(memory.key),
+        "key": None if memory.key is None else make_inert(memory.key),
         "type": memory.kind.value,
-        "content": quoted(memory),
+        "content": quote_memory(memory),
         "version": memory.version,
         "updated_at": memory.updated_at.isoformat(),
     }
@@ -40,4 +40,4 @@ def waiting(done: Remembered) -> Answer | None:
 
 def as_data(shown: Any, data: dict[str, Any]) -> Answer:
     """`shown` as JSON within the fence, beside the data."""
-    return Answer(text=fenced([as_json(shown)]), data=data)
+    return Answer(text=wrap_in_fence([as_json(shown)]), data=data)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import View, fenced, quoted
+from tacit.memory import View, quote_memory, wrap_in_fence
 from tacit.records.memory import Sensitivity, Visibility
 from tacit.surfaces.tools.schemas import number, takes, words
 from tacit.surfaces.tools.telling import as_data, told, waiting
@@ -33,7 +33,7 @@ def _get(view: View) -> Tool:
         memory = view.get(given["namespace"], given["key"])
         if memory is None:
             return Answer(text=_NOTHING, data={"memory": None})
-        return Answer(text=fenced([quoted(memory)]), data={"memory": told(memory)})
+        return Answer(text=wrap_in_fence([quote_memory(memory)]), data={"memory": told(memory)})
 
     return Tool(
         name="memory_get",

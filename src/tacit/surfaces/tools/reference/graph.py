@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.memory import View, inert, quoted
+from tacit.memory import View, make_inert, quote_memory
 from tacit.records import validation
 from tacit.records.memory import Memory
 
@@ -87,7 +87,7 @@ class Graph:
             if rest:
                 if _NUMBERED.match(rest[0]):  # other keys that begin alike are none of ours
                     words = _observed(name, rest[0], memory.content)
-                    said.append((name, rest[0], words, quoted(memory, words)))
+                    said.append((name, rest[0], words, quote_memory(memory, words)))
             else:
                 found[name] = Entity(name, _kind(name, memory.content), id=memory.id)
         for name, numbered, content, quote in sorted(said, key=lambda one: one[:2]):
@@ -129,7 +129,7 @@ class Graph:
     def remove_observations(self, name: str, contents: Collection[str]) -> None:
         for memory in self._list_memories(_key(_NODE, name) + _BAR):
             words = _observed(name, _parts(_NODE, memory)[-1], memory.content)
-            if words in contents or quoted(memory, words) in contents:
+            if words in contents or quote_memory(memory, words) in contents:
                 self._forget(memory)
 
     def remove_relation(self, relation: Relation) -> None:
@@ -171,7 +171,7 @@ def named(name: str) -> str:
 
 def is_named(name: str, names: Collection[str]) -> bool:
     """By its own name, or as a model is told of it."""
-    return name in names or inert(name) in names
+    return name in names or make_inert(name) in names
 
 
 def check_entity(entity: Entity) -> None:

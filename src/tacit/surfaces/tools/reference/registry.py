@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.memory import DisabledView, View, inert, refuse_said
+from tacit.memory import DisabledView, View, make_inert, refuse_profile_sentence
 from tacit.surfaces.tools.reference.graph import (
     PERSON,
     Entity,
@@ -77,7 +77,7 @@ def _create_relations(graph: Graph, given: dict[str, Any]) -> Answer:
 
 def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
     entities = graph.entities()
-    known = {inert(name): entity for name, entity in entities.items()} | entities
+    known = {make_inert(name): entity for name, entity in entities.items()} | entities
     for one in given["observations"]:
         name = named(one["entityName"])
         if name not in known:
@@ -90,8 +90,8 @@ def _add_observations(graph: Graph, given: dict[str, Any]) -> Answer:
         new = [c for c in _each(one["contents"]) if c not in entity.observations]
         graph.observe(entity, new)
         entity.observations += new
-        added = [inert(one) for one in new]
-        results.append({"entityName": inert(entity.name), "addedObservations": added})
+        added = [make_inert(one) for one in new]
+        results.append({"entityName": make_inert(entity.name), "addedObservations": added})
     return _listed("results", results)
 
 
@@ -99,7 +99,7 @@ def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
     """What a person is called is theirs to say: a tool would have to ask."""
     if entity.kind.lower() == PERSON:
         for content in contents:
-            refuse_said(content, "observations")
+            refuse_profile_sentence(content, "observations")
 
 
 def _delete_entities(graph: Graph, given: dict[str, Any]) -> Answer:
@@ -160,17 +160,17 @@ def _shown(entities: Sequence[Entity], relations: Sequence[Relation]) -> dict[st
 
 def _entity(entity: Entity) -> dict[str, Any]:
     return {
-        "name": inert(entity.name),
-        "entityType": inert(entity.kind),
-        "observations": [entity.quotes.get(one) or inert(one) for one in entity.observations],
+        "name": make_inert(entity.name),
+        "entityType": make_inert(entity.kind),
+        "observations": [entity.quotes.get(one) or make_inert(one) for one in entity.observations],
     }
 
 
 def _relation(relation: Relation) -> dict[str, Any]:
     return {
-        "from": inert(relation.start),
-        "to": inert(relation.end),
-        "relationType": inert(relation.kind),
+        "from": make_inert(relation.start),
+        "to": make_inert(relation.end),
+        "relationType": make_inert(relation.kind),
     }
 
 

@@ -1,0 +1,176 @@
+"""Record turns word for word, each under the holds of its batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from tacit import limits
+from tacit.identity.external_keys import channel_of_chat
+from tacit.learning.composition import find_floor, has_unidentified_person, list_listeners
+from tacit.learning.extraction.holds import HoldScope, combine_holds, is_only_hold, read_holds
+from tacit.learning.facts import Hold
+from tacit.learning.reconciliation import find_withheld_people
+from tacit.records.conversation import ParsedMessage, Role
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
+
+# The messages of one call that may be kept, each with the hold that it is under.
+#
+# A hold is read from the words of a message and from the messages around it: the parts of one long
+# message share their holds, a message that is nothing but a hold ("but don't tell Quinn") is about
+# the message before it, and an answer is under the holds of what it answers, because it repeats it.
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMessage:
+    """A message that may be kept."""
+
+    said: ParsedMessage
+    scope: HoldScope
+    hold_words: tuple[str, ...] = ()  # other messages of the batch whose holds are on this one
+
+
+def read_held_messages(said: Sequence[ParsedMessage]) -> list[HeldMessage]:
+    """The messages without those that the speaker asked not to remember."""
+    own = [_own_hold(one) for one in said]
+    if not any(one.guarded for one in own):
+        return [HeldMessage(one, reach) for one, reach in zip(said, own, strict=True)]
+    sources = _sources(said, own)
+    whole = [combine_holds(own[n] for n in found) for found in sources]
+    return [
+        HeldMessage(one, whole[n], tuple(said[m].content for m in sorted(sources[n]) if m != n))
+        for n, one in enumerate(said)
+        if whole[n].hold is not Hold.UNKEPT
+    ]
+
+
+def _own_hold(said: ParsedMessage) -> HoldScope:
+    found = read_holds(said.content)
+    if found.hold is Hold.UNKEPT and said.role is not Role.USER:
+        # Only a person asks for that: others who use the words repeat them, or quote a page.
+        return replace(found, hold=Hold.PRIVATE)
+    return found
+
+
+def _sources(said: Sequence[ParsedMessage], own: Sequence[HoldScope]) -> list[set[int]]:
+    """For each message, the messages whose holds it is under."""
+    found = [{n} if own[n].guarded else set[int]() for n in range(len(said))]
+    spoken: dict[str | None, int] = {}  # the last message of each speaker
+    for n, one in enumerate(said):
+        if one.role is not Role.USER:
+            continue
+        before = spoken.get(one.name)
+        if before is not None and own[n].guarded and is_only_hold(one.content):
+            found[before].add(n)
+        spoken[one.name] = n
+    for parts in _parts(said):
+        shared = set[int]().union(*(found[n] for n in parts))
+        for n in parts:
+            found[n] |= shared
+    answered: set[int] = set()
+    for n, one in enumerate(said):
+        if one.role is Role.USER:
+            answered = found[n]
+        else:
+            found[n] |= answered
+    return found
+
+
+def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
+    """Messages that a channel cut into several, which have its one id."""
+    by_id: dict[tuple[str, str | None, str], list[int]] = {}
+    for n, one in enumerate(said):
+        if one.id is not None:
+            by_id.setdefault((one.role, one.name, one.id), []).append(n)
+    return [parts for parts in by_id.values() if len(parts) > 1]
+
+
+# Turns of a conversation, kept as they were said, so that recall can quote them.
+#
+# A turn has the provenance of the chat it was said in and goes no further than a personal memory of
+# it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
+# and in private to those who heard it. A hold in the words ("don't tell Quinn") is on the turn as it
+# is on the facts learned from it, and the lexicon says whether the turn is sensitive. When its time
+# is up nobody hears it any more, and the next sweep removes it.
+
+EPISODE_CATEGORY = "conversation"
+_KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
+
+
+def record_episodes(
+    w: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
+) -> list[str]:
+    """Insert a turn for each message, under the hold that was read for it."""
+    ids = []
+    for one in kept:
+        turn = _turn(w, one, session, keep_days)
+        memories.insert_turn(w, turn)
+        ids.append(turn.id)
+    return ids
+
+
+def _turn(w: Transaction, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
+    said, request = kept.said, w.request
+    when = said.at or w.at
+    withheld, unclear = find_withheld_people(w, kept.scope.withheld_from)
+    in_group = request.kind is ChatKind.GROUP
+    learned = request.kind if in_group or request.private else None
+    # Only what the requester says themselves is theirs to have said.
+    own = said.role is Role.USER and said.name is None
+    return Memory(
+        id=memories.draw_memory_id(w),
+        space=w.space,
+        owner=request.subject,
+        speaker=request.subject if own else None,
+        subjects=frozenset(),
+        learned_in=request.chat if learned else None,
+        learned_kind=learned,
+        heard_by=list_listeners(w),
+        confidential=in_group and (request.confidential or kept.scope.hold in _KEPT_HERE),
+        kind=Kind.OBSERVATION,
+        category=EPISODE_CATEGORY,
+        key=None,
+        slot=None,
+        content=said.content,
+        version=1,
+        visibility=Visibility.ROOM if in_group and not unclear else Visibility.PRIVATE_ONLY,
+        sensitivity=find_floor(f"{said.content} ", Sensitivity.PERSONAL),
+        portable=False,
+        withheld_from=withheld,
+        withheld_unknown=has_unidentified_person(w, withheld),
+        inferred=False,
+        trust=Trust.STATED if said.role is Role.USER else Trust.UNTRUSTED,
+        importance=limits.IMPORTANCE_DEFAULT,
+        confidence=None,
+        pinned=False,
+        tags=(),
+        source=Source(channel=channel_of_chat(request.chat), chat=request.chat, message=said.id),
+        thread=w.thread,
+        agent=None,
+        run=None,
+        role=said.role.value,
+        created_at=w.at,
+        updated_at=w.at,
+        observed_at=when,
+        expires_at=w.at + timedelta(days=keep_days),
+        last_accessed_at=None,
+        access_count=0,
+        state=State.ACTIVE,
+        purge_at=None,
+        superseded_by=None,
+        shadowed=False,
+        session=session or f"{w.thread} {when.date().isoformat()}",
+        name=said.name,
+    )

@@ -1,0 +1,402 @@
+"""Split a message into sentences and clauses, and put clauses into a regular form."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise, takewhile
+
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.regex_prefilter import apply_rewrites, fold_case, may_match
+
+# What is the same for every clause of a message: who speaks, when, and how.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageContext:
+    """What is the same for every clause of a message."""
+
+    speaker: str
+    said_at: datetime
+    locale: Locale
+    lower: bool  # the message has no capitals
+    laughing: bool = False
+    explicit: bool = False
+    weighty: bool = False  # the speaker said how far it may go: it is no chatter
+    noted: bool = False  # said to be known from now on: "fyi", "heads up"
+    meant: str | None = None  # whom him, her or them must mean
+
+
+# A message cut into sentences and clauses that keep their place in it; what is not the speaker's
+# own plain word (quotes, code, what somebody else wrote) is blanked out first.
+
+LOOKED_AT_MAX_CHARS = 2_000
+SENTENCES_MAX_COUNT = 40
+CLAUSES_MAX_COUNT = 8
+CLAUSE_MAX_CHARS = 300
+# Stands for what was blanked out: no form has a place for it.
+BLANK = "▒"
+
+_STRAIGHT = {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"'}
+_STRAIGHT |= {"»": '"', "‟": '"', "–": "-", "—": "-", "‐": "-", "‑": "-", "…": "."}
+_FENCE = re.compile(r"```.{0,2000}?(?:```|\Z)", re.DOTALL)
+_TICKS = re.compile(r"`[^`\n]{1,200}`")
+_DOUBLE = re.compile(r'"[^"\n]{1,400}(?:"|$)')
+_SINGLE = re.compile(r"(?<!\w)'[^'\n]{2,300}'(?!\w)|(?<!\w)'[^\n]{2,300}[.!?,]'(?!\w)")
+_GAP = re.compile(r"\s{9,}")
+_PICTURE = "\ue000"
+_SMILEY = re.compile(r"(?<=\s)[:;=]-?[()DPp](?=\s)")
+_PICTURES = re.compile(f"{_PICTURE}[{_PICTURE} ]*(?=[^?!.,;:){_PICTURE} ])")
+_EMPHASIS = re.compile(r'[*~"`]+|(?<!\w)_+|_+(?!\w)')
+_SPACES = re.compile(r"[^\S\n]+")
+_ADORNMENTS = ("*", "~", '"', "`", "_", "  ", "\t", "\r", "\xa0")
+_LINK = re.compile(r"\b(?:https?://|www\.)\S{1,300}")
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
+_CODE_LINE = re.compile(
+    r"^.*(?:[{}]|;[ \t]*$|==|=>|\+=|</|/>|\w\(.{0,80}\)[ \t]*[:;{]?[ \t]*$|^\s*[$#] \w"
+    r"|^\s*(?:def|import|class|const|let|var|function|select|insert|return) .{0,80}[(){}=;*]"
+    r"|\w = \S|\"\w+\": ).*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SPOKEN_LINE = re.compile(
+    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(@?\w[\w .-]{0,30}):[ \t]", re.MULTILINE
+)
+_END = re.compile(r"[.!?]{1,10}[\")]{0,2}(?=\s|$)|\n+|;(?=\s)|$")
+_LAST_WORD = re.compile(r"[\w.]+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSpan:
+    """A stretch of the message: `text` is what the rules read, with the same length."""
+
+    start: int
+    end: int
+    text: str
+    asked: bool = False  # it ends with a question mark
+    opened: bool = True  # it begins a sentence
+
+
+def squeeze_spaces(text: str) -> str:
+    """The message with gaps as people write them: rules go back over a long one again and again."""
+    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else " ", text)
+
+
+def blank_quotations(text: str, tongue: Locale) -> str:
+    """The message with everything that is not the speaker's own plain word blanked out."""
+    seen = text[:LOOKED_AT_MAX_CHARS]
+    # Straight quotes come after backticks, which mean code in pairs and an apostrophe alone.
+    for pattern in (_FENCE, _TICKS):
+        seen = pattern.sub(_blank, seen)
+    if seen.isascii():  # then there is but one of them to straighten, and no picture
+        seen = seen.replace("`", "'")
+    else:
+        seen = "".join(_STRAIGHT.get(char, char) for char in seen)
+        seen = "".join(_PICTURE if _picture(char) else char for char in seen)
+    seen = _SMILEY.sub(lambda match: _PICTURE * len(match[0]), seen)
+    # A picture ends a sentence, where nothing else does.
+    seen = _PICTURES.sub(lambda match: "." + " " * (len(match[0]) - 1), seen)
+    seen = seen.replace(_PICTURE, " ")
+    for pattern in (_QUOTED_LINE, _CODE_LINE, _DOUBLE, _SINGLE, _LINK):
+        seen = pattern.sub(_blank, seen)
+    return _without_other_speakers(seen, tongue)
+
+
+def strip_formatting(text: str) -> str:
+    """The text without what only its look is made of: typographic quotes and dashes, pictures,
+    emphasis, marks without a width, spaces in a row. Its length may change."""
+    if not text.isascii():
+        text = "".join(_STRAIGHT.get(char, char) for char in text)
+        text = "".join("" if _is_invisible(char) else char for char in text)
+        text = "".join("." if _picture(char) else char for char in text)
+    if any(mark in text for mark in _ADORNMENTS):
+        text = _SPACES.sub(" ", _EMPHASIS.sub("", text))
+    return text
+
+
+def _is_invisible(char: str) -> bool:
+    return char > "\x7f" and (unicodedata.category(char) == "Cf" or "︀" <= char <= "️")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return BLANK * len(match[0])
+
+
+def _picture(char: str) -> bool:
+    return char > "\x7f" and (unicodedata.category(char) in ("So", "Sk", "Cf") or "︀" <= char <= "️")
+
+
+def _without_other_speakers(text: str, tongue: Locale) -> str:
+    """A line that opens with a name and a colon is pasted from somebody else's talk."""
+    cuts = []
+    for match in _SPOKEN_LINE.finditer(text):
+        label = match[1].split()
+        named = all(word[:1].isupper() or word[:1] == "@" for word in label)
+        own = {word.casefold() for word in label} & tongue.words["labels"]
+        if named and len(label) <= 3 and not own:
+            stop = text.find("\n", match.end())
+            cuts.append((match.start(), len(text) if stop < 0 else stop))
+    for start, stop in cuts:
+        text = text[:start] + BLANK * (stop - start) + text[stop:]
+    return text
+
+
+def split_sentences(seen: str, tongue: Locale) -> list[TextSpan]:
+    found: list[TextSpan] = []
+    start = 0
+    for match in _END.finditer(seen):
+        if match.start() < len(seen) and not _ends(seen, match, tongue):
+            continue
+        piece = _trimmed(seen, start, match.start(), asked="?" in match[0])
+        if piece:
+            found.append(piece)
+        start = match.end()
+        if len(found) == SENTENCES_MAX_COUNT:
+            break
+    return found
+
+
+def _ends(seen: str, match: re.Match[str], tongue: Locale) -> bool:
+    """Whether a full stop ends a sentence, and not an abbreviation, an initial or an ordinal."""
+    if match[0] != ".":
+        return True
+    before = _LAST_WORD.search(seen, max(0, match.start() - 20), match.start())
+    if before is None:
+        return True
+    word = before[0].casefold()
+    if word in tongue.words["abbreviations"]:
+        return False
+    after = re.match(r"\s+(\w+)", seen[match.end() : match.end() + 30])
+    if word.isdecimal() and len(word) <= 2:
+        return not (after and after[1].casefold() in tongue.words["months"])
+    return not (len(word) == 1 and before[0].isupper() and word != tongue.texts["one_letter_word"])
+
+
+def split_clauses(sentence: TextSpan, tongue: Locale) -> list[TextSpan]:
+    """A sentence cut where a new subject, or a verb that shares the last one, begins."""
+    found: list[TextSpan] = []
+    start = 0
+    for match in tongue.patterns["joint"].finditer(sentence.text):
+        before = sentence.text[start : match.start()]
+        bare = tongue.patterns["bare_subject"].match(before) and not match[0].startswith(":")
+        if bare or is_only_date(before, tongue):
+            continue  # "Bob and I", "Last week, my aunt": one clause, not two
+        if match[0].isspace() and tongue.has("subordinating", before):
+            continue
+        found.append(_clause(sentence, start, match.start(), opened=start == 0))
+        start = match.end()
+        if len(found) == CLAUSES_MAX_COUNT:
+            break
+    found.append(_clause(sentence, start, len(sentence.text), opened=start == 0))
+    return [piece for piece in found if piece.text]
+
+
+def is_only_date(text: str, tongue: Locale) -> bool:
+    text = text.strip()
+    return any(form.match.fullmatch(text) for form in tongue.dates.forms)
+
+
+def _clause(sentence: TextSpan, start: int, end: int, *, opened: bool) -> TextSpan:
+    piece = _trimmed(sentence.text, start, end)
+    if piece is None or piece.end - piece.start > CLAUSE_MAX_CHARS:
+        return TextSpan(start=0, end=0, text="")
+    return TextSpan(
+        start=sentence.start + piece.start,
+        end=sentence.start + piece.end,
+        text=piece.text,
+        opened=opened,
+    )
+
+
+def _trimmed(seen: str, start: int, end: int, *, asked: bool = False) -> TextSpan | None:
+    while start < end and (seen[start].isspace() or seen[start] in ",:-*•)"):
+        start += 1
+    while start < end and (seen[end - 1].isspace() or seen[end - 1] in ",-:("):
+        end -= 1
+    return (
+        TextSpan(start=start, end=end, text=seen[start:end], asked=asked) if start < end else None
+    )
+
+
+# What a speaker says of themselves, put into the third person.
+
+
+def to_third_person(predicate: str, tongue: Locale) -> str:
+    """ "work at Acme" -> "works at Acme": the first word that is no adverb is the verb."""
+    words = predicate.split(" ")
+    for position, word in enumerate(words):
+        if word.lower() in tongue.words["adverbs"] or tongue.has("manner", word.lower()):
+            continue
+        words[position] = _third(word, tongue)
+        break
+    return _joined(words, tongue)
+
+
+def _joined(words: list[str], tongue: Locale) -> str:
+    """ "is fluent in Dutch and have two cats": a second verb has the same subject."""
+    for position, (before, _) in enumerate(pairwise(words), start=1):
+        joins = before.lower() in tongue.words["conjunctions"] | tongue.words["coordinating"]
+        if joins and opens_with_verb(" ".join(words[position:]), tongue):
+            adverbs = takewhile(
+                lambda one: one.lower() in tongue.words["adverbs"], words[position:]
+            )
+            verb = position + len(list(adverbs))
+            words[verb] = _third(words[verb], tongue)
+    return " ".join(words)
+
+
+def opens_with_verb(text: str, tongue: Locale) -> bool:
+    """Whether a conjunct begins with a verb whose subject is that of the one before it. A word
+    that may be a noun as well needs one that can follow only a verb: "drink a lot"."""
+    words = text.split()
+    while words and words[0].lower() in tongue.words["adverbs"]:
+        words = words[1:]
+    if not words:
+        return False
+    if tongue.patterns["verb_first"].match(" ".join(words)):
+        return True
+    tags = tongue.frames.get(words[0].lower(), frozenset())
+    acts = any(tag.endswith((":bare", ":now")) for tag in tags)
+    return acts and len(words) > 1 and words[1].lower() in tongue.words["after_verbs"]
+
+
+def _third(word: str, tongue: Locale) -> str:
+    verbs, folded = tongue.verbs, word.lower()
+    if folded in verbs.irregular:
+        return verbs.irregular[folded]
+    if folded in verbs.same or folded.endswith(verbs.same_endings) or _past(folded, tongue):
+        return folded
+    for pattern, new in verbs.endings:
+        if pattern.search(folded):
+            return pattern.sub(new, folded, count=1)
+    return folded
+
+
+def _past(word: str, tongue: Locale) -> bool:
+    """ "Lent" and "paid" are the same of everybody."""
+    tags = tongue.frames.get(word, frozenset())
+    return any(tag.endswith(":past") for tag in tags) and not any(
+        tag.endswith(":bare") for tag in tags
+    )
+
+
+def replace_inner_speaker(text: str, speaker: str, tongue: Locale) -> str:
+    """ "The house I live in" -> "the house Alice lives in": the speaker inside a predicate."""
+    before, said, rest = _parted(text, tongue)
+    while said:
+        inner, said, more = _parted(rest, tongue)
+        before, rest = f"{before}{speaker} {to_third_person(inner, tongue)}", more
+    return before
+
+
+def _parted(text: str, tongue: Locale) -> tuple[str, str, str]:
+    match = tongue.patterns["self_within"].search(text)
+    if match is None:
+        return text, "", ""
+    return text[: match.start()], match[0], text[match.end() :]
+
+
+def to_singular_verb(predicate: str, tongue: Locale) -> str:
+    """ "live in Rome" -> "lives in Rome": what many do, as forms know it."""
+    words = predicate.split(" ")
+    for position, word in enumerate(words):
+        folded = word.casefold()
+        if folded in tongue.words["adverbs"]:
+            continue
+        if folded in tongue.verbs.plural:
+            words[position] = tongue.verbs.plural[folded]
+        elif _past(folded, tongue):
+            break
+        elif folded not in tongue.verbs.same and not folded.endswith(tongue.verbs.same_endings):
+            for pattern, new in tongue.verbs.plural_endings:
+                if pattern.search(folded):
+                    words[position] = pattern.sub(new, folded, count=1)
+                    break
+        break
+    return " ".join(words)
+
+
+# Other orders of words, put into the one that forms are written in.
+
+
+def reorder_words(text: str, tongue: Locale) -> str:
+    seen = fold_case(text)
+    for pattern, new, needs in tongue.rewrites:
+        if not may_match(needs, seen) or pattern.search(text) is None:
+            continue
+        changed = pattern.sub(new, text, count=1)
+        if changed != text and changed.endswith(text):
+            # A subject was put before it: it no longer opens the sentence.
+            changed = changed.removesuffix(text) + lower_first_word(text)
+        text = _moved(text, changed, tongue)
+        seen = fold_case(text)
+    return text
+
+
+def lower_first_word(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _moved(text: str, changed: str, tongue: Locale) -> str:
+    """What opened a sentence, and no longer does, loses its capital where it is a small word."""
+    first = text.split(" ", 1)[0]
+    small = tongue.words["small"] | tongue.words["backward"]
+    if changed.startswith(first) or first.casefold() not in small:
+        return changed
+    return changed.replace(f" {first} ", f" {lower_first_word(first)} ", 1)
+
+
+# The subject that people leave out when they type: "saving up for a boat", "can't do mornings".
+
+_WORD = re.compile(r"[\w'’-]+")
+
+
+def lacks_subject(text: str, tongue: Locale) -> bool:
+    """Whether a clause begins with its verb, so that its subject is that of the clause before it
+    and not the speaker as a matter of course."""
+    if tongue.patterns["elided"].match(text):
+        return True
+    text = apply_rewrites(tongue.spelling, text)
+    if tongue.has("self", text):
+        return False
+    return supply_subject(text, tongue) is not None or tongue.has(
+        "self", reorder_words(text, tongue)
+    )
+
+
+def supply_subject(text: str, tongue: Locale) -> str | None:
+    """The clause with the speaker put before it, where its first verb can be no order; else None.
+    What it then says is judged like any other clause."""
+    if "speaking" not in tongue.texts or tongue.has("self", text):
+        return None
+    words = [word.lower() for word in _WORD.findall(text)]
+    if len(words) < 2:
+        return None  # "married" may answer any question
+    for pattern, new in tongue.supplied:
+        if pattern.match(text):
+            return pattern.sub(new, _inside(text) if new.endswith(" ") else text, count=1)
+    while words and words[0] in tongue.words["adverbs"]:
+        words = words[1:]
+    if len(words) < 2 or words[0] in tongue.words["marital"]:
+        return None  # "married life is great"
+    tags = tongue.frames.get(words[0], frozenset())
+    if any(tag.endswith(":bare") for tag in tags):
+        return None  # "read", "put" and "set" may be orders
+    if any(tag.endswith(":past") for tag in tags):
+        return f"{tongue.texts['self']} {_inside(text)}"
+    if any(tag.endswith(":going") for tag in tags) and not _told_of(words, tongue):
+        return f"{tongue.texts['speaking']} {_inside(text)}"
+    return None
+
+
+def _told_of(words: list[str], tongue: Locale) -> bool:
+    """ "Training is hard", "using Chrome does not help": the deed itself is spoken of."""
+    listed = tongue.words
+    verbs = listed["verbs_being"] | listed["verbs_denying"] | listed["verbs_having"]
+    linked = listed["noun_ends"] | listed["pronouns"]
+    return any(word in verbs and before not in linked for before, word in pairwise(words))
+
+
+def _inside(text: str) -> str:
+    return text[:1].lower() + text[1:]

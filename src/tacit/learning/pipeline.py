@@ -1,0 +1,533 @@
+"""Learn from a turn: screen, extract, classify, attribute, reconcile, ask, write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import LanguageFailed
+from tacit.learning import memory_writes as keeping
+from tacit.learning.claims import LlmReader, LlmReading
+from tacit.learning.composition import Ttls
+from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
+from tacit.learning.extraction import rules
+from tacit.learning.extraction.dates import may_hold_date
+from tacit.learning.extraction.holds import HoldScope, combine_holds
+from tacit.learning.extraction.locale import AUTO, Locale, guess_locale
+from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.mentions import name_speaker_once
+from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.learning.facts import Hold, StatedFact
+from tacit.learning.memory_writes import LearnedFact, supersede_hearsay
+from tacit.learning.reconciliation import (
+    LIKENESS_MIN,
+    AmbiguousPerson,
+    Attribution,
+    FactPair,
+    Judgment,
+    ReconcileDecision,
+    apply_judgment,
+    attribute_statement,
+    is_about_family,
+    judge_pairs,
+    load_known_memories,
+    reconcile_statements,
+)
+from tacit.learning.turns import (
+    QueuedTurn,
+    find_own_name,
+    parse_timezone,
+    read_turn_holds,
+    screen_turn,
+)
+from tacit.learning.verification import classify_statement
+from tacit.llm.budget import Allowance, Budget
+from tacit.llm.language_model import LanguageModel
+from tacit.records.conversation import Role
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, Sensitivity, State
+from tacit.records.request import Request
+from tacit.records.results import EventNode, EventOperation, EventStatus
+from tacit.retrieval.index_cache import find_neighbors
+from tacit.retrieval.retriever import Retriever
+from tacit.storage import learned_facts, memories, memory_reads, relations
+from tacit.storage.learned_facts import DatabaseLedger
+from tacit.storage.memories import TextVectors, Transaction
+from tacit.storage.store import FAST_PATH_MISS, Store
+from tacit.telemetry.metrics import measure_operation
+
+# How something is done, as numbered steps, where somebody asks for that to be remembered.
+
+_NUMBERED = re.compile(r"(?:^|[\s;,.])(?:\d{1,2}[.)]|step \d{1,2}[:.)]?|[-*•])\s+", re.IGNORECASE)
+_STEPS_MIN_COUNT, _STEPS_MAX_COUNT = 2, 20
+
+
+def read_procedure(text: str, tongue: Locale) -> StatedFact | None:
+    """None unless it is asked for in so many words and at least two steps follow."""
+    match = tongue.patterns["procedure"].match(text.strip())
+    if match is None or not match["steps"]:
+        return None
+    steps = _steps(match["steps"], tongue)
+    if not _STEPS_MIN_COUNT <= len(steps) <= _STEPS_MAX_COUNT:
+        return None
+    goal = match["goal"].strip(" :,.")
+    numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps, start=1))
+    content = tongue.texts["how_to"].format(goal=goal, steps=numbered)
+    if len(content) > limits.PROCEDURE_MAX_CHARS:
+        return None
+    return StatedFact(
+        content=content,
+        quote=text.strip(),
+        explicit=True,
+        kind=Kind.PROCEDURE,
+        about_speaker=False,
+        about=(),
+        hearsay=False,
+        slot=f"procedure:{' '.join(goal.casefold().split())}"[: limits.SLOT_MAX_CHARS],
+        value=" ".join(numbered.casefold().split()),
+        negated=False,
+        observed_at=None,
+        withheld_from=(),
+        hold=None,
+        sensitivity=Sensitivity.PUBLIC,
+        portable=False,
+    )
+
+
+def _steps(text: str, tongue: Locale) -> list[str]:
+    pieces = _NUMBERED.split(text)
+    if len(pieces) <= _STEPS_MIN_COUNT:
+        pieces = tongue.patterns["then"].split(text)
+    found = (piece.strip(" \n\t.,;:") for piece in pieces)
+    return [_imperative(piece, tongue) for piece in found if piece]
+
+
+def _imperative(step: str, tongue: Locale) -> str:
+    """ "You then run the tests" is "Run the tests.": a step says what to do."""
+    bare = tongue.patterns["step_lead"].sub("", step).strip()
+    return f"{bare[:1].upper()}{bare[1:]}."
+
+
+# What a turn states: read by rules, or by a language model whose every claim is checked.
+
+_SAME_MIN_SHARE = 0.6  # of the words that count
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    statements: tuple[StatedFact, ...]
+    inferred: frozenset[str]  # contents that a model read between the lines
+    refused: tuple[str, ...] = ()  # why further ones were not taken
+
+
+def choose_locale(tongue: str, text: str) -> Locale:
+    """The language to read a text in."""
+    return tongue_of(guess_locale(text) if tongue == AUTO else tongue)
+
+
+def extract_statements(
+    turn: QueuedTurn, speaker: str, tongue: Locale, reader: LlmReader | None
+) -> Extraction:
+    """At most three things. What the rules read does not depend on a model's wording or mood."""
+    found = _extracted(turn, speaker, tongue, reader)
+    return Extraction(
+        statements=tuple(
+            replace(one, content=name_speaker_once(one.content, speaker, tongue))
+            for one in found.statements
+        ),
+        inferred=frozenset(name_speaker_once(one, speaker, tongue) for one in found.inferred),
+        refused=found.refused,
+    )
+
+
+def apply_hold(held: HoldScope, found: Extraction) -> Extraction:
+    """The statements under the hold of the whole turn, in whichever language it was said. It can
+    only make them stricter: that something may be shared is for the reading of it to say."""
+    if not held.guarded:
+        return found
+    return replace(found, statements=tuple(_held(one, held) for one in found.statements))
+
+
+def _held(statement: StatedFact, held: HoldScope) -> StatedFact:
+    own = HoldScope(hold=statement.hold, withheld_from=statement.withheld_from)
+    both = combine_holds([own, held])
+    return replace(statement, hold=both.hold, withheld_from=both.withheld_from)
+
+
+def _extracted(
+    turn: QueuedTurn, speaker: str, tongue: Locale, reader: LlmReader | None
+) -> Extraction:
+    how = read_procedure(turn.text, tongue)
+    if how is not None:
+        return Extraction(statements=(how,), inferred=frozenset())
+    plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, tongue)
+    if reader is None:
+        return Extraction(statements=tuple(plain), inferred=frozenset())
+    return merge_readings(plain, reader.read(turn, speaker, tongue), speaker, tongue)
+
+
+def merge_readings(
+    plain: Sequence[StatedFact], read: LlmReading, speaker: str, tongue: Locale
+) -> Extraction:
+    """Where both read the same, the rules' wording, people and slot count, and the stricter
+    sensitivity; what else the model read comes after."""
+    kept = list(plain)
+    further: list[StatedFact] = []
+    for one in read.statements:
+        words = _words(one.content, speaker, tongue)
+        alike = [(n, _words(known.content, speaker, tongue)) for n, known in enumerate(kept)]
+        same = [n for n, known in alike if _same(words, known)]
+        for n in same:
+            kept[n] = _stricter(kept[n], one)
+        part = any(words <= known for _, known in alike)
+        if not same and not part:
+            further.append(_without_slot_of(one, plain))
+    kept += further
+    return Extraction(
+        statements=tuple(kept[: limits.LEARN_WRITES_PER_TURN_MAX_COUNT]),
+        inferred=read.inferred - {one.content for one in plain},
+        refused=read.refused,
+    )
+
+
+def _stricter(plain: StatedFact, read: StatedFact) -> StatedFact:
+    if read.sensitivity is None:
+        return plain
+    if plain.sensitivity is not None and plain.sensitivity.rank >= read.sensitivity.rank:
+        return plain
+    return replace(plain, sensitivity=read.sensitivity)
+
+
+def _without_slot_of(read: StatedFact, plain: Sequence[StatedFact]) -> StatedFact:
+    """One value of a slot in a turn: the rules' own."""
+    if any(one.slot == read.slot for one in plain):
+        return replace(read, slot=None, value=None, negated=False)
+    return read
+
+
+def _words(content: str, speaker: str, tongue: Locale) -> frozenset[str]:
+    own = {*_WORD.findall(speaker.casefold()), "s"}
+    return frozenset(_WORD.findall(content.casefold())) - own - tongue.words["small"]
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _SAME_MIN_SHARE * max(len(one), len(other), 1)
+
+
+# The path of a turn: screen → extract → verify → classify → attribute → reconcile → consent.
+#
+# Reading it, with a model or without, happens before the transaction; everything that is written for
+# it, and its leaving the queue, happens in one.
+
+_ZONE_KEY = ("profile", "timezone")
+_FAILED = memories.EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)
+Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningOptions:
+    """What an operator set for all learning."""
+
+    ttls: Ttls
+    link_min: float
+    confirm: Confirm = Confirm.NEVER
+    daily_max: int = limits.LEARN_WRITES_DEFAULT_PER_DAY
+    min_chars: int = limits.LEARN_TURN_MIN_DEFAULT_CHARS  # for a model to be asked
+    debounce_seconds: int = limits.LEARN_DEBOUNCE_DEFAULT_SECONDS
+    locale: str = AUTO
+    quarantine: bool = True
+    model: LanguageModel | None = None
+    allowance: Allowance = field(default_factory=Allowance)
+
+
+@dataclass(slots=True)
+class LearningTrace:
+    """What happened to a turn, stage by stage, in plain words."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list)
+
+    def note(self, stage: str, said: str) -> None:
+        self.steps.append((stage, said))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTurn:
+    """What was made of a turn before anything is written."""
+
+    found: Extraction
+    speaker: str
+    locale: Locale
+    near: Likeness
+    judgement: Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPipeline:
+    store: Store
+    retriever: Retriever
+    learning: LearningOptions
+
+    def learn(
+        self,
+        space: str,
+        thread: str,
+        turn: QueuedTurn,
+        trace: LearningTrace,
+        done: Callable[[Connection], None] = lambda _: None,
+    ) -> list[LearnedFact]:
+        """`done` runs in the transaction that writes what came of the turn."""
+        try:
+            with measure_operation(self.store.meter, "learn_turn"):
+                return self._learned(space, thread, turn, trace, done)
+        except LanguageFailed:
+            self.store.emit_events(space, self.store.clock(), [_FAILED])
+            raise
+
+    def _learned(
+        self,
+        space: str,
+        thread: str,
+        turn: QueuedTurn,
+        trace: LearningTrace,
+        done: Callable[[Connection], None],
+    ) -> list[LearnedFact]:
+        screened = screen_turn(turn)
+        trace.note("screen", f"{screened.outcome}: {screened.reason}")
+        if screened.outcome == "quarantine" and self.learning.quarantine:
+            return self._write(space, thread, turn, self._quarantining(turn, screened.reason), done)
+        if screened.outcome != "learn":
+            return self._write(space, thread, turn, lambda _: [], done)
+        turn = replace(turn, text=squeeze_spaces(turn.text))
+        tongue = choose_locale(self.learning.locale, turn.text)
+        named = turn.speaker or find_own_name(self.store, space, turn.asking)
+        speaker = named or tongue.texts["nobody"]
+        turn = self._in_their_time(space, turn, tongue)
+        held = read_turn_holds(turn)
+        if held.hold in (Hold.ROOM, Hold.PRIVATE):
+            turn = replace(turn, confidential=True)
+        found = apply_hold(
+            held, extract_statements(turn, speaker, tongue, self._reader(space, turn))
+        )
+        _trace_extracted(trace, found)
+        contents = [one.content for one in found.statements]
+        vectors = self.retriever.embed_inline(contents) if contents else TextVectors()
+        near, alike = self._near(space, turn, vectors)
+        judgement = self._judged(space, alike)
+
+        def work(w: Transaction) -> list[LearnedFact]:
+            told = ReadTurn(found, speaker, tongue, near, judgement)
+            return self._keep(w, turn, told, trace)
+
+        return self._write(space, thread, turn, work, done, vectors)
+
+    def _in_their_time(self, space: str, turn: QueuedTurn, tongue: Locale) -> QueuedTurn:
+        """ "Tomorrow" is the speaker's, where their time zone is known."""
+        if not may_hold_date(turn.text, tongue):
+            return turn
+        known = self._glanced(space, turn)
+        zone = parse_timezone(known.content) if known else None
+        return turn if zone is None else replace(turn, said_at=turn.said_at.astimezone(zone))
+
+    def _glanced(self, space: str, turn: QueuedTurn) -> Memory | None:
+        """Their time zone, as it was told."""
+        category, key = _ZONE_KEY
+        named = {"category": category, "key": key}
+        found = self.store.get_memory_fast(space, turn.asking, "key", named)
+        if found is not FAST_PATH_MISS:
+            return None if found is None else found[1]
+        audiences = self.store.audiences
+        read = self.store.read(
+            space,
+            turn.asking,
+            lambda c, r: memory_reads.get_memory_by_key(c, audiences, r, category, key),
+        )
+        return read[0] if read else None
+
+    def _reader(self, space: str, turn: QueuedTurn) -> LlmReader | None:
+        model = self.learning.model
+        if model is None or len(turn.text) < self.learning.min_chars:
+            return None
+        return LlmReader(
+            model=model,
+            space=space,
+            allowance=self.learning.allowance,
+            ledger=DatabaseLedger(self.store.database),
+            today=lambda: self.store.clock().date(),
+        )
+
+    def _near(
+        self, space: str, turn: QueuedTurn, vectors: TextVectors
+    ) -> tuple[Likeness, Sequence[FactPair]]:
+        """What each new wording is like: for edges, and for a model to judge."""
+        if not vectors.by_text:
+            return {}, ()
+        library, link_min = self.retriever.index_cache, self.learning.link_min
+        least = min(link_min, LIKENESS_MIN) if self.learning.model else link_min
+
+        def look(connection: Connection, request: Request) -> tuple[Likeness, Sequence[FactPair]]:
+            found = {
+                text: find_neighbors(library, connection, request, vector, least)
+                for text, vector in vectors.by_text.items()
+            }
+            ids = sorted({id for near in found.values() for id in near})
+            older = (
+                memory_reads.list_visible(connection, self.store.audiences, request, ids)
+                if self.learning.model
+                else {}
+            )
+            pairs = [
+                FactPair(id=id, older=older[id][0].content, newer=text, likeness=likeness)
+                for text, near in found.items()
+                for id, likeness in near.items()
+                if id in older and turn.may_use(older[id][0].category)
+            ]
+            edges = {
+                text: {id: one for id, one in near.items() if one >= link_min}
+                for text, near in found.items()
+            }
+            return edges, pairs
+
+        return self.store.read(space, turn.asking, look)
+
+    def _judged(self, space: str, pairs: Sequence[FactPair]) -> Judgment:
+        model = self.learning.model
+        return judge_pairs(pairs, model, self._budget(space)) if model is not None and pairs else {}
+
+    def _budget(self, space: str) -> Budget:
+        return Budget(
+            space=space,
+            day=self.store.clock().date(),
+            allowance=self.learning.allowance,
+            ledger=DatabaseLedger(self.store.database),
+        )
+
+    def _write(
+        self,
+        space: str,
+        thread: str,
+        turn: QueuedTurn,
+        work: Callable[[Transaction], list[LearnedFact]],
+        done: Callable[[Connection], None],
+        vectors: TextVectors | None = None,
+    ) -> list[LearnedFact]:
+        def whole(w: Transaction) -> list[LearnedFact]:
+            done(w.connection)
+            request = replace(
+                w.request,
+                present=turn.present,
+                confidential=w.request.confidential or turn.confidential,
+            )
+            kept = work(replace(w, request=request))
+            if turn.role is not Role.ASSISTANT:
+                memories.emit_skipped_classification(w)
+            learned_facts.mark_last_turn(w.connection, w.space, w.request.subject, w.at)
+            return kept
+
+        return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
+
+    def _quarantining(
+        self, turn: QueuedTurn, reason: str
+    ) -> Callable[[Transaction], list[LearnedFact]]:
+        return lambda w: [keeping.quarantine_turn(w, turn, reason, self.learning.ttls)]
+
+    def _keep(
+        self, w: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
+    ) -> list[LearnedFact]:
+        stated = _attributed(w, turn, told, trace)
+        shelf = load_known_memories(w, turn, [one for one, _ in stated])
+        decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
+        kept: list[LearnedFact] = []
+        for decision in [apply_judgment(w, turn, one, told.judgement) for one in decisions]:
+            trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
+            whom = _whom(decision, stated)
+            made = self._agreed(w, turn, decision, whom, told, trace)
+            if made is None:
+                continue
+            kept.append(made)
+            if made.state is State.ACTIVE:
+                likeness = told.near.get(made.content, {})
+                memories.set_event_similarity(w, made.id, likeness)
+                if likeness or decision.old is not None:
+                    relations.replace_found_edges(w, made.id, likeness, new=decision.old is None)
+                supersede_hearsay(w, decision, whom, made.id)
+        return kept
+
+    def _agreed(
+        self,
+        w: Transaction,
+        turn: QueuedTurn,
+        decision: ReconcileDecision,
+        whom: Attribution,
+        told: ReadTurn,
+        trace: LearningTrace,
+    ) -> LearnedFact | None:
+        assert w.request.subject is not None
+        owner, today = w.request.subject, w.at.date()
+        if (
+            learned_facts.count_learned_on(w.connection, w.space, owner, today)
+            >= self.learning.daily_max
+        ):
+            trace.note("consent", "drop: enough was learned from this person today")
+            return None
+        said = learned_facts.normalized_digest(decision.content)
+        waiting = learned_facts.find_same_proposal(w, {owner}, said)
+        circumstances = ConsentContext(
+            confirm=self.learning.confirm,
+            own_word=not whom.hearsay and decision.content not in told.found.inferred,
+            declined=learned_facts.is_declined(w, {owner}, said),
+            signals=waiting.signals if waiting else 0,
+            inferred=decision.content in told.found.inferred,
+            of_family=is_about_family(w, decision.statement, whom, told.locale),
+        )
+        agreed = decide_consent(decision, decision.statement, circumstances)
+        trace.note("consent", f"{agreed.verdict}: {agreed.reason}")
+        one = keeping.write_decision(w, turn, decision, whom, agreed, self.learning.ttls)
+        if one is not None:
+            if waiting is not None and agreed.verdict is ConsentVerdict.KEEP:
+                keeping.withdraw_proposal(w, waiting)
+            learned_facts.increment_learned(w.connection, w.space, owner, today)
+            trace.note("kept", f"{one.state} {one.id}: {one.content}")
+        return one
+
+
+def _attributed(
+    w: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
+) -> list[tuple[StatedFact, Attribution]]:
+    stated: list[tuple[StatedFact, Attribution]] = []
+    for one in told.found.statements:
+        filled = classify_statement(one, told.locale, turn.said_at)
+        memories.emit_classification(w, filled.category)
+        trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
+        if not turn.may_use(filled.category or CATEGORY_OF_KIND[filled.kind or Kind.KNOWLEDGE]):
+            trace.note("classify", "left out: this agent may not use that category")
+            continue
+        try:
+            whom = attribute_statement(w, filled)
+        except AmbiguousPerson as name:
+            trace.note("attribute", f"{name} could be several people: left out")
+            continue
+        trace.note("attribute", "hearsay" if whom.hearsay else "the speaker's own")
+        stated.append((filled, whom))
+    return stated
+
+
+def _whom(decision: ReconcileDecision, stated: list[tuple[StatedFact, Attribution]]) -> Attribution:
+    for one, whom in stated:
+        if one is decision.statement:
+            return whom
+    subjects = decision.old.subjects if decision.old else frozenset()
+    return Attribution(about=subjects, withheld_from=(), hearsay=False)
+
+
+def _trace_extracted(trace: LearningTrace, found: Extraction) -> None:
+    if not found.statements:
+        trace.note("extract", "nothing is stated")
+    for one in found.statements:
+        trace.note("extract", one.content)
+        trace.note("verify", "borne out by the message")
+    for reason in found.refused:
+        trace.note("verify", f"refused: {reason}")

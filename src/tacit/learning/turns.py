@@ -1,0 +1,213 @@
+"""A queued turn, its screening, and the speaker's name and time zone."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.identity.resolution import RawRequest
+from tacit.learning.extraction.holds import HoldScope, combine_holds, read_holds
+from tacit.learning.facts import Hold
+from tacit.records.accounts import NameKind
+from tacit.records.conversation import Role
+from tacit.records.memory import ChatKind, State
+from tacit.records.request import Request
+from tacit.screening.instructions import find_instruction
+from tacit.storage import memory_reads, people, queue, search
+from tacit.storage.search import ListFilter
+from tacit.storage.store import Store
+
+# A turn on its way from being accepted to being learned: what was said, by whom, before whom.
+
+LEARN_JOB = queue.LEARN_JOB  # the kind of its job
+_ASKS = re.compile(r"[?\uff1f]\W*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedTurn:
+    """Everything that learning needs later. Who listened is settled when it is said: somebody who
+    joins before it is learned did not hear it."""
+
+    text: str
+    role: Role
+    said_at: datetime
+    message: str | None  # the channel's id of it
+    agent: str | None
+    asking: RawRequest
+    present: frozenset[str]  # the identities of those who heard it
+    confidential: bool
+    before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
+    recorded: str | None = None  # its id, where turns are kept
+    hold_words: tuple[str, ...] = ()  # other messages that say how far this one may go
+    only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
+
+    def may_use(self, category: str) -> bool:
+        return self.only is None or category in self.only
+
+    @property
+    def speaker(self) -> str:
+        """What the requester goes by; empty where they gave no name."""
+        own = self.asking.subject
+        names = [name for who, kind, name in self.asking.names if who == own and kind == "name"]
+        return names[0] if names else ""
+
+    @property
+    def question_before(self) -> str:
+        """What the assistant asked between the speaker's last message and this one; empty where
+        its words end in no question."""
+        said: list[str] = []
+        for one in reversed(self.before):
+            who, _, words = one.partition(": ")
+            if who != Role.ASSISTANT:
+                break
+            said.insert(0, words)
+        whole = " ".join(said)
+        return whole if is_question(whole) else ""
+
+    def pack(self) -> str:
+        fields = asdict(self)
+        fields["said_at"] = self.said_at.isoformat()
+        fields["present"] = sorted(self.present)
+        fields["asking"]["participants"] = sorted(self.asking.participants)
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True)
+
+
+def is_question(text: str) -> bool:
+    """Whether the last thing that a text says is a question."""
+    return _ASKS.search(text) is not None
+
+
+def unpack_turn(payload: str) -> QueuedTurn:
+    fields: dict[str, Any] = json.loads(payload)
+    asking = fields.pop("asking")
+    return QueuedTurn(
+        text=fields["text"],
+        role=Role(fields["role"]),
+        said_at=datetime.fromisoformat(fields["said_at"]),
+        message=fields["message"],
+        agent=fields["agent"],
+        asking=RawRequest(
+            subject=asking["subject"],
+            chat=asking["chat"],
+            kind=ChatKind(asking["kind"]),
+            participants=frozenset(asking["participants"]),
+            complete=asking["complete"],
+            names=tuple((who, kind, name) for who, kind, name in asking["names"]),
+            vouched=asking.get("vouched", True),  # turns of earlier versions do not say
+        ),
+        present=frozenset(fields["present"]),
+        confidential=fields["confidential"],
+        before=tuple(fields["before"]),
+        recorded=fields["recorded"],
+        hold_words=tuple(fields.get("hold_words", ())),  # as above
+        only=None if fields.get("only") is None else tuple(fields["only"]),
+    )
+
+
+# The first stage: what of a message may be learned from at all, and as whose word.
+
+# A tool reports, it does not speak for the person: what it says is looked at by somebody first.
+_FROM_A_TOOL = "it comes from a tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenedTurn:
+    outcome: Literal["learn", "quarantine", "skip"]
+    reason: str
+
+
+def read_turn_holds(turn: QueuedTurn) -> HoldScope:
+    """How far a turn may go, by its own words and by those that were said about it."""
+    return combine_holds(map(read_holds, (turn.text, *turn.hold_words)))
+
+
+def screen_turn(turn: QueuedTurn) -> ScreenedTurn:
+    """Secrets were refused when the turn was accepted: they are not even queued."""
+    if turn.role is Role.TOOL:
+        return ScreenedTurn(outcome="quarantine", reason=_FROM_A_TOOL)
+    if turn.role is not Role.USER:
+        return ScreenedTurn(outcome="skip", reason=f"the {turn.role} said it, not the person")
+    if read_turn_holds(turn).hold is Hold.UNKEPT:
+        return ScreenedTurn(outcome="skip", reason="the person asked not to remember it")
+    found = find_instruction(turn.text)
+    if found is not None:
+        reason = f"it reads like an instruction ({found.replace('_', ' ')})"
+        return ScreenedTurn(outcome="quarantine", reason=reason)
+    return ScreenedTurn(outcome="learn", reason="the person's own words")
+
+
+# The name of a requester whose channel gives none: what the store knows of them.
+
+_SLOT, _CATEGORY = "name", "profile"
+_KEYS = ("preferred_name", "name")
+_NAME_MAX_CHARS = 64
+_NAME = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,3}")
+# The name stands at the end: "… wants to be called Nora Becker".
+_STATED = re.compile(r"\w.*?\s((?:[^\W\d_a-z][\w'-]*\s)*[^\W\d_a-z][\w'-]*)\W*")
+
+
+def find_own_name(store: Store, space: str, asking: RawRequest) -> str | None:
+    """Return the name that the requester put under a key, else the one that a channel gave before,
+    else the one that they told: as far as it may be said in this chat, and in private also while it
+    waits for their consent. None: none is known."""
+
+    def work(connection: Connection, request: Request) -> str | None:
+        for key in _KEYS:
+            value = memory_reads.get_memory_by_key(
+                connection, store.audiences, request, _CATEGORY, key
+            )
+            name = "" if value is None else value[0].content
+            if len(name) <= _NAME_MAX_CHARS and _NAME.fullmatch(name):
+                return name
+        given = {
+            name.text
+            for person in people.read_public_names(
+                connection, space, request.own_identities
+            ).values()
+            for name in person.names
+            if name.kind is NameKind.NAME
+        }
+        if len(given) == 1:
+            return given.pop()
+        return _told(store, connection, request)
+
+    return store.read(space, asking, work)
+
+
+def _told(store: Store, connection: Connection, request: Request) -> str | None:
+    states = (State.ACTIVE, State.PENDING) if request.private else (None,)
+    for state in states:
+        wanted = ListFilter(
+            category=_CATEGORY, owners=tuple(sorted(request.own_identities)), state=state
+        )
+        page = search.list_memories(
+            connection,
+            store.audiences,
+            store.database.dialect,
+            request if state is None else request.for_management(),
+            wanted,
+            limits.PAGE_DEFAULT_COUNT,
+        )
+        stated = (_STATED.fullmatch(one.content) for one, _ in page if one.slot == _SLOT)
+        names = [found[1] for found in stated if found and len(found[1]) <= _NAME_MAX_CHARS]
+        if names:
+            return names[0]
+    return None
+
+
+# The time zone that a speaker's days are counted in.
+
+
+def parse_timezone(name: str) -> ZoneInfo | None:
+    """Of what somebody put down as theirs; None where that names no zone."""
+    try:
+        return ZoneInfo(name.strip())
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

@@ -1,0 +1,509 @@
+"""Build and cache the block: the part of a prompt that a model provider can cache."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from itertools import groupby
+from threading import Lock
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.policy.redaction import may_enter_prompt, redact_memory
+from tacit.prompts import readable_notes
+from tacit.prompts.fence import (
+    FENCE_CLOSE,
+    FENCE_OPEN,
+    MemoryLine,
+    category_label,
+    category_title,
+    make_hedge,
+    make_inert,
+    make_label,
+    make_line,
+    people_label,
+    render_line,
+    wrap_in_fence,
+)
+from tacit.records.memory import Memory
+from tacit.records.notes import NoteSummary
+from tacit.records.queries import RecallQuery
+from tacit.records.request import Request
+from tacit.records.results import Block
+from tacit.records.text import TokenCounter
+from tacit.retrieval import partition_index as s
+from tacit.retrieval.filters import build_filter_mask
+from tacit.retrieval.partition_index import CandidateSet, Ints
+from tacit.retrieval.retriever import Retriever
+from tacit.storage import history, memory_reads, notes
+from tacit.storage.memory_reads import AudienceCache, MemoryDecision
+
+# The looks of a block. A layout says how a frame, a category and a memory are written; summaries
+# of notes are laid out by themselves (`notes_block`).
+
+
+class Style(StrEnum):
+    MEMORY = "memory"  # Markdown with headings
+    FILTERED = "filtered"  # keys and values
+    SUMMARY = "summary"  # of notes: what is kept for good, then recent sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    head: tuple[str, ...]
+    tail: tuple[str, ...]
+    item: Callable[[MemoryLine], str]
+    before_group: Callable[[str], tuple[str, ...]] = lambda _: ()
+    after_group: tuple[str, ...] = ()
+
+    def group_chars(self, category: str) -> int:
+        """Characters that a category costs before its first memory."""
+        return sum(len(line) + 1 for line in (*self.before_group(category), *self.after_group))
+
+
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./@+-]*")
+
+
+def _render_memory_item(line: MemoryLine) -> str:
+    about = f"[{people_label(line)}] " if line.about else ""
+    return f"- [id:{line.id}] {about}{render_line(line)}"
+
+
+def _render_filtered_item(line: MemoryLine) -> str:
+    value = render_line(line, keyed=False)
+    shown = value if not make_hedge(line) and _is_json(value) else _quote_json(value)
+    return f"  {_render_key(line.key)}{shown} [id:{line.id}]"
+
+
+def _render_key(key: str | None) -> str:
+    if key is None:
+        return ""
+    name = make_inert(key)
+    return f"{name if _PLAIN_KEY.fullmatch(name) else _quote_json(name)} = "
+
+
+def _quote_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _is_json(text: str) -> bool:
+    """A JSON object or list is shown as it is; anything else is a text between quotes."""
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+LAYOUTS = {
+    Style.MEMORY: Layout(
+        head=(
+            "## Your Memory",
+            "",
+            "The following is what you have learned in earlier conversations.",
+            "Use it naturally. To update a memory, use the update_memory tool with its id.",
+            "",
+            FENCE_OPEN,
+        ),
+        tail=(FENCE_CLOSE,),
+        before_group=lambda category: (f"### {category_title(category)}",),
+        item=_render_memory_item,
+        after_group=("",),
+    ),
+    Style.FILTERED: Layout(
+        head=("Long-term Memory (filtered)", FENCE_OPEN),
+        tail=(FENCE_CLOSE,),
+        before_group=lambda category: (f"{category_label(category)}:",),
+        item=_render_filtered_item,
+    ),
+}
+
+
+# Fair limits: which memories are shown when not all fit, so that no category starves another.
+#
+# Every category first fills an equal share of items and characters; what is left over then goes,
+# one memory at a time, to whichever category has used least.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenLine:
+    line: MemoryLine
+    text: str
+
+    @property
+    def chars(self) -> int:
+        return len(self.text) + 1  # with the end of its line
+
+
+@dataclass(slots=True, kw_only=True)
+class _CategoryBudget:
+    """One category while it is being filled."""
+
+    opening_chars: int  # of its heading, paid with its first memory
+    waiting: deque[MemoryLine]  # best first
+    write: Callable[[MemoryLine], str]
+    taken: list[WrittenLine] = field(default_factory=list)
+    chars: int = 0
+
+    def take_next(self, chars_left: int) -> bool:
+        """The best that waits, if it fits; one that does not fit now never will."""
+        line = self.waiting.popleft()
+        item = WrittenLine(line=line, text=self.write(line))
+        cost = item.chars + (0 if self.taken else self.opening_chars)
+        if cost <= chars_left:
+            self.taken.append(item)
+            self.chars += cost
+        return cost <= chars_left
+
+
+def line_priority(line: MemoryLine) -> tuple[bool, int, timedelta, str]:
+    """The order within a category: pinned, important, newest."""
+    return (not line.pinned, -line.importance, _EPOCH - line.created_at, line.id)
+
+
+def line_order(line: MemoryLine) -> tuple[str, datetime, str]:
+    """The order in which memories are shown."""
+    return (line.category, line.created_at, line.id)
+
+
+def choose_lines(
+    lines: Iterable[MemoryLine],
+    *,
+    write: Callable[[MemoryLine], str],
+    opening_chars: Callable[[str], int],
+    items_max: int,
+    chars_max: int,
+) -> list[WrittenLine]:
+    """What is shown, in the order in which it is; never more than either limit."""
+    by_category: dict[str, list[MemoryLine]] = {}
+    for line in lines:
+        by_category.setdefault(line.category, []).append(line)
+    if not by_category or items_max < 1:
+        return []
+    groups = [
+        _CategoryBudget(
+            opening_chars=opening_chars(category),
+            # No category can show more than the limit.
+            waiting=deque(sorted(by_category[category], key=line_priority)[:items_max]),
+            write=write,
+        )
+        for category in sorted(by_category)
+    ]
+    for group in groups:
+        _fill_share(group, items_max // len(groups), chars_max // len(groups))
+    _distribute_rest(groups, items_max, chars_max)
+    taken = [item for group in groups for item in group.taken]
+    return sorted(taken, key=lambda item: line_order(item.line))
+
+
+def _fill_share(group: _CategoryBudget, items: int, chars: int) -> None:
+    """What a category gets whatever the others hold."""
+    too_long = []
+    while group.waiting and len(group.taken) < items:
+        line = group.waiting[0]
+        if not group.take_next(chars - group.chars):
+            too_long.append(line)
+    group.waiting.extendleft(reversed(too_long))
+
+
+def _distribute_rest(groups: list[_CategoryBudget], items_max: int, chars_max: int) -> None:
+    def next_up(group: _CategoryBudget) -> tuple[int, tuple[bool, int, timedelta, str]]:
+        used = max(len(group.taken) * chars_max, group.chars * items_max)  # the scarcer of the two
+        return (used, line_priority(group.waiting[0]))
+
+    items_left = items_max - sum(len(group.taken) for group in groups)
+    chars_left = chars_max - sum(group.chars for group in groups)
+    hungry = [group for group in groups if group.waiting]
+    while hungry and items_left:
+        group = min(hungry, key=next_up)
+        before = group.chars
+        if group.take_next(chars_left):
+            items_left -= 1
+            chars_left -= group.chars - before
+        if not group.waiting:
+            hungry.remove(group)
+
+
+# The block for the cached prefix of a prompt: its bytes depend on the memories alone.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedBlock:
+    text: str = ""
+    shown: tuple[str, ...] = ()  # ids, in the order of the text
+    cut: Mapping[str, int] = field(default_factory=dict)  # how many of a category did not fit
+
+
+def render_block(
+    lines: Sequence[MemoryLine],
+    style: Style,
+    *,
+    items_max: int = limits.BLOCK_ITEMS_MAX_COUNT,
+    chars_max: int = limits.BLOCK_MAX_CHARS,
+) -> RenderedBlock:
+    """No memories, no text. The limit of characters holds for everything, frame and fence too."""
+    layout = LAYOUTS[style]
+    frame_chars = sum(len(line) + 1 for line in (*layout.head, *layout.tail)) - 1
+    shown = choose_lines(
+        lines,
+        write=layout.item,
+        opening_chars=layout.group_chars,
+        items_max=items_max,
+        chars_max=chars_max - frame_chars,
+    )
+    cut = Counter(line.category for line in lines)
+    cut.subtract(item.line.category for item in shown)
+    return RenderedBlock(
+        text=_join_layout(layout, shown) if shown else "",
+        shown=tuple(item.line.id for item in shown),
+        cut={name: count for name, count in sorted(cut.items()) if count},
+    )
+
+
+def _join_layout(layout: Layout, shown: Sequence[WrittenLine]) -> str:
+    text = [*layout.head]
+    for category, items in groupby(shown, key=lambda item: item.line.category):
+        text += layout.before_group(category)
+        text += [item.text for item in items]
+        text += layout.after_group
+    return "\n".join([*text, *layout.tail])
+
+
+# The block in the style of summaries: a line for each thing that is kept for good, then one for
+# each session of recent days, with where to read more. Never a note's whole text.
+
+LONG_TERM = "long_term"  # what `cut` counts by
+SHORT_TERM = "short_term"
+_LONG_TERM_HEAD = "[Memory:LongTerm:Summary]"
+_SHORT_TERM_HEAD = "[Memory:ShortTerm:Recent]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLine:
+    """A session's line."""
+
+    summary: NoteSummary
+    ids: tuple[str, ...]  # of the memories that its words are from
+
+
+def render_notes_block(
+    lasting: Sequence[MemoryLine], sessions: Sequence[SessionLine], *, items_max: int
+) -> RenderedBlock:
+    """`lasting` in the order of the index, `sessions` newest first. One limit for both: each has
+    half of it, and what one leaves over the other may have."""
+    half = items_max // 2
+    lasting_max = items_max - min(len(sessions), half)
+    kept = {line.id for line in sorted(lasting, key=line_priority)[:lasting_max]}
+    shown = [line for line in lasting if line.id in kept]
+    recent = sessions[: items_max - len(shown)]
+    parts = [
+        [_LONG_TERM_HEAD, *(f"- {render_line(line)}" for line in shown)] if shown else [],
+        [_SHORT_TERM_HEAD, *map(_render_session, recent)] if recent else [],
+    ]
+    text = "\n\n".join("\n".join(part) for part in parts if part)
+    cut = {LONG_TERM: len(lasting) - len(shown), SHORT_TERM: len(sessions) - len(recent)}
+    ids = (*(line.id for line in shown), *(id for one in recent for id in one.ids))
+    return RenderedBlock(
+        text=wrap_in_fence([text]) if text else "",
+        shown=tuple(dict.fromkeys(ids)),
+        cut={what: count for what, count in cut.items() if count},
+    )
+
+
+def _render_session(one: SessionLine) -> str:
+    """Square brackets are ours alone here: no text can claim to be its own progress."""
+    told = one.summary
+    words = make_label(told.summary, limits.LINE_MAX_CHARS)
+    progress = f"[progress: tasks {told.tasks}, follow_ups {told.follow_ups}]"
+    return f"- {told.day.isoformat()}: {words} ({make_inert(told.path)}) {progress}"
+
+
+# The blocks of conversations, put together from what is within reach, kept while it stands.
+
+_READ_BATCH_COUNT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSpec:
+    """Which block: everything that its bytes depend on, beside what may be heard."""
+
+    thread: str
+    agent: str | None
+    taken_at: int  # nothing that is newer
+    style: Style
+    items_max: int
+    chars_max: int
+    categories: frozenset[str] | None  # None: all
+    excluded_categories: frozenset[str]  # categories that come by recall alone
+    notes_since: date  # the first day whose sessions are summed up
+    notes_revision: int = 0  # the revision of notes, where it is about these
+
+
+class BlockCache:
+    def __init__(self, recollection: Retriever, audiences: AudienceCache) -> None:
+        self._retriever = recollection
+        self._audiences = audiences
+        self._cache: OrderedDict[tuple[int, BlockSpec], tuple[CandidateSet, int, Block]] = (
+            OrderedDict()
+        )
+        self._lock = Lock()
+
+    def block(
+        self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter
+    ) -> Block:
+        """The same within reach, and nothing of it expired: the same block."""
+        whole = RecallQuery(text="", categories=wanted.categories)
+        within = self._retriever.candidates(connection, request, whole)
+        if wanted.style is Style.SUMMARY:
+            wanted = replace(wanted, notes_revision=notes.notes_revision(connection, request.space))
+        key, now = (id(within), wanted), to_micros(request.at)
+        with self._lock:
+            kept = self._cache.get(key)
+        if kept is not None and kept[0] is within and now < kept[1]:
+            return kept[2]
+        if wanted.style is Style.SUMMARY:
+            built, until = self._build_notes(connection, request, wanted, count)
+        else:
+            built, until = self._build(connection, request, within, wanted, whole, count)
+        with self._lock:
+            self._cache[key] = (within, until, built)
+            if len(self._cache) > limits.BLOCKS_CACHED_MAX_COUNT:
+                self._cache.popitem(last=False)
+        return built
+
+    def _build(
+        self,
+        connection: Connection,
+        request: Request,
+        within: CandidateSet,
+        wanted: BlockSpec,
+        whole: RecallQuery,
+        count: TokenCounter,
+    ) -> tuple[Block, int]:
+        codes = self._retriever.index_cache.codes
+        shown = build_filter_mask(connection, request, whole, within, codes)
+        shown &= within.facts[s.CREATED] <= wanted.taken_at
+        news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
+        shown[[at for at in map(within.position_of, news) if at is not None]] = False
+        left_out = [codes.of(category) for category in wanted.excluded_categories]
+        shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
+        positions = np.flatnonzero(shown)
+        until = int(within.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER_EXPIRES
+        while True:
+            ids = [within.id(at) for at in _select_positions(within, positions, wanted.items_max)]
+            found = self._read_memories(connection, request, ids)
+            others = {
+                id for id, (memory, _) in found.items() if not may_enter_prompt(request, memory)
+            }
+            if not others:
+                break
+            # Orders that others gave take nobody's place.
+            positions = np.array(
+                [at for at in positions.tolist() if within.id(at) not in others], np.int64
+            )
+        called = within.names.labels
+        lines = [
+            make_line(
+                redact_memory(request, memory, called), within.names.labels_of(memory.subjects)
+            )
+            for memory, _ in found.values()
+        ]
+        limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
+        rendered = render_block(lines, wanted.style, **limits_)
+        cut = dict(rendered.cut)
+        for category, missed in _count_skipped(within, positions, ids).items():
+            name = codes.word(category)
+            cut[name] = cut.get(name, 0) + missed
+        return _make_block(rendered, cut, wanted, count), until
+
+    def _read_memories(
+        self, connection: Connection, request: Request, ids: Sequence[str]
+    ) -> dict[str, MemoryDecision]:
+        found: dict[str, MemoryDecision] = {}
+        for start in range(0, len(ids), _READ_BATCH_COUNT):
+            some = ids[start : start + _READ_BATCH_COUNT]
+            found |= memory_reads.list_visible(connection, self._audiences, request, some)
+        return found
+
+    def _build_notes(
+        self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter
+    ) -> tuple[Block, int]:
+        """The same moment, the same categories: what is new waits here too."""
+        news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
+
+        def usable(memory: Memory) -> bool:
+            return (
+                memory.id not in news
+                and to_micros(memory.created_at) <= wanted.taken_at
+                and memory.category not in wanted.excluded_categories
+                and (wanted.categories is None or memory.category in wanted.categories)
+            )
+
+        where = (connection, self._audiences, request)
+        lasting = [memory for _, memory in readable_notes.list_index_items(*where, usable)]
+        recent = readable_notes.list_recent_sessions(*where, wanted.notes_since, usable)
+        rendered = render_notes_block(
+            [make_line(memory) for memory in lasting],
+            [
+                SessionLine(summary=one.summary, ids=tuple(memory.id for memory in one.sources))
+                for one in recent
+            ],
+            items_max=wanted.items_max,
+        )
+        heard = [*lasting, *(memory for one in recent for memory in one.memories)]
+        until = min(
+            (to_micros(m.expires_at) for m in heard if m.expires_at), default=s.NEVER_EXPIRES
+        )
+        return _make_block(rendered, rendered.cut, wanted, count), until
+
+
+def _make_block(
+    rendered: RenderedBlock, cut: Mapping[str, int], wanted: BlockSpec, count: TokenCounter
+) -> Block:
+    return Block(
+        text=rendered.text,
+        revision=wanted.taken_at,
+        ids=rendered.shown,
+        cut={name: cut[name] for name in sorted(cut)},
+        tokens=count(rendered.text),
+    )
+
+
+def _select_positions(within: CandidateSet, positions: Ints, most: int) -> Sequence[int]:
+    """Of each category as many as a block could show at all: pinned, important, newest first, and
+    of equals by their ids, so that every process chooses the same."""
+    chosen: list[int] = []
+    categories = within.facts[s.CATEGORY, positions]
+    for category in np.unique(categories):
+        some = positions[categories == category]
+        keys = -within.facts[[s.PINNED, s.IMPORTANCE, s.CREATED]][:, some]
+        order = np.lexsort(keys[::-1])
+        some, keys = some[order], keys[:, order]
+        if len(some) > most:
+            equal = (keys == keys[:, most - 1 : most]).all(axis=0)
+            before = some[: int(np.argmax(equal))]
+            ties = sorted(some[equal].tolist(), key=within.id)
+            chosen += [*before.tolist(), *ties[: most - len(before)]]
+        else:
+            chosen += some.tolist()
+    return chosen
+
+
+def _count_skipped(within: CandidateSet, positions: Ints, ids: Sequence[str]) -> dict[int, int]:
+    """How many of each category were not even looked at."""
+    counts: Counter[int] = Counter(within.facts[s.CATEGORY, positions].tolist())
+    looked_at = [at for at in map(within.position_of, ids) if at is not None]
+    counts.subtract(within.facts[s.CATEGORY, looked_at].tolist())
+    return {category: count for category, count in counts.items() if count}

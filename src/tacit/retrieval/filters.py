@@ -1,0 +1,112 @@
+"""Apply the filters of a question as boolean masks over the candidate set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from tacit.clock import to_micros
+from tacit.records.memory import CATEGORY_OF_KIND, Kind
+from tacit.records.queries import RecallQuery
+from tacit.records.request import Request
+from tacit.retrieval import partition_index as s
+from tacit.retrieval.partition_index import CandidateSet, StringCodes
+from tacit.storage import people
+
+Mask = NDArray[np.bool_]
+_COMPARED_MAX_COUNT = 4
+
+
+def build_filter_mask(
+    connection: Connection,
+    request: Request,
+    question: RecallQuery,
+    within: CandidateSet,
+    codes: StringCodes,
+) -> Mask:
+    facts = within.facts
+    kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
+    owned = mask_owned(request, within, codes)
+    for column, words in (
+        (s.CATEGORY, question.only),
+        (s.CATEGORY, question.categories),
+        (s.KIND, question.kinds),
+        (s.ROLE, None if question.role is None else {question.role}),
+    ):
+        if words is not None:
+            kept &= _mask_values(within, column, words, codes)
+    for column, word in ((s.AGENT, question.agent), (s.RUN, question.run)):
+        if word is not None:
+            kept &= owned & (facts[column] == codes.of(word))
+    for column, who, name in (
+        (s.OWNER, question.user, "user"),
+        (s.SPEAKER, question.actor, "actor"),
+    ):
+        if who is not None:
+            meant = people.resolve_person(connection, request, who, name) or frozenset()
+            kept &= _mask_shown_people(request, within, column, meant, codes)
+    if question.pinned is not None:
+        kept &= (facts[s.PINNED] > 0) == question.pinned
+    if question.importance_min is not None:
+        kept &= facts[s.IMPORTANCE] >= question.importance_min
+    if question.importance_max is not None:
+        kept &= facts[s.IMPORTANCE] <= question.importance_max
+    if question.updated_after is not None or question.updated_before is not None:
+        moved = np.where(owned, facts[s.UPDATED], facts[s.CONTENT_CHANGED])
+        if question.updated_after is not None:
+            kept &= moved > to_micros(question.updated_after)
+        if question.updated_before is not None:
+            kept &= moved < to_micros(question.updated_before)
+    return kept & ~_mask_unrequested_procedures(question, within, codes)
+
+
+def _mask_shown_people(
+    request: Request, within: CandidateSet, column: int, meant: frozenset[str], codes: StringCodes
+) -> Mask:
+    """By the identities that the answer would show, and by no others."""
+    mine = request.own_identities if request.private else frozenset()
+    found = []
+    for code in np.unique(within.facts[column]).tolist():
+        if code >= 0:
+            identity = codes.word(code)
+            if request.visible_identity(identity) in meant or (
+                identity in mine and identity in meant
+            ):
+                found.append(code)
+    return np.isin(within.facts[column], found)
+
+
+def mask_categories(within: CandidateSet, categories: Collection[str], codes: StringCodes) -> Mask:
+    return _mask_values(within, s.CATEGORY, categories, codes)
+
+
+def mask_owned(request: Request, within: CandidateSet, codes: StringCodes) -> Mask:
+    """What the requester sees all of."""
+    if not request.private:
+        return np.zeros(len(within), np.bool_)
+    return _mask_values(within, s.OWNER, request.own_identities, codes)
+
+
+def _mask_unrequested_procedures(
+    question: RecallQuery, within: CandidateSet, codes: StringCodes
+) -> Mask:
+    """How-tos come only to those who ask for them."""
+    filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
+    if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):
+        return np.zeros(len(within), np.bool_)
+    return _mask_values(within, s.KIND, {Kind.PROCEDURE}, codes)
+
+
+def _mask_values(
+    within: CandidateSet, column: int, words: Collection[str], codes: StringCodes
+) -> Mask:
+    values = within.facts[column]
+    found = np.zeros(len(values), np.bool_)
+    if len(words) > _COMPARED_MAX_COUNT:
+        return np.isin(values, [codes.of(str(word)) for word in words])
+    for word in words:
+        found |= values == codes.of(str(word))
+    return found

@@ -1,0 +1,146 @@
+"""Embed memories that have no vector yet, in a background thread."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.embeddings.embedder import Embedder
+from tacit.errors import EmbeddingFailed, StoreError
+from tacit.records.results import EmbeddingStatus
+from tacit.storage.store import Store
+from tacit.storage.vectors import (
+    Unembedded,
+    begin_embedding_check,
+    count_vectors,
+    finish_embedding_check,
+    list_unembedded,
+    list_unembedded_spaces,
+    save_vectors,
+)
+from tacit.telemetry.metrics import EMBEDDING_FAILURES
+
+_log = logging.getLogger(__name__)
+
+
+class VectorIndexer:
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._embedding_lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._wake_requested = False
+        self.failed = False
+        self._closing = threading.Event()
+
+    def wake(self) -> None:
+        """There may be something to do. Costs nothing where there is not."""
+        with self._lock:
+            self._wake_requested = True
+            if self._closing.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name="tacit-indexing", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._wake_requested or self._closing.is_set():
+                    self._thread = None
+                    return
+                self._wake_requested = False
+            try:
+                self.embed_missing(lambda _: None)
+                self.failed = False
+            except (EmbeddingFailed, StoreError) as error:
+                # Whoever wakes it next tries again; until then words do.
+                self.failed = True
+                _log.warning("vectors are still missing: %s", type(error).__name__)
+                if isinstance(error, EmbeddingFailed):
+                    self._store.meter.count(EMBEDDING_FAILURES, purpose="background")
+
+    def embed_missing(self, progress: Callable[[int], None]) -> int:
+        """Make what is missing, in every space. `progress` hears how many were made so far."""
+        made = 0
+        database, model = self._store.database, self._embedder.name
+        with self._embedding_lock:  # one at a time, or both would make the same
+            with database.read() as connection:
+                spaces = list_unembedded_spaces(connection, model)
+            for space in spaces:
+                made = self._embed_space(space, made, progress)
+        return made
+
+    def _embed_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+        """Until nobody wrote without a vector while everything was looked at."""
+        database, model = self._store.database, self._embedder.name
+        while not self._closing.is_set():
+            database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
+            begun = time.monotonic()
+            made = self._embed_pages(space, made, progress)
+            if not self._closing.is_set() and database.write(
+                lambda c: finish_embedding_check(c, space, model, self._store.clock())
+            ):
+                break
+            self._pause(begun)
+        return made
+
+    def _pause(self, begun: float) -> None:
+        """In the background it leaves half of the time to whoever is waiting for an answer."""
+        if threading.current_thread() is self._thread:
+            took = time.monotonic() - begun
+            self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
+
+    def _embed_pages(self, space: str, made: int, progress: Callable[[int], None]) -> int:
+        database, model = self._store.database, self._embedder.name
+        after = ""
+        while not self._closing.is_set():
+            with database.read() as connection:
+                most = limits.EMBEDDING_BATCH_COUNT
+                some = list_unembedded(connection, space, model, after, most)
+            if not some:
+                break
+            begun = time.monotonic()
+            made += self._embed(space, some)
+            after = some[-1].id
+            progress(made)
+            self._pause(begun)
+        return made
+
+    def _embed(self, space: str, some: list[Unembedded]) -> int:
+        vectors = self._embedder.embed([one.text for one in some])
+        if self._closing.is_set():
+            return 0
+        made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
+
+        def work(connection: Connection) -> int:
+            dialect = self._store.database.dialect
+            return save_vectors(connection, dialect, space, self._embedder.name, made)
+
+        return self._store.database.write(work)
+
+    def status(self, space: str) -> EmbeddingStatus:
+        with self._store.database.read() as connection:
+            done, total = count_vectors(connection, space, self._embedder.name)
+        with self._lock:
+            running = self._thread is not None and self._thread.is_alive()
+        return EmbeddingStatus(
+            model=self._embedder.name,
+            dimension=self._embedder.dimension,
+            done=done,
+            total=total,
+            running=running,
+        )
+
+    def close(self) -> None:
+        self._closing.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            # A model that does not answer must not hold up whoever is leaving; nothing is lost.
+            thread.join(limits.CLOSE_WAIT_MAX_SECONDS)
