@@ -28,7 +28,7 @@ from bench import filling
 from bench import recall_stores as stores
 from bench.measure import Figure
 from bench.vectors import Precomputed
-from tacit.lifecycle.doctor.checks import CHECKS
+from tacit.lifecycle.doctor.examination import CHECKS
 from tacit.memory import Memory
 from tests.databases import PostgresDatabases
 

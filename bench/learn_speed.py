@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tacit
 from bench.learn_data import messages
 from bench.tables import milliseconds, table
-from tacit.jobs.worker import Runner
+from tacit.jobs.worker import JobRunner
 from tacit.learning.extraction.holds import read_holds
 from tacit.learning.facts import Hold
 from tacit.screening.secrets import find_secret
@@ -88,7 +88,7 @@ def _worked_off(memory: tacit.Memory) -> float:
     """What all turns of a round take the one worker that a process has, from the queue on."""
     path = memory._runtime.pipeline  # a worker is no part of the public interface
     assert path is not None
-    runner = Runner(path, is_alone=True)
+    runner = JobRunner(path, is_alone=True)
     begun = time.perf_counter()
     count = runner.drain()
     spent = time.perf_counter() - begun

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.crash import ROOT, _for, _until
 from bench.notes_crash_child import version_of
-from tacit.notes.disk.folder import Folder
+from tacit.notes.folder import NotesFolder
 
 KILLS = 50
 _RUN_MAX_SECONDS = 0.25
@@ -130,14 +130,14 @@ def kills(root: Path, count: int, seed: int) -> Outcome:
         outcome.writes += writer.count
         outcome.left += _leftovers(root, "killed")
         _check(root, writer, outcome)
-        with Folder(root):  # the next opening
+        with NotesFolder(root):  # the next opening
             outcome.late += bool(_leftovers(root, "killed"))
         steady.hear(_for(steady.process, _LISTEN_SECONDS))
     if steady.kill() != -9:
         outcome.wrong.append("the writer that was not killed was disturbed")
     outcome.writes += steady.count
     _check(root, steady, outcome)
-    with Folder(root) as folder:
+    with NotesFolder(root) as folder:
         if _leftovers(root, "killed") or _leftovers(root, "steady"):
             outcome.wrong.append("what a killed writer left is still there, and nobody writes")
         for path in folder.files():

@@ -9,7 +9,7 @@ import random
 import sys
 from pathlib import Path
 
-from tacit.notes.disk.folder import Folder
+from tacit.notes.folder import NotesFolder
 
 FOLDERS, FILES = 4, 5
 _BODY_MAX_BYTES = 200_000
@@ -36,7 +36,7 @@ def main() -> None:
     """Writes until it is killed. Says what it is about to do, and what it has done."""
     root, who, first, seed = sys.argv[1:]
     chance, version = random.Random(int(seed)), int(first)
-    with Folder(Path(root)) as folder:
+    with NotesFolder(Path(root)) as folder:
         _say(ready=True)
         while True:
             version += 1

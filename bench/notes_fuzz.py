@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
-from tacit.notes.merge.merging import matched, merged, merged_items, merged_links
-from tacit.notes.text import yaml_head
-from tacit.notes.text.document import head_of, parse, render
-from tacit.notes.text.splices import Add, Drop, Edit, SetHead, SetItem, revise
-from tacit.notes.text.wording import without_ids
+from tacit.notes import frontmatter
+from tacit.notes.document import parse_head, parse_note, render_note
+from tacit.notes.edits import AddItem, DropItem, Edit, SetHead, SetItem, apply_edits
+from tacit.notes.markdown import strip_ids
+from tacit.notes.merge import match_items, merge_item, merge_items, merge_links
 from tacit.records.notes import SECTIONS_BY_KIND, Note, NoteItem, NoteKind, Section
 
 ROUND = 200  # cases between two looks at the clock
@@ -53,51 +53,53 @@ class Tally:
 
 
 def check_file(data: bytes, kind: NoteKind) -> None:
-    document = parse(data, kind)
-    assert revise(document, []) == data
-    assert head_of(data) == document.head
-    without_ids("\n".join(document.lines))
+    document = parse_note(data, kind)
+    assert apply_edits(document, []) == data
+    assert parse_head(data) == document.head
+    strip_ids("\n".join(document.lines))
 
 
 def check_note(note: Note) -> None:
-    assert parse(render(note), note.place.kind).note(note.place) == note
+    assert parse_note(render_note(note), note.place.kind).note(note.place) == note
 
 
 def check_head(text: str, value: str) -> None:
-    before = yaml_head.read(text)
-    after = yaml_head.read(yaml_head.changed(text, {"summary": value, "tags": ("a", value)}))
+    before = frontmatter.parse_frontmatter(text)
+    after = frontmatter.parse_frontmatter(
+        frontmatter.update_frontmatter(text, {"summary": value, "tags": ("a", value)})
+    )
     assert after == {**before, "summary": value, "tags": ["a", value]}
 
 
 def check_edit(data: bytes, kind: NoteKind, new: list[NoteItem], at: int) -> None:
-    document = parse(data, kind)
+    document = parse_note(data, kind)
     edits: list[Edit] = [SetHead(changes={"summary": "x", "tasks": "1/2"})]
     wanted = Counter(document.items)
     for offset, item in enumerate(new):
         entry = (
             document.entries[(at + offset) % len(document.entries)] if document.entries else None
         )
-        same = any(isinstance(e, SetItem | Drop) and e.entry is entry for e in edits)
+        same = any(isinstance(e, SetItem | DropItem) and e.entry is entry for e in edits)
         if entry is None or same:
-            edits.append(Add(item=item, after=entry))
+            edits.append(AddItem(item=item, after=entry))
         else:
             wanted[entry.item] -= 1
             if offset % 2:
-                edits.append(Drop(entry=entry))
+                edits.append(DropItem(entry=entry))
                 continue
             edits.append(SetItem(entry=entry, item=item))
         wanted[item] += 1
-    assert Counter(parse(revise(document, edits), kind).items) == +wanted
+    assert Counter(parse_note(apply_edits(document, edits), kind).items) == +wanted
 
 
 def check_merge(old: Note, new: Note) -> None:
-    pairs = matched(old.items, new.items)
+    pairs = match_items(old.items, new.items)
     assert [pair[0] for pair in pairs] == list(new.items)
     for item, same in pairs:
         if same is not None:
-            assert merged(same, item).done or not (same.done or item.done)
-    merged_items(old.items, new.items)
-    merged_links(old.links, new.links)
+            assert merge_item(same, item).done or not (same.done or item.done)
+    merge_items(old.items, new.items)
+    merge_links(old.links, new.links)
 
 
 def items_of(kind: NoteKind) -> st.SearchStrategy[list[NoteItem]]:

@@ -23,8 +23,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tacit
-from tacit.notes.disk.folder import Folder
-from tacit.notes.disk.watching import Watcher
+from tacit.notes.folder import NotesFolder
+from tacit.notes.watcher import FolderWatcher
 from tacit.settings import NotesSettings, Settings
 
 FILES, SECONDS = 5_000, 30.0
@@ -42,7 +42,7 @@ def _party(what: str, root: Path) -> Iterator[None]:
     """What a process does while nothing happens."""
     with ExitStack() as stack:
         if what == "watching":
-            watcher = Watcher(stack.enter_context(Folder(root)), lambda _: None)
+            watcher = FolderWatcher(stack.enter_context(NotesFolder(root)), lambda _: None)
             watcher.start()
             stack.callback(watcher.stop)
         elif what != "nothing":
@@ -81,7 +81,7 @@ def idle(root: Path, seconds: float) -> dict[str, float]:
     return took
 
 
-def told_after(folder: Folder, paths: list[str]) -> list[float]:
+def told_after(folder: NotesFolder, paths: list[str]) -> list[float]:
     """Seconds from each edit until it was told."""
     told, seconds, wanted = threading.Event(), [], [""]
 
@@ -89,7 +89,7 @@ def told_after(folder: Folder, paths: list[str]) -> list[float]:
         if wanted[0] in found:
             told.set()
 
-    watcher = Watcher(folder, changed)
+    watcher = FolderWatcher(folder, changed)
     watcher.start()
     for path in paths:
         told.clear()
@@ -120,13 +120,13 @@ def main() -> int:
         root = Path(scratch) / "notes"
         root.mkdir(mode=0o700)
         _fill(root, chosen.files)
-        with Folder(root) as folder:
+        with NotesFolder(root) as folder:
             paths = sorted(folder.files())  # which mends their modes
             began = time.process_time()
             folder.files()
             looked = time.process_time() - began
         took = idle(root, chosen.seconds)
-        with Folder(root) as folder:
+        with NotesFolder(root) as folder:
             told = told_after(folder, paths[:: max(1, len(paths) // _EDITS)])
     print(f"{len(paths):,} files, {chosen.seconds:g} s in which nothing happens")
     for what, seconds in took.items():

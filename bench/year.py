@@ -34,10 +34,10 @@ from bench.tables import table
 from bench.year_store import Known, fill, view_of
 from tacit import limits
 from tacit.clock import from_micros
-from tacit.lifecycle.expire import sweeping
-from tacit.lifecycle.leap import WAITS
-from tacit.lifecycle.progress import Progress, Work
-from tacit.lifecycle.purge import purging
+from tacit.lifecycle.clock_guard import WAITS_FOR_CLOCK
+from tacit.lifecycle.expiry import build_expire_task
+from tacit.lifecycle.purge import build_purge_task
+from tacit.lifecycle.tasks import StepProgress, TaskStep
 from tacit.settings import JobsSettings, LearnSettings, LifecycleSettings, Settings
 from tests.databases import PostgresDatabases
 
@@ -171,15 +171,15 @@ class Year:
     def _upkeep(self) -> dict[str, int]:
         store, policy = self.memory._storage, self.memory._runtime.upkeep
         done: dict[str, int] = {}
-        for work in (sweeping(store, policy), purging(store, policy)):
+        for work in (build_expire_task(store, policy), build_purge_task(store, policy)):
             for what, count in self._run(work).items():
                 done[what] = done.get(what, 0) + count
                 self.tally.counts[what] = self.tally.counts.get(what, 0) + count
         return done
 
-    def _run(self, work: Work) -> dict[str, int]:
+    def _run(self, work: TaskStep) -> dict[str, int]:
         """As the engine would run it, step by step."""
-        after, steps, tally = Progress(), 0, self.tally
+        after, steps, tally = StepProgress(), 0, self.tally
         while True:
             begun = time.perf_counter()
             after = work("default", after, lambda _c, _p: None)
@@ -215,7 +215,7 @@ class Year:
         right = self.clock.now
         for days, waits in ((365, 2), (-365, 2), (0, 0)):
             self.clock.now = right + timedelta(days=days)
-            done = self._upkeep().get(WAITS, 0)
+            done = self._upkeep().get(WAITS_FOR_CLOCK, 0)
             self.tally.check(done == waits, f"{done} of 2 wait after a leap of {days} days")
         for id, at in self.forgotten.items():
             if right - at < timedelta(days=limits.RESTORABLE_DAYS):

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import tacit
-from tacit.surfaces import moving
+from tacit.transfer import importers
 
 
 def write_exports(folder: Path) -> None:
@@ -54,20 +54,20 @@ with TemporaryDirectory() as name, tacit.open("sqlite://") as memory:
     view = memory.view(mara, tacit.Chat.private("telegram:1001"))
 
     # What it would come to: nothing is written.
-    source = moving.open(folder / "chatgpt.txt", "chatgpt")
-    found = moving.preview(view, source)
+    source = importers.open_source(folder / "chatgpt.txt", "chatgpt")
+    found = importers.preview_source(view, source)
     print(f"chatgpt.txt: {found.new} new, {found.refused} refused")
     for problem in found.problems:
         print(f"  {problem}")
 
     # All of it, in steps. Stopped in the middle, the same call goes on; nothing comes twice.
-    done = moving.take_over(view, source)
+    done = importers.import_source(view, source)
     print(f"imported {done.created} of {done.total}")
-    again = moving.take_over(view, source)
+    again = importers.import_source(view, source)
     print(f"again: {again.created} new, {again.already} already here")
     print("recalled:", view.recall("accordions")[0].memory.content)
 
-    other = moving.take_over(view, moving.open(folder / "mem0.json", "mem0"))
+    other = importers.import_source(view, importers.open_source(folder / "mem0.json", "mem0"))
     print(f"imported {other.created} from mem0")
 
     # As if it had not been; what came from elsewhere stays.

@@ -15,10 +15,10 @@ from tacit.errors import InvalidInput, SettingsError
 from tacit.learning.consent import Confirm
 from tacit.learning.extraction.locale import check_locale as checked_tongue
 from tacit.learning.pipeline import LearningOptions
-from tacit.lifecycle.backup import check_database, check_file, put_in_place
-from tacit.lifecycle.journal import beside
-from tacit.lifecycle.policy import Upkeep
-from tacit.lifecycle.replay import settle as settle_erasures
+from tacit.lifecycle.backup import check_backup_file, check_restored_database, install_backup
+from tacit.lifecycle.erasure_records import journal_path
+from tacit.lifecycle.erasure_replay import replay_journal as settle_erasures
+from tacit.lifecycle.tasks import LifecycleOptions
 from tacit.llm.budget import Allowance, Prices
 from tacit.llm.endpoint import create_allowance, create_language_model
 from tacit.llm.language_model import LanguageModel, MeasuredLanguageModel
@@ -43,7 +43,7 @@ from tacit.views.access import Policy
 from tacit.views.mind import Mind
 
 if TYPE_CHECKING:
-    from tacit.notes.mirror.mirroring import Mirroring
+    from tacit.notes.mirror import MirrorThread
 
 
 def load_settings(path: Path | None = None) -> Settings:
@@ -118,10 +118,10 @@ def restore_backup(
     file = database_file(place)
     if file is None:
         raise InvalidInput("db", "is no SQLite file; PostgreSQL is restored with its own tools")
-    aside, before = put_in_place(_backup_file(path), file)
+    aside, before = install_backup(_backup_file(path), file)
     current = replace(_quiet(chosen), db=replace(chosen.db, automigrate=True))
     open_memory(place, settings=current, clock=clock, embedder=None).close()
-    _, counts = check_file(file)
+    _, counts = check_backup_file(file)
     again = counts["erasures"] - before.get("erasures", 0)
     return Restored(
         path=str(file), aside=None if aside is None else str(aside), counts=counts, erasures=again
@@ -138,11 +138,11 @@ def verify_backup(
     file = database_file(place)
     used = file is not None and file.with_name(file.name + "-wal").exists()
     if file is not None and journal is None and not used:
-        schema, counts = check_file(_backup_file(file))
+        schema, counts = check_backup_file(_backup_file(file))
         size = file.stat().st_size
         return Backup(path=str(file), schema=schema, counts=counts, size_bytes=size)
     if file is not None and not used:
-        check_file(_backup_file(file))
+        check_backup_file(_backup_file(file))
     again = 0
     if journal is not None:
         with open_memory(place, settings=_quiet(chosen), embedder=None) as memory:
@@ -150,7 +150,7 @@ def verify_backup(
     database = open_database(place, _options(chosen))
     try:
         shown = database.engine.url.render_as_string(hide_password=True)
-        return replace(check_database(database, shown), erased_again=again)
+        return replace(check_restored_database(database, shown), erased_again=again)
     finally:
         database.close()
 
@@ -222,10 +222,10 @@ def _learning(
     )
 
 
-def _upkeep(settings: Settings) -> Upkeep:
+def _upkeep(settings: Settings) -> LifecycleOptions:
     every = settings.jobs.every
     periods = {one.name: getattr(every, one.name) for one in fields(every)}
-    return Upkeep(
+    return LifecycleOptions(
         intervals={task: period for task, period in periods.items() if period is not None},
         runs_on_open=settings.jobs.on_open,
         **asdict(settings.lifecycle),
@@ -286,14 +286,13 @@ def _journal(settings: Settings, database: Database) -> Path | None:
     if settings.erase.journal:
         return _path(settings.erase.journal)
     file = database.file
-    return None if file is None else beside(file)
+    return None if file is None else journal_path(file)
 
 
-def _mirroring(settings: Settings, store: Store) -> Mirroring:
+def _mirroring(settings: Settings, store: Store) -> MirrorThread:
     """Imported here: whoever has no notes needs nothing of it."""
-    from tacit.notes.mirror.hands import Keeping
-    from tacit.notes.mirror.mirror import Mirror
-    from tacit.notes.mirror.mirroring import Mirroring
+    from tacit.notes.mirror import MirrorThread, NotesMirror
+    from tacit.notes.writers import NoteRetention
 
     chosen, file = settings.notes, store.database.file
     if chosen.dir:
@@ -304,9 +303,9 @@ def _mirroring(settings: Settings, store: Store) -> Mirroring:
         problem = "is empty, and there is no SQLite file to put notes beside; name a folder"
         raise SettingsError(f"notes.dir: {problem}")
     days = settings.lifecycle.restorable_days
-    how = Keeping(ttls=asdict(settings.memory.ttl_days), restorable_days=days)
-    mirror = Mirror(store, folder, how, forget_at_once_max=chosen.forget_at_once_max)
-    return Mirroring(mirror, watch=chosen.watch)
+    how = NoteRetention(ttls=asdict(settings.memory.ttl_days), restorable_days=days)
+    mirror = NotesMirror(store, folder, how, forget_at_once_max=chosen.forget_at_once_max)
+    return MirrorThread(mirror, watch=chosen.watch)
 
 
 def _path(written: str) -> Path:

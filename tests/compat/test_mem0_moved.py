@@ -6,7 +6,7 @@ from typing import Any
 
 import tacit
 from tacit.compat.mem0 import Memory, person
-from tacit.surfaces import moving
+from tacit.transfer import importers
 
 ALICE: dict[str, Any] = {"user_id": "alice"}
 EXPORTED = {
@@ -34,7 +34,7 @@ def test_a_script_finds_what_was_moved_as_it_was(store: tacit.Memory, tmp_path: 
     file.write_text(json.dumps(EXPORTED))
     key = person(**ALICE)
     view = store.space("mem0").view(tacit.Requester(key), tacit.Chat.private(key))
-    assert moving.take_over(view, moving.open(file, "mem0")).created == 1
+    assert importers.import_source(view, importers.open_source(file, "mem0")).created == 1
     memory = Memory(memory=store)
     memory.add("I keep wasps", **ALICE, agent_id="bot", infer=False)
     whole = {**ALICE, "agent_id": "bot", "run_id": "r1"}

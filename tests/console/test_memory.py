@@ -183,7 +183,7 @@ def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: P
 def test_erasing_shows_what_is_pending_in_the_files(
     tea: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.lifecycle.erase.scrub", lambda _: False)
+    monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     tea.get_by_role("link", name="Erase…").click()
     tea.get_by_label("To go on, type erase").fill("erase")
     tea.keyboard.press("Enter")

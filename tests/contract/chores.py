@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, select, update
 
-from tacit.lifecycle.progress import Progress, Save, Work
+from tacit.lifecycle.tasks import SaveProgress, StepProgress, TaskStep
 from tacit.memory import Memory
 from tacit.storage.schema import learning_days
 
@@ -16,15 +16,15 @@ _DAY = "9999-12-31"  # counts of days long gone are swept away
 
 def ticking(
     memory: Memory, length: int, hear: Callable[[str, int], None] = lambda _, __: None
-) -> Work:
+) -> TaskStep:
     """`hear` is told the space and the number of each thing before it is ticked off."""
     database = memory._storage.database
 
-    def step(space: str, before: Progress, save: Save) -> Progress:
+    def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
         number = int(before.cursor or 0)
         hear(space, number)
 
-        def work(connection: Connection) -> Progress:
+        def work(connection: Connection) -> StepProgress:
             row = {"space_id": space, "owner": f"thing {number}", "day": _DAY, "writes": 0}
             database.dialect.insert_missing(connection, learning_days, [row])
             once_more = update(learning_days).where(

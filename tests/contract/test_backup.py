@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, make_url, text
 import tacit
 from tacit import Message
 from tacit.bootstrap import restore_backup, verify_backup
-from tacit.lifecycle import journal
+from tacit.lifecycle import erasure_records
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
@@ -305,4 +305,4 @@ def test_the_journal_is_in_no_backup(tmp_path: Path, url: str, opened: Open) -> 
     memory = opened(url)
     private(memory, ALICE).erase(kept(private(memory, ALICE), "one"))
     memory.backup(tmp_path / "copy.db")
-    assert not journal.beside(tmp_path / "copy.db").exists()
+    assert not erasure_records.journal_path(tmp_path / "copy.db").exists()

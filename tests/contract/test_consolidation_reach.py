@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tacit.lifecycle.merge import enriched, outlasts, stays
-from tacit.lifecycle.pairs import Note, reach_of, two
+from tacit.lifecycle.consolidation import choose_kept, enrich_kept, outlasts
+from tacit.lifecycle.duplicates import DuplicateCandidate, disclosure_key, make_pair
 from tacit.memory import Memory
 from tacit.policy.rules import decide
 from tacit.records.memory import Memory as Record
@@ -107,14 +107,18 @@ def test_what_stays_reaches_nobody_that_it_did_not_reach(
     """Whatever two memories are, and in whichever order they were said."""
     moments = (one.created_at, one.created_at + timedelta(seconds=1))
     first, second = moments if newer else moments[::-1]
-    pair = two(
-        Note(memory=one, worded_at=first, normalized="", fact=None),
-        Note(memory=other, worded_at=second, normalized="", fact=None),
+    pair = make_pair(
+        DuplicateCandidate(memory=one, worded_at=first, normalized="", fact=None),
+        DuplicateCandidate(memory=other, worded_at=second, normalized="", fact=None),
         1.0,
     )
-    kept, gone = stays(pair)
-    merged = enriched(kept, gone)
+    kept, gone = choose_kept(pair)
+    merged = enrich_kept(kept, gone)
     assert decide(asked, merged) == decide(asked, kept)
-    if reach_of(one) == reach_of(other) and one.state == other.state and outlasts(kept, gone):
+    if (
+        disclosure_key(one) == disclosure_key(other)
+        and one.state == other.state
+        and outlasts(kept, gone)
+    ):
         # Whoever could hear the fact still can.
         assert decide(asked, merged).allowed >= decide(asked, gone).allowed

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.lifecycle.consolidate import consolidating
-from tacit.lifecycle.policy import Upkeep
-from tacit.lifecycle.progress import Progress
+from tacit.lifecycle.consolidation import build_consolidate_task
+from tacit.lifecycle.tasks import LifecycleOptions, StepProgress
 from tacit.memory import Memory
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, kept, private
@@ -181,15 +180,19 @@ def test_a_kill_before_the_end_of_a_step_loses_nothing_and_repeats_nothing(
     before = as_stored(tidied, *ids)
     mind = tidied._runtime
     assert mind.learning is not None
-    work = consolidating(
-        mind.storage, mind.retriever, Upkeep(), mind.learning.model, mind.learning.allowance
+    work = build_consolidate_task(
+        mind.storage,
+        mind.retriever,
+        LifecycleOptions(),
+        mind.learning.model,
+        mind.learning.allowance,
     )
 
     def kill(*_: object) -> None:
         raise Killed
 
     with pytest.raises(Killed):
-        work("default", Progress(), kill)
+        work("default", StepProgress(), kill)
     assert as_stored(tidied, *ids) == before
     assert rows(tidied, "SELECT * FROM pair_checks") == []
     assert rows(tidied, "SELECT * FROM reflections") == []
@@ -203,9 +206,11 @@ def test_a_run_that_was_interrupted_goes_on_under_its_name(tidied: Memory, clock
             kept(private(tidied, who), "I like tea")
             clock.forward(seconds=1)
     mind = tidied._runtime
-    work = consolidating(mind.storage, mind.retriever, Upkeep(), None, mind.learning.allowance)  # type: ignore[union-attr]
-    saved: list[Progress] = []
-    work("default", Progress(), lambda _, after: saved.append(after))
+    work = build_consolidate_task(
+        mind.storage, mind.retriever, LifecycleOptions(), None, mind.learning.allowance
+    )  # type: ignore[union-attr]
+    saved: list[StepProgress] = []
+    work("default", StepProgress(), lambda _, after: saved.append(after))
     clock.forward(seconds=60)
     done = saved[-1]
     while done.cursor is not None:

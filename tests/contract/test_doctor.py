@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 import tacit
-from tacit.lifecycle.doctor.checks import CHECKS
+from tacit.lifecycle.doctor.examination import CHECKS
 from tacit.memory import Memory
-from tacit.notes.mirror.ailments import NAMES as OF_NOTES
+from tacit.notes.mirror import NOTES_CHECK_NAMES as OF_NOTES
 from tests.contract.ailing import SETTINGS, break_, dump, live, one
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 import tacit
 from tacit import limits
-from tacit.jobs.worker import Runner
+from tacit.jobs.worker import JobRunner
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
 from tacit.storage.queue import claim_job, list_due_jobs
@@ -322,7 +322,7 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     memory.catch_up()
     tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
     assert memory._runtime.pipeline is not None
-    Runner(memory._runtime.pipeline).run_job(stale)
+    JobRunner(memory._runtime.pipeline).run_job(stale)
     assert memory.waiting().turns == 0
     assert contents(view) == [learned(1), learned(2)]
 

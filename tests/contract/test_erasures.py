@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 
 import tacit
 from tacit import Message, Update
-from tacit.lifecycle import journal
+from tacit.lifecycle import erasure_records
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.records import LearnSettings
@@ -39,7 +39,7 @@ def file_of(url: str) -> Path:
 
 
 def journal_of(url: str) -> Path:
-    return journal.beside(file_of(url))
+    return erasure_records.journal_path(file_of(url))
 
 
 def lines(memory: Memory) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from bench.notes_cases import contents
 from tacit.memory import Memory
-from tacit.notes.text.wording import without_ids
+from tacit.notes.markdown import strip_ids
 from tacit.settings import Settings
 from tacit.settings.upkeep import NotesSettings
 from tests.contract.conftest import Open
@@ -110,7 +110,7 @@ def test_files_of_a_view_and_files_of_the_folder_are_the_same_notes(
     view.write_file("trips.md", TRIPS)
     memory.sync_notes()
     file = tmp_path / "n" / "_longterms" / "ext_telegram_1001" / "trips.md"
-    assert without_ids(file.read_text()) == TRIPS
+    assert strip_ids(file.read_text()) == TRIPS
     file.write_text(file.read_text().replace("in May", "in April").replace("# Trips", "# Travel"))
     memory.sync_notes()
     text = view.read_file("trips.md")
@@ -119,7 +119,7 @@ def test_files_of_a_view_and_files_of_the_folder_are_the_same_notes(
     view.rename_file("trips.md", "travel.md")
     memory.sync_notes()
     assert not file.exists()
-    assert without_ids((file.parent / "travel.md").read_text()) == view.read_file("travel.md")
+    assert strip_ids((file.parent / "travel.md").read_text()) == view.read_file("travel.md")
     view.wipe()
     memory.sync_notes()
     assert "Lisbon" not in "".join(p.read_text() for p in (tmp_path / "n").rglob("*.md"))

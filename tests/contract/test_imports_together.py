@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit import ImportItem
-from tacit.lifecycle import revert_import
+from tacit.lifecycle import revert
 from tacit.memory import Memory
 from tacit.storage import imports
 from tacit.storage.memories import Transaction
@@ -92,16 +92,16 @@ def test_a_revert_that_is_cut_off_goes_on_and_tells_the_whole(
     take_over(view, "moving")
     clock.forward(seconds=1)
     view.pin(view.list().items[0].id)
-    monkeypatch.setattr(revert_import, "_AT_ONCE_COUNT", 25)
+    monkeypatch.setattr(revert, "_IMPORTED_AT_ONCE_COUNT", 25)
     with monkeypatch.context() as cutting:
-        step, steps = revert_import.step, iter(range(100))
+        step, steps = revert.revert_import_step, iter(range(100))
 
         def cut_off(*args: Any) -> Any:
             if next(steps) == 1:
                 raise KeyboardInterrupt
             return step(*args)
 
-        cutting.setattr(revert_import, "step", cut_off)
+        cutting.setattr(revert, "revert_import_step", cut_off)
         with pytest.raises(KeyboardInterrupt):
             view.revert_import("moving")
     later = private(opened(shared_url), ALICE)

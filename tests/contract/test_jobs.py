@@ -17,8 +17,8 @@ from sqlalchemy import select, update
 import tacit
 from tacit import limits
 from tacit.errors import EmbeddingFailed
-from tacit.jobs.rounds import Rounds
-from tacit.lifecycle.progress import Work
+from tacit.jobs.scheduler import PeriodicRunner
+from tacit.lifecycle.tasks import TaskStep
 from tacit.memory import Memory
 from tacit.settings import EverySettings, JobsSettings, LearnSettings, Settings
 from tacit.storage.queue import claim_task, has_overdue_tasks, task_phase
@@ -43,7 +43,9 @@ def settings(*, workers: int = 0, on_open: bool = False, every: EverySettings = 
     )
 
 
-def working(opened: Open, url: str, task: Callable[[Memory], Work], **options: object) -> Memory:
+def working(
+    opened: Open, url: str, task: Callable[[Memory], TaskStep], **options: object
+) -> Memory:
     memory = opened(url, settings=settings(**options))  # type: ignore[arg-type]
     memory._runtime.tasks[TASK] = task(memory)
     return memory
@@ -287,7 +289,9 @@ def test_whose_lease_is_lost_writes_nothing(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=4)))
-    other = Rounds(memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals)
+    other = PeriodicRunner(
+        memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals
+    )
 
     def hear(_: str, number: int) -> None:
         if number == 2:  # it took too long: somebody else takes over, and comes to the end

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 import tacit
 from tacit.errors import Conflict, NotFound
-from tacit.notes.text.document import Entry, parse
+from tacit.notes.document import Entry, parse_note
 from tacit.records import notes
 from tacit.records.notes import NoteKind
 from tacit.storage.notes import list_file_items
@@ -31,7 +31,7 @@ ACTS = st.one_of(
 
 class Desk(Notebook):
     def entries(self) -> tuple[Entry, ...]:
-        return parse(self.path.read_bytes(), NoteKind.SESSION).entries
+        return parse_note(self.path.read_bytes(), NoteKind.SESSION).entries
 
     def by_hand(self, act: str, which: int, words: str) -> None:
         lines, entries = self.text.split("\n"), self.entries()

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.notes.text.wording import without_ids
+from tacit.notes.markdown import strip_ids
 from tacit.records.notes import Section, SessionDraft
 from tacit.storage import notes
 from tests.contract.conftest import Open
@@ -170,7 +170,7 @@ def test_a_page_is_free_text(memory: Memory, folder: Path) -> None:
         "It is red\nand old",
         "We have two of them. Both leak.",
     ]
-    assert without_ids(path.read_text()) == said
+    assert strip_ids(path.read_text()) == said
     assert memory.sync_notes().written == 0
     assert view.read_file("boats.md").startswith("# Boats\n\nWe have two of them. Both leak.\n")
 

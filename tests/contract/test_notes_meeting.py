@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from tacit import InvalidInput, NoteLink, SessionDraft, TaskDraft
 from tacit.memory import Memory
-from tacit.notes.mirror import heads, syncing
+from tacit.notes import readback, sync
 from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import files_in, with_notes
@@ -61,17 +61,17 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
 ) -> None:
     view = private(memory, ALICE)
     path = view.end_session(draft=SessionDraft(facts=("Doctor zq1z", "Another thing"))).path
-    id, write = id_of(memory, "zq1z"), syncing.Sync._write_file
+    id, write = id_of(memory, "zq1z"), sync.NotesSync._write_file
     erasing: list[threading.Thread] = []
 
-    def slow(self: syncing.Sync, *what: Any) -> None:
+    def slow(self: sync.NotesSync, *what: Any) -> None:
         if not erasing:
             erasing.append(meanwhile(lambda: view.erase(id)))
             while any("zq1z" in one for one in contents(memory)):
                 time.sleep(0.01)
         write(self, *what)
 
-    monkeypatch.setattr(syncing.Sync, "_write", slow)
+    monkeypatch.setattr(sync.NotesSync, "_write", slow)
     memory.sync_notes()
     erasing[0].join()
     assert "zq1z" not in (folder / path).read_text()
@@ -246,15 +246,15 @@ def test_links_that_two_add_at_once_are_both_kept(
     file = folder / view.end_session(draft=linked("a")).path
     memory.sync_notes()
     file.write_text(file.read_text() + "- [b](b.md)\n")
-    fields, done = heads.HeadReading._fields, list[threading.Thread]()
+    fields, done = readback.HeadReadback._fields, list[threading.Thread]()
 
-    def slow(self: heads.HeadReading, *, touched: bool) -> None:
+    def slow(self: readback.HeadReadback, *, touched: bool) -> None:
         if not done:
             done.append(meanwhile(lambda: view.end_session(draft=linked("c"))))
             done[0].join(1)
         fields(self, touched=touched)
 
-    monkeypatch.setattr(heads.HeadReading, "_fields", slow)
+    monkeypatch.setattr(readback.HeadReadback, "_fields", slow)
     memory.sync_notes()
     done[0].join()
     memory.sync_notes()

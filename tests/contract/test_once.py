@@ -292,7 +292,7 @@ def test_an_erasure_that_is_asked_for_again_finishes_what_was_left(
 ) -> None:
     view = private(memory, ALICE)
     id = kept(view, "I like tea")
-    monkeypatch.setattr("tacit.lifecycle.erase.scrub", lambda _: False)
+    monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     assert not view.once(KEY).erase(id).complete
     monkeypatch.undo()
     done = view.once(KEY).erase(id)

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, TextClause, text
 
 import tacit
 from tacit import limits
-from tacit.lifecycle.progress import Progress
-from tacit.lifecycle.purge import purging
+from tacit.lifecycle.purge import build_purge_task
+from tacit.lifecycle.tasks import StepProgress
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, LifecycleSettings, Settings
 from tacit.storage.schema import metadata
@@ -154,7 +154,7 @@ def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
         alice.forget(kept(alice, f"Alice saw {n} boats"))
     days(memory, clock, 29)
     clock.forward(days=1)
-    step = purging(memory._storage, memory._runtime.upkeep)
+    step = build_purge_task(memory._storage, memory._runtime.upkeep)
 
     class Killed(Exception):
         pass
@@ -163,9 +163,9 @@ def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
         raise Killed
 
     with pytest.raises(Killed):
-        step("default", Progress(), die)
+        step("default", StepProgress(), die)
     assert rows(memory, "SELECT count(*) FROM memories") == [(count,)]
-    after = step("default", Progress(), lambda *_: None)
+    after = step("default", StepProgress(), lambda *_: None)
     assert (after.counts, after.cursor is None) == ({"purged": count - 30}, False)
     assert memory.purge().count == 30  # from the beginning, and yet nothing twice
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tacit import Message
-from tacit.lifecycle.policy import Upkeep
-from tacit.lifecycle.progress import Progress
-from tacit.lifecycle.reflect import reflecting
+from tacit.lifecycle.reflection import build_reflect_task
+from tacit.lifecycle.tasks import LifecycleOptions, StepProgress
 from tacit.memory import Memory
 from tacit.records.memory import Kind, Trust, Visibility
 from tests.contract.conftest import Open
@@ -237,14 +236,14 @@ def test_a_kill_before_the_end_of_a_step_keeps_nothing(thinking: Memory) -> None
     mornings(thinking)
     mind = thinking._runtime
     assert mind.learning is not None
-    upkeep = Upkeep(reflect_enabled=True)
-    work = reflecting(mind.storage, upkeep, mind.learning.model, mind.learning.allowance)
+    upkeep = LifecycleOptions(reflect_enabled=True)
+    work = build_reflect_task(mind.storage, upkeep, mind.learning.model, mind.learning.allowance)
 
     def kill(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        work("default", Progress(), kill)
+        work("default", StepProgress(), kill)
     assert insights_in(thinking) == []
     assert rows(thinking, "SELECT * FROM reflections") == []
     assert thinking.reflect().insights == 1

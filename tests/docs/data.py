@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from sqlalchemy import create_engine
 
-from tacit.notes.text import document
+from tacit.notes import document
 from tacit.records.notes import NoteKind
 from tacit.settings import key_names, load, variable
 from tacit.storage.schema import metadata
@@ -79,7 +79,7 @@ def read_toml(block: Block, world: World) -> None:
 def read_markdown(block: Block, world: World) -> None:
     """A note says in its frontmatter that it is one, and nothing in it is lost on the way."""
     if block.file is None:
-        read = document.parse(block.text.encode(), NoteKind.SESSION)
+        read = document.parse_note(block.text.encode(), NoteKind.SESSION)
         assert read.head.session_id, f"{block.where}: give the file a name"
         assert read.items
 

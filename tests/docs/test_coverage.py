@@ -25,10 +25,10 @@ from tacit.records.drafts import CategorizedFields
 from tacit.records.memory import HistoryEntry
 from tacit.records.memory import Memory as Record
 from tacit.records.queries import RecallFilters
-from tacit.surfaces import moving
 from tacit.surfaces.console.pages.topics import TOPICS
 from tacit.surfaces.mcp.profiles import PROFILES
 from tacit.telemetry.metrics import METRICS
+from tacit.transfer import importers
 from tacit.views.steps import Steps
 from tests.docs.signatures import fields_of, row_of, words_of
 
@@ -215,7 +215,7 @@ def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
     [
         ("tacit.surfaces.kits", "kits.md"),
         ("tacit.surfaces.langgraph", "langgraph.md"),
-        ("tacit.surfaces.moving", "importing.md"),
+        ("tacit.transfer.importers", "importing.md"),
         ("tacit.compat.mem0", "mem0.md"),
     ],
 )
@@ -233,7 +233,7 @@ def test_every_word_of_mem0_is_told() -> None:
 
 def test_every_format_that_is_taken_in_is_told() -> None:
     told = named((DOCS / "importing.md").read_text())
-    assert {str(one.value) for one in moving.Format} <= told
+    assert {str(one.value) for one in importers.ImportFormat} <= told
 
 
 def test_every_target_of_the_makefile_is_named_somewhere() -> None:

@@ -13,7 +13,7 @@ from tacit.surfaces.cli import main
 from tacit.surfaces.cli.console import Portion
 from tacit.surfaces.cli.exits import Exit
 from tacit.surfaces.cli.options import FORMS
-from tacit.surfaces.moving import Format, taking
+from tacit.transfer.importers import ImportFormat, sources
 from tests.moving.conftest import SAMPLES
 from tests.surfaces.conftest import Tacit
 
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 def test_the_formats_of_the_command_are_the_formats() -> None:
-    assert list(FORMS) == list(Format)
+    assert list(FORMS) == list(ImportFormat)
 
 
 def test_off_a_terminal_it_tells_what_would_come_and_stops(on_file: Tacit) -> None:
@@ -125,7 +125,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     path.write_text("".join(f"- Fact {n}\n" for n in range(450)))
     argv = ("import", str(path), "--from", "claude", "--run", "moving in", "--yes", *MARA)
     calls = iter(range(10))
-    tell = taking._tell
+    tell = sources._record_refused
 
     def interrupted(*given: object) -> None:
         tell(*given)  # type: ignore[arg-type]
@@ -133,7 +133,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(taking, "_tell", interrupted)
+        patched.setattr(sources, "_record_refused", interrupted)
         ran = on_file(*argv)
     assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
     assert ran.err == (

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import InvalidInput, limits
-from tacit.surfaces import moving
-from tacit.surfaces.moving import Found, Skipped
+from tacit.transfer import importers
+from tacit.transfer.importers import FoundItem, SkippedPart
 from tests.moving.conftest import SAMPLES
 from tests.surfaces.conftest import Tacit
 
@@ -24,12 +24,12 @@ GOOD = {"id": "1", "memory": "Likes tea"}
 
 
 def contents(path: Path, form: str, only: str | None = None) -> list[str]:
-    source = moving.open(path, form, only=only)
-    return [one.item.content for one in source if isinstance(one, Found)]
+    source = importers.open_source(path, form, only=only)
+    return [one.item.content for one in source if isinstance(one, FoundItem)]
 
 
 def reasons(path: Path, form: str) -> list[str]:
-    return [one.why for one in moving.open(path, form) if isinstance(one, Skipped)]
+    return [one.why for one in importers.open_source(path, form) if isinstance(one, SkippedPart)]
 
 
 @pytest.fixture
@@ -117,12 +117,12 @@ def test_only_plain_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (Path("/dev/zero"), "no plain file"),
     ):
         with pytest.raises(InvalidInput, match=says):
-            moving.open(path, "mem0")
+            importers.open_source(path, "mem0")
     path = lined(tmp_path, json.dumps(GOOD))
     with pytest.raises(InvalidInput, match="is not one of mem0, mcp"):
-        moving.open(path, "notion")
+        importers.open_source(path, "notion")
     with pytest.raises(InvalidInput, match="leave it out"):
-        moving.open(path, "mcp", only="mara")
+        importers.open_source(path, "mcp", only="mara")
     monkeypatch.setattr(limits, "IMPORTER_RECORDS_MAX_COUNT", 2)
     many = lined(tmp_path, *[json.dumps(GOOD)] * 3)
     with pytest.raises(InvalidInput, match="holds more than 2 things; split it"):
@@ -291,18 +291,24 @@ def test_a_file_that_was_damaged_anywhere_is_read_as_far_as_it_goes(
         at = int(share * len(whole))
         whole = whole[:at] + mark + whole[at + lost :]
     with TemporaryDirectory() as folder:
-        for form in moving.Format:
+        for form in importers.ImportFormat:
             path = Path(folder) / ("m.md" if form == "basic-memory" else "m.json")
             path.write_bytes(whole)
             with suppress(InvalidInput):
-                assert all(isinstance(one, Found | Skipped) for one in moving.open(path, form))
+                assert all(
+                    isinstance(one, FoundItem | SkippedPart)
+                    for one in importers.open_source(path, form)
+                )
 
 
 def test_whatever_the_file_is_the_command_answers_in_words(on_file: Tacit, tmp_path: Path) -> None:
     """`on_file` fails on a traceback or an escape of the terminal's."""
     for path, form in hostile_files(tmp_path):
         with suppress(InvalidInput):
-            assert all(isinstance(one, Found | Skipped) for one in moving.open(path, form))
+            assert all(
+                isinstance(one, FoundItem | SkippedPart)
+                for one in importers.open_source(path, form)
+            )
     ran = on_file("import", str(tmp_path / "7.json"), "--from", "chatgpt", "--yes", *MANY)
     assert (ran.code, ran.out.splitlines()[0]) == (
         1,
@@ -330,5 +336,5 @@ def test_a_bad_line_among_lines_of_json_is_lost_alone_and_named(
     ]
     path = lined(tmp_path, *good[:place], bad, *good[place:], name="memory.json")
     assert contents(path, "mcp") == ["Tea is a drink", "Gin is a drink"]
-    (skipped,) = [one for one in moving.open(path, "mcp") if isinstance(one, Skipped)]
+    (skipped,) = [one for one in importers.open_source(path, "mcp") if isinstance(one, SkippedPart)]
     assert str(skipped) == f"line {place + 1}: is not JSON"

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tacit.records.drafts import ImportItem
-from tacit.surfaces import moving
-from tacit.surfaces.moving import Found, Skipped
+from tacit.transfer import importers
+from tacit.transfer.importers import FoundItem, SkippedPart
 from tests.moving.conftest import SAMPLES
 
 
 def items(path: Path, form: str, only: str | None = None) -> list[ImportItem]:
-    source = moving.open(path, form, only=only)
-    return [one.item for one in source if isinstance(one, Found)]
+    source = importers.open_source(path, form, only=only)
+    return [one.item for one in source if isinstance(one, FoundItem)]
 
 
 def written(tmp_path: Path, text: str, name: str = "list.txt") -> Path:
@@ -181,7 +181,7 @@ Likes rain
 Likes tea
 """
     path = written(tmp_path, text)
-    found = [one for one in moving.open(path, "claude") if isinstance(one, Found)]
+    found = [one for one in importers.open_source(path, "claude") if isinstance(one, FoundItem)]
     assert [(one.where, one.item.content, one.item.category, one.item.tags) for one in found] == [
         ("line 2", "A first thing", None, None),
         (
@@ -203,7 +203,9 @@ Likes tea
         ("line 15", "Likes rain", "relationship", ("family",)),
         ("line 16", "Likes tea", "relationship", ("family",)),
     ]
-    (beside,) = [one for one in moving.open(path, "claude") if isinstance(one, Skipped)]
+    (beside,) = [
+        one for one in importers.open_source(path, "claude") if isinstance(one, SkippedPart)
+    ]
     assert (beside.where, beside.why, beside.is_no_memory) == (
         "line 1",
         "only introduces a list",
@@ -275,16 +277,18 @@ def test_what_chatgpt_was_asked_to_forget_or_had_switched_off_is_not_taken_in(
     ]
     path = written(tmp_path, json.dumps(saved), "memories.json")
     assert [one.content for one in items(path, "chatgpt")] == ["Likes tea", "Likes rain"]
-    skipped = [one for one in moving.open(path, "chatgpt") if isinstance(one, Skipped)]
+    skipped = [
+        one for one in importers.open_source(path, "chatgpt") if isinstance(one, SkippedPart)
+    ]
     assert all(one.is_no_memory for one in skipped)
     assert "gin" not in str(skipped)
 
 
 def test_the_same_file_is_the_same_import_and_another_is_another(tmp_path: Path) -> None:
-    one = moving.open(written(tmp_path, "- Likes tea\n", "a.txt"), "claude")
-    same = moving.open(written(tmp_path, "- Likes tea\n", "b.txt"), "claude")
-    other = moving.open(written(tmp_path, "- Likes rain\n", "a.txt"), "claude")
+    one = importers.open_source(written(tmp_path, "- Likes tea\n", "a.txt"), "claude")
+    same = importers.open_source(written(tmp_path, "- Likes tea\n", "b.txt"), "claude")
+    other = importers.open_source(written(tmp_path, "- Likes rain\n", "a.txt"), "claude")
     assert one.run == same.run != other.run
-    whole = moving.open(SAMPLES / "langgraph.jsonl", "langgraph")
-    part = moving.open(SAMPLES / "langgraph.jsonl", "langgraph", only="people/mara")
+    whole = importers.open_source(SAMPLES / "langgraph.jsonl", "langgraph")
+    part = importers.open_source(SAMPLES / "langgraph.jsonl", "langgraph", only="people/mara")
     assert whole.run != part.run

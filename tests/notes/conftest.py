@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.notes.disk.folder import Folder
+from tacit.notes.folder import NotesFolder
 from tests.notes.attacks import SECRET
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
+def folder(tmp_path: Path) -> Iterator[NotesFolder]:
+    with NotesFolder(tmp_path / "notes") as opened:
         yield opened
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.notes.pages.alignment import aligned, changed_at_least
+from tacit.notes.view_files import align_items, count_changes_at_least
 from tacit.records.notes import NoteItem, Section
 
 
@@ -15,7 +15,7 @@ def items(*contents: str, ids: bool = False) -> list[NoteItem]:
 
 
 def ids(old: list[NoteItem], new: list[NoteItem]) -> list[str | None]:
-    return [None if one is None else one.content for one in aligned(old, new)]
+    return [None if one is None else one.content for one in align_items(old, new)]
 
 
 OLD = items("Sarah likes tea", "The house has a red door", "Ships leave in May", ids=True)
@@ -48,7 +48,7 @@ def test_lines_put_in_between_are_new() -> None:
 def test_a_task_that_was_ticked_is_the_same_task() -> None:
     old = [NoteItem(section=Section.TASKS, content="Book the room", id="AAAAAAAA", done=False)]
     new = [NoteItem(section=Section.TASKS, content="Book the room", done=True)]
-    assert aligned(old, new) == old
+    assert align_items(old, new) == old
 
 
 WORDS = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "tea", "a"]), max_size=8)
@@ -57,27 +57,27 @@ WORDS = st.lists(st.sampled_from(["a b c", "a b d", "x y z", "x y", "tea", "a"])
 @given(WORDS, WORDS)
 def test_no_line_is_taken_twice_and_what_stays_stays(before: list[str], after: list[str]) -> None:
     old = items(*before, ids=True)
-    found = [one for one in aligned(old, items(*after)) if one is not None]
+    found = [one for one in align_items(old, items(*after)) if one is not None]
     assert len({one.id for one in found}) == len(found)
     for word in set(before):
         kept = min(before.count(word), after.count(word))
-        pairs = zip(aligned(old, items(*after)), after, strict=True)
+        pairs = zip(align_items(old, items(*after)), after, strict=True)
         same = sum(one is not None and one.content == word == new for one, new in pairs)
         assert same >= kept
 
 
 def test_a_long_text_that_is_written_anew_takes_no_longer_than_it_is() -> None:
     old = items(*(f"old fact {n}" for n in range(2_000)), ids=True)
-    assert len(aligned(old, items(*(f"new thing {n}" for n in range(2_000))))) == 2_000
+    assert len(align_items(old, items(*(f"new thing {n}" for n in range(2_000))))) == 2_000
 
 
 @given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
 def test_no_fewer_lines_change_than_their_words_say(one: list[str], two: list[str]) -> None:
     old, new = items(*one, ids=True), items(*two)
-    known = aligned(old, new)
+    known = align_items(old, new)
     come = sum(b is None or b.content != n.content for b, n in zip(known, new, strict=True))
     gone = len(old) - sum(before is not None for before in known)
-    assert changed_at_least(old, new) <= come + gone
+    assert count_changes_at_least(old, new) <= come + gone
 
 
 def test_long_lines_of_one_word_are_told_apart_by_their_first_words() -> None:

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 from bench import notes_cases as cases
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.notes.text.document import UNDATED, Document, digest_of, head_of, parse, render
-from tacit.notes.text.splices import revise
+from tacit.notes.document import UNDATED, Document, digest_item, parse_head, parse_note, render_note
+from tacit.notes.edits import apply_edits
 from tacit.records.notes import Frontmatter, Note, NoteItem, NoteKind, NoteLink, NoteRef, Section
 
 NOON = datetime(2026, 2, 4, 12, 34, 56, tzinfo=UTC)
@@ -52,11 +52,11 @@ contact_nickname: Alice
 
 
 def long_term(text: str) -> Document:
-    return parse(text.encode(), NoteKind.LONG_TERM)
+    return parse_note(text.encode(), NoteKind.LONG_TERM)
 
 
 def said(text: str, kind: NoteKind = NoteKind.LONG_TERM) -> list[str]:
-    return [item.content for item in parse(text.encode(), kind).items]
+    return [item.content for item in parse_note(text.encode(), kind).items]
 
 
 def test_the_template_of_a_session() -> None:
@@ -85,23 +85,23 @@ def test_the_template_of_a_session() -> None:
         ),
         links=(NoteLink(text="Previous day", target="../2026-02-03/telegram_12345.md"),),
     )
-    assert render(note).decode() == SESSION
-    assert parse(SESSION.encode(), NoteKind.SESSION).note(place) == note
+    assert render_note(note).decode() == SESSION
+    assert parse_note(SESSION.encode(), NoteKind.SESSION).note(place) == note
 
 
 @given(cases.notes())
 def test_a_note_that_is_written_is_read_back(note: Note) -> None:
-    data = render(note)
-    document = parse(data, note.place.kind)
+    data = render_note(note)
+    document = parse_note(data, note.place.kind)
     assert document.note(note.place) == note
-    assert head_of(data) == note.head
+    assert parse_head(data) == note.head
     assert data.endswith(b"\n")
-    assert render(document.note(note.place)) == data
+    assert render_note(document.note(note.place)) == data
 
 
 @given(cases.notes())
 def test_other_readers_of_markdown_see_the_same_list(note: Note) -> None:
-    text = render(note).decode().split("---\n", 2)[2]
+    text = render_note(note).decode().split("---\n", 2)[2]
     opened = [t for t in MarkdownIt().parse(text) if t.type == "list_item_open" and t.level == 1]
     assert len(opened) == len(note.items) + len(note.links)
 
@@ -109,17 +109,17 @@ def test_other_readers_of_markdown_see_the_same_list(note: Note) -> None:
 @given(cases.files() | st.text().map(str.encode), st.sampled_from(NoteKind))
 def test_what_nobody_changed_stays_as_it_is(data: bytes, kind: NoteKind) -> None:
     try:
-        document = parse(data, kind)
+        document = parse_note(data, kind)
     except NoteUnreadable:
         return
-    assert revise(document, []) == data
+    assert apply_edits(document, []) == data
 
 
 @given(st.binary(max_size=200), st.sampled_from(NoteKind))
 def test_any_bytes_are_a_note_or_refused(data: bytes, kind: NoteKind) -> None:
     try:
-        assert revise(parse(data, kind), []) == data
-        head_of(data)
+        assert apply_edits(parse_note(data, kind), []) == data
+        parse_head(data)
     except NoteUnreadable:
         pass
 
@@ -169,7 +169,7 @@ def test_a_page_is_read_by_lists_and_paragraphs() -> None:
     text = (
         "# Title\nOne\nwrapped.\n\nTwo <!-- kX3aBc12 -->\n- three\n\nHeading\n===\n|a|b|\n|-|-|\n"
     )
-    document = parse(text.encode(), NoteKind.PAGE)
+    document = parse_note(text.encode(), NoteKind.PAGE)
     assert [item.content for item in document.items] == ["One wrapped.", "Two", "three"]
     assert document.items[1].id == "kX3aBc12"
 
@@ -184,7 +184,7 @@ def test_links_are_no_items() -> None:
     text = (
         '## Related Links\n- [a](b.md)\n- see [c]( <d e.md> ) or [f](<g h.md> "t")\n- [a2](b.md)\n'
     )
-    document = parse(text.encode(), NoteKind.SESSION)
+    document = parse_note(text.encode(), NoteKind.SESSION)
     assert document.items == ()
     assert [link.target for link in document.links] == ["b.md", "g h.md"]
 
@@ -192,12 +192,12 @@ def test_links_are_no_items() -> None:
 def test_a_file_without_frontmatter_is_undated() -> None:
     document = long_term("- a")
     assert (document.head.created_at, document.fields) == (UNDATED, {})
-    assert head_of(b"- a") == document.head
+    assert parse_head(b"- a") == document.head
 
 
 def test_a_digest_is_about_what_is_said_and_where() -> None:
     one, other = long_term("- a <!-- kX3aBc12 -->\n").entries[0], long_term("*  a\n").entries[0]
-    assert one.digest == other.digest == digest_of(one.item)
+    assert one.digest == other.digest == digest_item(one.item)
     moved = long_term("## Long-Term Goals / Projects\n- a").entries[0]
     assert moved.digest != one.digest
 
@@ -218,7 +218,7 @@ def test_a_digest_is_about_what_is_said_and_where() -> None:
 )
 def test_what_cannot_be_a_note_is_refused(data: bytes) -> None:
     with pytest.raises(NoteUnreadable):
-        parse(data, NoteKind.PAGE)
+        parse_note(data, NoteKind.PAGE)
 
 
 def test_the_longest_memory_has_room_on_its_line() -> None:
@@ -229,4 +229,4 @@ def test_the_longest_memory_has_room_on_its_line() -> None:
             NoteItem(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),
         ),
     )
-    assert parse(render(note), NoteKind.PAGE).items == note.items
+    assert parse_note(render_note(note), NoteKind.PAGE).items == note.items

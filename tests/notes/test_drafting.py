@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tacit import limits
 from tacit.learning.extraction.locale import list_locales, load_locale
-from tacit.notes.session.drafting import draft_by_rules, items_of, screened
+from tacit.notes.drafts import draft_by_rules, list_draft_items, screen_draft
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.notes import NoteItem, NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
 from tests.notes.talking import NOON, answered, said
@@ -160,7 +160,7 @@ def test_a_draft_becomes_the_items_of_a_note() -> None:
         tasks=(TaskDraft(text="Pay"), TaskDraft(text="pay", done=True)),
         follow_ups=(TaskDraft(text="Ask Bob"),),
     )
-    assert items_of(draft) == (
+    assert list_draft_items(draft) == (
         NoteItem(
             section=Section.SUMMARY,
             content="Topic: Release\nUsers: Alice\nEvent: planned\nResult: May",
@@ -189,7 +189,7 @@ def test_whoever_wrote_a_draft_secrets_and_instructions_leave_it() -> None:
         promote=INSTRUCTION,
         tags=("fine", SECRET),
     )
-    assert screened(draft) == SessionDraft(
+    assert screen_draft(draft) == SessionDraft(
         topics=(TopicDraft(topic="Fine", users="A B"),),
         facts=("one\ntwo",),
         links=(NoteLink(text="", target="a.md"),),
@@ -208,13 +208,13 @@ def test_a_harmless_draft_stays_as_it_is() -> None:
         promote_to=Section.GOALS,
         tags=("x",),
     )
-    assert screened(draft) == draft
-    assert screened(screened(draft)) == draft
+    assert screen_draft(draft) == draft
+    assert screen_draft(screen_draft(draft)) == draft
 
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=30))
 def test_any_conversation_can_be_drafted(texts: list[str], speaker: str) -> None:
     talk = [said(one) for one in texts if one.strip()]
     found = draft_by_rules(talk, speaker, NOON + timedelta(days=1), load_locale("en"), tuple(texts))
-    assert screened(found) is not None
-    assert all(one.content.strip() for one in items_of(found))
+    assert screen_draft(found) is not None
+    assert all(one.content.strip() for one in list_draft_items(found))

@@ -9,7 +9,7 @@ from tacit import limits
 from tacit.learning.extraction.locale import load_locale
 from tacit.llm.budget import Allowance, Budget
 from tacit.llm.endpoint import EndpointModel
-from tacit.notes.session.drafting import draft_by_model, draft_by_rules
+from tacit.notes.drafts import draft_by_model, draft_by_rules
 from tacit.records.conversation import ParsedMessage
 from tacit.records.notes import SessionDraft, TaskDraft, TopicDraft
 from tests.language.asking import TODAY, Notebook

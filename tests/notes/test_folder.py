@@ -19,17 +19,16 @@ from tacit.errors import (
     NotFound,
     StoreUnavailable,
 )
-from tacit.notes.disk import folder_root
-from tacit.notes.disk.folder import ANY, Folder, Read
+from tacit.notes.folder import ANY, MARK_FILE, FileContent, NotesFolder
 
 RACES = 160
 
 
-def _leftovers(folder: Folder) -> list[str]:
+def _leftovers(folder: NotesFolder) -> list[str]:
     return [path.name for path in folder.root.rglob(".tacit-*.tmp")]
 
 
-def test_what_is_written_is_read_and_listed(folder: Folder) -> None:
+def test_what_is_written_is_read_and_listed(folder: NotesFolder) -> None:
     stamp = folder.write("2026-01-31/morning.md", b"tea\n")
     read = folder.read("2026-01-31/morning.md")
     assert read is not None
@@ -38,7 +37,7 @@ def test_what_is_written_is_read_and_listed(folder: Folder) -> None:
     assert folder.scan().folders == ("", "2026-01-31")
 
 
-def test_what_is_not_there_is_none_and_makes_no_folder(folder: Folder) -> None:
+def test_what_is_not_there_is_none_and_makes_no_folder(folder: NotesFolder) -> None:
     assert folder.read("2026-01-31/morning.md") is None
     assert folder.remove("2026-01-31/morning.md") is False
     with pytest.raises(NotFound):
@@ -46,7 +45,7 @@ def test_what_is_not_there_is_none_and_makes_no_folder(folder: Folder) -> None:
     assert folder.scan().folders == ("",)
 
 
-def test_a_file_that_is_no_longer_what_was_read_stays(folder: Folder) -> None:
+def test_a_file_that_is_no_longer_what_was_read_stays(folder: NotesFolder) -> None:
     first = folder.write("a.md", b"one")
     read = folder.read("a.md")
     assert read is not None
@@ -64,7 +63,7 @@ def test_a_file_that_is_no_longer_what_was_read_stays(folder: Folder) -> None:
     assert (folder.root / "a.md").read_bytes() == b"three"
 
 
-def test_a_file_that_is_gone_is_not_brought_back(folder: Folder) -> None:
+def test_a_file_that_is_gone_is_not_brought_back(folder: NotesFolder) -> None:
     stamp = folder.write("day/a.md", b"one")
     (folder.root / "day/a.md").unlink()
     (folder.root / "day").rmdir()
@@ -73,7 +72,7 @@ def test_a_file_that_is_gone_is_not_brought_back(folder: Folder) -> None:
     assert folder.scan().folders == ("",)
 
 
-def test_an_edit_of_the_same_size_within_a_tick_is_seen_by_its_bytes(folder: Folder) -> None:
+def test_an_edit_of_the_same_size_within_a_tick_is_seen_by_its_bytes(folder: NotesFolder) -> None:
     folder.write("a.md", b"one")
     read = folder.read("a.md")
     assert read is not None
@@ -84,7 +83,7 @@ def test_an_edit_of_the_same_size_within_a_tick_is_seen_by_its_bytes(folder: Fol
         folder.write("a.md", b"six", expected=read)
 
 
-def test_the_same_bytes_saved_anew_are_what_was_read(folder: Folder) -> None:
+def test_the_same_bytes_saved_anew_are_what_was_read(folder: NotesFolder) -> None:
     folder.write("a.md", b"one")
     read = folder.read("a.md")
     assert read is not None
@@ -93,22 +92,22 @@ def test_the_same_bytes_saved_anew_are_what_was_read(folder: Folder) -> None:
     folder.write("a.md", b"two", expected=read)
 
 
-def _replaces(folder: Folder, read: Read | None) -> None:
+def _replaces(folder: NotesFolder, read: FileContent | None) -> None:
     folder.write("a.md", b"from the store", expected=read)
 
 
-def _begins(folder: Folder, read: Read | None) -> None:
+def _begins(folder: NotesFolder, read: FileContent | None) -> None:
     assert folder.remove("a.md", expected=ANY if read is None else read)
     folder.write("a.md", b"from the store", expected=None)
 
 
-def _removes(folder: Folder, read: Read | None) -> None:
+def _removes(folder: NotesFolder, read: FileContent | None) -> None:
     folder.remove("a.md", expected=ANY if read is None else read)
 
 
 @pytest.mark.parametrize("act", [_replaces, _begins, _removes])
 def test_an_edit_in_the_very_moment_of_writing_is_never_lost(
-    folder: Folder, act: Callable[[Folder, Read | None], None]
+    folder: NotesFolder, act: Callable[[NotesFolder, FileContent | None], None]
 ) -> None:
     path, scratch = folder.root / "a.md", folder.root / ".editor"
     for number in range(RACES):
@@ -126,14 +125,14 @@ def test_an_edit_in_the_very_moment_of_writing_is_never_lost(
     assert _leftovers(folder) == []
 
 
-def test_a_removed_note_takes_empty_folders_with_it(folder: Folder) -> None:
+def test_a_removed_note_takes_empty_folders_with_it(folder: NotesFolder) -> None:
     folder.write("_longterms/acct_42/_index.md", b"one")
     folder.write("_longterms/acct_7/_index.md", b"two")
     assert folder.remove("_longterms/acct_42/_index.md")
     assert folder.scan().folders == ("", "_longterms", "_longterms/acct_7")
 
 
-def test_a_renamed_note_takes_no_place_that_is_taken(folder: Folder) -> None:
+def test_a_renamed_note_takes_no_place_that_is_taken(folder: NotesFolder) -> None:
     folder.write("a/one.md", b"one")
     folder.write("b/two.md", b"two")
     with pytest.raises(NoteMoved):
@@ -145,7 +144,7 @@ def test_a_renamed_note_takes_no_place_that_is_taken(folder: Folder) -> None:
     assert sorted(folder.files()) == ["b/Two.md", "b/three.md"]
 
 
-def test_a_file_beyond_the_limit_is_neither_read_nor_written(folder: Folder) -> None:
+def test_a_file_beyond_the_limit_is_neither_read_nor_written(folder: NotesFolder) -> None:
     most = b"x" * limits.NOTE_FILE_MAX_BYTES
     folder.write("a.md", most)
     assert folder.read("a.md") is not None
@@ -157,7 +156,7 @@ def test_a_file_beyond_the_limit_is_neither_read_nor_written(folder: Folder) -> 
     assert sorted(folder.files()) == ["a.md"]
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder: Folder) -> None:
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder: NotesFolder) -> None:
     folder.write("a.md", b"old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))  # as good as full
@@ -172,7 +171,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder: Folder) -> Non
     assert _leftovers(folder) == []
 
 
-def test_threads_that_look_at_once_see_everything(folder: Folder) -> None:
+def test_threads_that_look_at_once_see_everything(folder: NotesFolder) -> None:
     for number in range(1_500):
         (folder.root / f"{number}.md").touch()
     seen: list[int] = []
@@ -187,7 +186,7 @@ def test_threads_that_look_at_once_see_everything(folder: Folder) -> None:
     assert seen == [1_500] * 20
 
 
-def test_threads_that_write_and_look_do_not_disturb_each_other(folder: Folder) -> None:
+def test_threads_that_write_and_look_do_not_disturb_each_other(folder: NotesFolder) -> None:
     for number in range(30):
         folder.write(f"day/{number}.md", b"0" * 100)
     seen: list[int] = []
@@ -210,15 +209,15 @@ def test_threads_that_write_and_look_do_not_disturb_each_other(folder: Folder) -
     assert {len(set((folder.root / path).read_bytes())) for path in folder.files()} == {1}
 
 
-def test_the_folder_keeps_its_id(folder: Folder) -> None:
+def test_the_folder_keeps_its_id(folder: NotesFolder) -> None:
     known = folder.identity()
-    with Folder(folder.root) as other:
+    with NotesFolder(folder.root) as other:
         assert other.identity() == known
-    (folder.root / folder_root.MARK).write_bytes(b"torn")
+    (folder.root / MARK_FILE).write_bytes(b"torn")
     assert folder.identity() not in {known, "torn"}
 
 
-def test_a_folder_made_anew_is_another(folder: Folder) -> None:
+def test_a_folder_made_anew_is_another(folder: NotesFolder) -> None:
     known, generation = folder.identity(), folder.generation()
     folder.write("day/a.md", b"here")
     assert folder.lock()
@@ -232,7 +231,7 @@ def test_a_folder_made_anew_is_another(folder: Folder) -> None:
     assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
 
 
-def test_a_closed_folder_says_so(folder: Folder) -> None:
+def test_a_closed_folder_says_so(folder: NotesFolder) -> None:
     folder.close()
     folder.close()
     with pytest.raises(StoreUnavailable):
@@ -245,7 +244,7 @@ def test_no_handle_is_left_open(tmp_path: Path) -> None:
         return len(list(Path("/proc/self/fd").iterdir()))
 
     def use() -> None:
-        with Folder(tmp_path / "notes") as folder:
+        with NotesFolder(tmp_path / "notes") as folder:
             folder.lock()
             folder.write("day/a.md", b"here")
             folder.write("day/a.md", b"there")

@@ -17,14 +17,14 @@ from tacit.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from tacit.notes.disk import folder_root, handles
-from tacit.notes.disk.folder import Folder
+from tacit.notes import files
+from tacit.notes.folder import LOCK_FILE, NotesFolder
 from tests.notes.attacks import SECRET, untouched
 
 RACES, LOOKS = 300, 20
 
 
-def test_a_link_is_never_followed(folder: Folder, outside: Path) -> None:
+def test_a_link_is_never_followed(folder: NotesFolder, outside: Path) -> None:
     folder.write("a/b/c.md", b"here")
     (folder.root / "file.md").symlink_to(outside / "secret.md")
     (folder.root / "dir").symlink_to(outside)
@@ -44,7 +44,7 @@ def test_a_link_is_never_followed(folder: Folder, outside: Path) -> None:
 
 
 def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
-    folder: Folder, outside: Path
+    folder: NotesFolder, outside: Path
 ) -> None:
     secret = outside / "secret.md"
     secret.chmod(0o644)
@@ -59,7 +59,7 @@ def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
 
 
 def test_pipes_sockets_and_folders_are_no_notes(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(folder.root / "pipe.md")
     (folder.root / "folder.md").mkdir()
@@ -73,7 +73,7 @@ def test_pipes_sockets_and_folders_are_no_notes(
     assert folder.scan().refused == {"pipe.md": "special", "socket.md": "special"}
 
 
-def test_a_note_is_no_folder(folder: Folder) -> None:
+def test_a_note_is_no_folder(folder: NotesFolder) -> None:
     folder.write("a.md", b"here")
     with pytest.raises(NoteOutside):
         folder.write("a.md/b.md", b"mine")
@@ -81,7 +81,7 @@ def test_a_note_is_no_folder(folder: Folder) -> None:
         folder.read("a.md/b.md")
 
 
-def test_what_has_a_bad_name_or_lies_too_deep_is_told_and_not_read(folder: Folder) -> None:
+def test_what_has_a_bad_name_or_lies_too_deep_is_told_and_not_read(folder: NotesFolder) -> None:
     for name in ("aux.md", "trailing.", "nothing\u200b.md"):
         (folder.root / name).write_text("x")
     Path(os.fsdecode(os.fsencode(folder.root) + b"/\xff.md")).write_text("x")
@@ -96,7 +96,7 @@ def test_what_has_a_bad_name_or_lies_too_deep_is_told_and_not_read(folder: Folde
     assert len(scan.refused) == 5
 
 
-def test_what_begins_with_a_dot_is_left_alone(folder: Folder) -> None:
+def test_what_begins_with_a_dot_is_left_alone(folder: NotesFolder) -> None:
     hooks = folder.root / ".git" / "hooks"
     hooks.mkdir(parents=True)
     hooks.chmod(0o755)
@@ -106,14 +106,14 @@ def test_what_begins_with_a_dot_is_left_alone(folder: Folder) -> None:
     assert stat.S_IMODE(hooks.stat().st_mode) == 0o755
 
 
-def test_a_lock_that_is_a_link_is_refused(folder: Folder, outside: Path) -> None:
-    (folder.root / folder_root.LOCK).symlink_to(outside / "lock")
+def test_a_lock_that_is_a_link_is_refused(folder: NotesFolder, outside: Path) -> None:
+    (folder.root / LOCK_FILE).symlink_to(outside / "lock")
     with pytest.raises(NoteOutside):
         folder.lock()
     assert untouched(outside)
 
 
-def test_a_folder_replaced_by_a_link_is_refused(folder: Folder, outside: Path) -> None:
+def test_a_folder_replaced_by_a_link_is_refused(folder: NotesFolder, outside: Path) -> None:
     folder.root.rename(folder.root.with_name("away"))
     folder.root.symlink_to(outside)
     with pytest.raises(SettingsError):
@@ -124,7 +124,7 @@ def test_a_folder_replaced_by_a_link_is_refused(folder: Folder, outside: Path) -
 # Links that are swapped in between a look and a use.
 
 
-def _swapping(folder: Folder, one: str, other: str, over: threading.Event) -> threading.Thread:
+def _swapping(folder: NotesFolder, one: str, other: str, over: threading.Event) -> threading.Thread:
     """Two names change places for as long as somebody works."""
     at = os.open(folder.root, os.O_RDONLY)
 
@@ -132,7 +132,7 @@ def _swapping(folder: Folder, one: str, other: str, over: threading.Event) -> th
         try:
             while not over.is_set():
                 with suppress(FileNotFoundError):  # it was renamed or removed just now
-                    handles.exchanged(at, one, other)
+                    files.exchange_files(at, one, other)
         finally:
             os.close(at)
 
@@ -141,7 +141,7 @@ def _swapping(folder: Folder, one: str, other: str, over: threading.Event) -> th
     return thread
 
 
-def _attack(folder: Folder, one: str, other: str, path: str) -> set[bytes]:
+def _attack(folder: NotesFolder, one: str, other: str, path: str) -> set[bytes]:
     """What was read while names were swapped."""
     over, seen = threading.Event(), set()
     thread = _swapping(folder, one, other, over)
@@ -169,7 +169,7 @@ def _attack(folder: Folder, one: str, other: str, path: str) -> set[bytes]:
     return seen
 
 
-def test_a_folder_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path) -> None:
+def test_a_folder_swapped_for_a_link_leads_nowhere(folder: NotesFolder, outside: Path) -> None:
     folder.write("day/secret.md", b"ours")
     (folder.root / ".aside").symlink_to(outside)
     seen = _attack(folder, "day", ".aside", "day/secret.md")
@@ -177,7 +177,7 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path
     assert untouched(outside)
 
 
-def test_a_file_swapped_for_a_link_leads_nowhere(folder: Folder, outside: Path) -> None:
+def test_a_file_swapped_for_a_link_leads_nowhere(folder: NotesFolder, outside: Path) -> None:
     folder.write("secret.md", b"ours")
     (folder.root / ".aside").symlink_to(outside / "secret.md")
     seen = _attack(folder, "secret.md", ".aside", "secret.md")

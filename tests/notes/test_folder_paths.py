@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tacit.errors import (
     NoteOutside,
 )
-from tacit.notes.disk.folder import Folder
+from tacit.notes.folder import NotesFolder
 from tests.notes.attacks import untouched
 
 BAD_PATHS = [
@@ -75,7 +75,7 @@ BAD_PATHS = [
 
 
 @pytest.mark.parametrize("path", BAD_PATHS, ids=lambda path: ascii(path[:40]))
-def test_no_path_leads_out(folder: Folder, outside: Path, path: str) -> None:
+def test_no_path_leads_out(folder: NotesFolder, outside: Path, path: str) -> None:
     folder.write("a.md", b"here")
     attempts: list[Callable[[], object]] = [
         lambda: folder.read(path),
@@ -94,7 +94,7 @@ def test_no_path_leads_out(folder: Folder, outside: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [None, 7, b"a.md", Path("a.md"), ("a.md",)])
-def test_only_text_is_a_path(folder: Folder, path: object) -> None:
+def test_only_text_is_a_path(folder: NotesFolder, path: object) -> None:
     with pytest.raises(NoteOutside):
         folder.read(path)  # type: ignore[arg-type]
 
@@ -107,7 +107,7 @@ _PIECE = st.sampled_from(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(path=st.one_of(st.text(max_size=40), st.lists(_PIECE, max_size=8).map("/".join)))
 def test_whatever_a_path_says_nothing_outside_is_touched(
-    folder: Folder, outside: Path, path: str
+    folder: NotesFolder, outside: Path, path: str
 ) -> None:
     if not (folder.root / "link").is_symlink():
         (folder.root / "link").symlink_to(outside)
@@ -141,7 +141,7 @@ def test_whatever_a_path_says_nothing_outside_is_touched(
     ],
 )
 def test_a_name_that_elsewhere_is_another_one_is_not_made(
-    folder: Folder, there: str, named: str
+    folder: NotesFolder, there: str, named: str
 ) -> None:
     folder.write(there, b"first")
     with pytest.raises(NoteOutside):

@@ -5,8 +5,8 @@ import pytest
 from bench.notes_fuzz import CHECKS, Tally, one_round
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.notes.text.document import parse
-from tacit.notes.text.splices import revise
+from tacit.notes.document import parse_note
+from tacit.notes.edits import apply_edits
 from tacit.records.notes import NoteKind
 
 LONG = limits.NOTE_LINE_MAX_CHARS - 20
@@ -46,6 +46,6 @@ def test_odd_input_is_taken_or_refused(name: str) -> None:
 def test_no_line_makes_reading_slow(text: str) -> None:
     for kind in NoteKind:
         try:
-            assert revise(parse(text.encode(), kind), []) == text.encode()
+            assert apply_edits(parse_note(text.encode(), kind), []) == text.encode()
         except NoteUnreadable:
             assert "k0" in text or "'" in text

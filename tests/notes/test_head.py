@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
-from tacit.notes.text.yaml_head import UNDATED, changed, head_from, read, written
+from tacit.notes.frontmatter import (
+    UNDATED,
+    build_head,
+    format_value,
+    parse_frontmatter,
+    update_frontmatter,
+)
 from tacit.records.notes import TaskProgress
 
 NOON = datetime(2026, 2, 4, 12, tzinfo=UTC)
@@ -30,7 +36,7 @@ poem: |
 
 
 def test_every_scalar_is_text() -> None:
-    assert read("a: yes\nb: 0123\nc: 2026-02-04\nd: ~\ne:\nf: '~'\n") == {
+    assert parse_frontmatter("a: yes\nb: 0123\nc: 2026-02-04\nd: ~\ne:\nf: '~'\n") == {
         "a": "yes",
         "b": "0123",
         "c": "2026-02-04",
@@ -69,13 +75,15 @@ def test_every_scalar_is_text() -> None:
 )
 def test_what_is_no_plain_mapping_within_bounds_is_refused(text: str) -> None:
     with pytest.raises(NoteUnreadable) as refused:
-        read(text)
+        parse_frontmatter(text)
     assert text[:5] not in str(refused.value)
 
 
 def test_a_head_is_taken_as_far_as_it_can_be_read() -> None:
-    head = head_from(
-        read("created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n")
+    head = build_head(
+        parse_frontmatter(
+            "created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n"
+        )
     )
     assert (head.created_at, head.summary, head.tags) == (UNDATED, "", ("one",))
     assert (head.session_id, head.channel) == (None, "7")
@@ -91,28 +99,30 @@ def test_a_head_is_taken_as_far_as_it_can_be_read() -> None:
     ],
 )
 def test_a_time_is_read_as_people_write_it(text: str) -> None:
-    assert head_from(read(f"created_at: {text}\n")).created_at == NOON
+    assert build_head(parse_frontmatter(f"created_at: {text}\n")).created_at == NOON
 
 
 @given(st.sampled_from(["summary", "channel"]), cases.plain | st.text())
 def test_any_text_is_written_so_that_it_is_read_back(key: str, text: str) -> None:
-    line = f"{key}: {written(key, text)}"
+    line = f"{key}: {format_value(key, text)}"
     assert "\n" not in line
-    assert read(line + "\n") == {key: text}
+    assert parse_frontmatter(line + "\n") == {key: text}
 
 
 def test_values_look_as_in_the_templates() -> None:
-    assert written("created_at", NOON) == "2026-02-04T12:00:00Z"
-    assert written("tasks", TaskProgress(done=1, total=3)) == '"1/3"'
-    assert written("summary", "x") == '"x"'
-    assert written("subject_id", "acct:42") == "acct:42"
-    assert written("contact_id", "tg:@alice") == "tg:@alice"
-    assert written("contact_nickname", "") == '""'
-    assert written("tags", ("a", "b c", "yes")) == '[a, "b c", "yes"]'
+    assert format_value("created_at", NOON) == "2026-02-04T12:00:00Z"
+    assert format_value("tasks", TaskProgress(done=1, total=3)) == '"1/3"'
+    assert format_value("summary", "x") == '"x"'
+    assert format_value("subject_id", "acct:42") == "acct:42"
+    assert format_value("contact_id", "tg:@alice") == "tg:@alice"
+    assert format_value("contact_nickname", "") == '""'
+    assert format_value("tags", ("a", "b c", "yes")) == '[a, "b c", "yes"]'
 
 
 def test_a_change_touches_its_own_value_only() -> None:
-    after = changed(OWN, {"created_at": UNDATED, "tags": ("c",), "poem": "short", "new": "x"})
+    after = update_frontmatter(
+        OWN, {"created_at": UNDATED, "tags": ("c",), "poem": "short", "new": "x"}
+    )
     assert (
         after
         == OWN.replace("2026-02-04T12:00:00Z", "1970-01-01T00:00:00Z")
@@ -123,13 +133,15 @@ def test_a_change_touches_its_own_value_only() -> None:
 
 
 def test_a_key_leaves_with_its_lines() -> None:
-    assert changed(OWN, {"poem": None}) == OWN.replace("poem: |\n  one\n    two\n", "")
-    assert changed(OWN, {"tags": None}) == OWN.replace("tags:  # of mine\n- a\n- b\n", "")
-    assert changed(OWN, {"nothing": None}) == OWN
+    assert update_frontmatter(OWN, {"poem": None}) == OWN.replace("poem: |\n  one\n    two\n", "")
+    assert update_frontmatter(OWN, {"tags": None}) == OWN.replace(
+        "tags:  # of mine\n- a\n- b\n", ""
+    )
+    assert update_frontmatter(OWN, {"nothing": None}) == OWN
 
 
 def test_what_is_said_already_changes_nothing() -> None:
-    assert changed(OWN, {"summary": "x", "tags": ("a", "b"), "created_at": NOON}) == OWN
+    assert update_frontmatter(OWN, {"summary": "x", "tags": ("a", "b"), "created_at": NOON}) == OWN
 
 
 @pytest.mark.parametrize(
@@ -152,8 +164,8 @@ def test_what_is_said_already_changes_nothing() -> None:
 )
 @pytest.mark.parametrize("value", ["x", 'a "b"\n: c', None, ("p", "q")])
 def test_every_form_of_mapping_can_be_changed(text: str, value: object) -> None:
-    before = read(text)
-    after = read(changed(text, {"a": value, "z": "new"}))
+    before = parse_frontmatter(text)
+    after = parse_frontmatter(update_frontmatter(text, {"a": value, "z": "new"}))
     wanted = {key: old for key, old in before.items() if key != "a"} | {"z": "new"}
     if value is not None:
         wanted["a"] = list(value) if isinstance(value, tuple) else value  # type: ignore[assignment]

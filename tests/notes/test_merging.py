@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.notes.merge.merging import (
-    distinct,
-    matched,
-    merged,
-    merged_items,
-    merged_links,
-    title_of,
+from tacit.notes.merge import (
+    find_title,
+    match_items,
+    merge_item,
+    merge_items,
+    merge_links,
+    normalize_text,
+    remove_duplicates,
+    says_less,
 )
-from tacit.notes.merge.similar import plain, says_less
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteLink, Section
 
 WORDS = ["release", "plan", "server", "not", "Bob", "12", "slow", "x.md", "ships"]
@@ -48,7 +49,7 @@ def task(content: str, done: bool = False, **further: object) -> NoteItem:
 
 
 def continued(old: NoteItem, new: NoteItem) -> bool:
-    return matched([old], [new]) == [(new, old)]
+    return match_items([old], [new]) == [(new, old)]
 
 
 @pytest.mark.parametrize(
@@ -82,15 +83,15 @@ def test_what_is_about_something_else_stands_beside(old: str, new: str) -> None:
 
 def test_nothing_is_merged_across_sections() -> None:
     new = task("Falcon ships in May")
-    assert matched([fact("Falcon ships in May")], [new]) == [(new, None)]
+    assert match_items([fact("Falcon ships in May")], [new]) == [(new, None)]
 
 
 def test_topics_are_told_apart_by_what_follows_the_label() -> None:
     old = NoteItem(section=Section.SUMMARY, content="Topic: the release\nEvent: it was planned")
     other = replace(old, content="Topic: the holidays\nEvent: they were planned")
     again = replace(old, content="Topic: The release\nResult: it ships in May")
-    assert matched([old], [other, again]) == [(other, None), (again, old)]
-    assert merged(old, again).content == (
+    assert match_items([old], [other, again]) == [(other, None), (again, old)]
+    assert merge_item(old, again).content == (
         "Topic: The release\nEvent: it was planned\nResult: it ships in May"
     )
 
@@ -113,13 +114,13 @@ def test_a_sure_reason_goes_before_a_vague_one() -> None:
         fact("Uploads are slow for everybody"),
     )
     old = fact("uploads are slow for everybody")
-    assert matched([old], [vague, sure]) == [(vague, None), (sure, old)]
+    assert match_items([old], [vague, sure]) == [(vague, None), (sure, old)]
 
 
 def test_an_id_goes_before_everything() -> None:
     old = [fact("Host: a", id="aaaaaaaa"), fact("Port: b", id="bbbbbbbb")]
     new = fact("Host: c", id="bbbbbbbb")
-    assert matched(old, [new]) == [(new, old[1])]
+    assert match_items(old, [new]) == [(new, old[1])]
 
 
 def test_of_two_wordings_in_conflict_a_person_chooses() -> None:
@@ -130,37 +131,37 @@ def test_of_two_wordings_in_conflict_a_person_chooses() -> None:
 
 def test_the_new_wording_wins_and_the_old_id_and_day_stay() -> None:
     old = fact("Host: a", id="aaaaaaaa", added=date(2026, 2, 5))
-    found = merged(old, fact("Host: b", added=date(2026, 3, 1)))
+    found = merge_item(old, fact("Host: b", added=date(2026, 3, 1)))
     assert found == fact("Host: b", id="aaaaaaaa", added=date(2026, 2, 5))
 
 
 def test_a_line_with_a_label_takes_the_place_of_its_own_and_no_other_goes() -> None:
     old = fact("Site:\nURL: a\nseen on Monday\nPort: 1")
-    found = merged(old, fact("Site:\nport: 2\nOwner: Bob"))
+    found = merge_item(old, fact("Site:\nport: 2\nOwner: Bob"))
     assert found.content == "Site:\nURL: a\nseen on Monday\nport: 2\nOwner: Bob"
 
 
 def test_what_is_only_alike_and_says_less_takes_no_words_away() -> None:
     old = fact("Uploads are slow for the whole office in Oslo")
-    assert merged(old, fact("Uploads are slow for the office in Oslo")) == old
+    assert merge_item(old, fact("Uploads are slow for the office in Oslo")) == old
 
 
 @pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True)])
 def test_a_finished_task_never_reopens(before: bool, after: bool) -> None:
-    assert merged(task("Pay", before), task("Pay", after)).done is True
+    assert merge_item(task("Pay", before), task("Pay", after)).done is True
 
 
 def test_links_are_kept_once_by_their_target_under_the_newest_text() -> None:
     old = [NoteLink(text="Plan", target="a.md"), NoteLink(text="Other", target="b.md")]
     new = [NoteLink(text="New plan", target="a.md "), NoteLink(text="", target="b.md")]
-    assert merged_links(old, [*new, NoteLink(text="gone", target=" ")]) == (
+    assert merge_links(old, [*new, NoteLink(text="gone", target=" ")]) == (
         NoteLink(text="New plan", target="a.md"),
         NoteLink(text="Other", target="b.md"),
     )
 
 
 def test_what_is_said_twice_in_one_draft_is_kept_once_and_done_if_either_is() -> None:
-    assert distinct([task("Pay"), fact("Pay"), task("pay.", done=True)]) == (
+    assert remove_duplicates([task("Pay"), fact("Pay"), task("pay.", done=True)]) == (
         task("pay.", done=True),
         fact("Pay"),
     )
@@ -180,28 +181,34 @@ def test_what_is_said_twice_in_one_draft_is_kept_once_and_done_if_either_is() ->
     ],
 )
 def test_a_title_is_short_and_stands_before_a_colon(content: str, title: str | None) -> None:
-    assert title_of(content) == title
+    assert find_title(content) == title
 
 
 def lines(content: str) -> Counter[str]:
-    return Counter(map(plain, content.split("\n")))
+    return Counter(map(normalize_text, content.split("\n")))
 
 
 def replaceable(old: NoteItem, new: NoteItem) -> list[str]:
     """The further lines of the old item for which the new one has a line with the same label."""
-    labels = {plain(title) for line in new.content.split("\n")[1:] if (title := title_of(line))}
+    labels = {
+        normalize_text(title) for line in new.content.split("\n")[1:] if (title := find_title(line))
+    }
     further = old.content.split("\n")[1:]
-    return [plain(line) for line in further if plain(title_of(line) or "-") in labels]
+    return [
+        normalize_text(line)
+        for line in further
+        if normalize_text(find_title(line) or "-") in labels
+    ]
 
 
 @given(items(known=True), items(known=False))
 def test_no_old_item_goes_and_none_is_taken_twice(old: list[NoteItem], new: list[NoteItem]) -> None:
-    pairs = matched(old, new)
+    pairs = match_items(old, new)
     assert [item for item, _ in pairs] == new
     taken = [before.id for _, before in pairs if before is not None]
     assert len(taken) == len(set(taken))
     assert all(b is None or b.section is item.section for item, b in pairs)
-    found = merged_items(old, new)
+    found = merge_items(old, new)
     assert [one.id for one in found[: len(old)]] == [one.id for one in old]
     assert [one.section for one in found[: len(old)]] == [one.section for one in old]
 
@@ -212,9 +219,9 @@ def test_nothing_is_dropped_that_a_diff_of_lines_can_see(
 ) -> None:
     """Every line of both is there, but for an old one whose place a new one with its label takes,
     and of two first lines the one that says less or is older."""
-    drafted = distinct(new)
-    pairs = matched(old, drafted)
-    found = merged_items(old, drafted, pairs)
+    drafted = remove_duplicates(new)
+    pairs = match_items(old, drafted)
+    found = merge_items(old, drafted, pairs)
     assert [item for item, before in pairs if before is None] == list(found[len(old) :])
     for before, after in zip(old, found, strict=False):
         newer = [item for item, one in pairs if one is before]
@@ -224,19 +231,19 @@ def test_nothing_is_dropped_that_a_diff_of_lines_can_see(
         heads = [one.content.split("\n")[0] for one in (newer[0], before, after)]
         assert heads[2] == heads[0] or (heads[2] == heads[1] and says_less(heads[0], heads[1]))
         gone = lines(before.content) - lines(after.content)
-        assert gone <= Counter([plain(heads[1]), *replaceable(before, newer[0])])
-        assert lines(newer[0].content) - lines(after.content) <= Counter([plain(heads[0])])
+        assert gone <= Counter([normalize_text(heads[1]), *replaceable(before, newer[0])])
+        assert lines(newer[0].content) - lines(after.content) <= Counter([normalize_text(heads[0])])
 
 
 @given(items(known=True), items(known=False))
 def test_merging_twice_changes_nothing(old: list[NoteItem], new: list[NoteItem]) -> None:
-    once = merged_items(old, new)
-    assert merged_items(once, new) == once
+    once = merge_items(old, new)
+    assert merge_items(once, new) == once
 
 
 @given(items(known=True), items(known=False))
 def test_no_finished_task_reopens_by_any_merge(old: list[NoteItem], new: list[NoteItem]) -> None:
-    found = {one.id or "": one for one in merged_items(old, new) if one.id}
+    found = {one.id or "": one for one in merge_items(old, new) if one.id}
     assert all(found[one.id or ""].done for one in old if one.done)
     assert all(
         (one.done is None) == (one.section not in CHECKBOX_SECTIONS) for one in found.values()
@@ -245,5 +252,5 @@ def test_no_finished_task_reopens_by_any_merge(old: list[NoteItem], new: list[No
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_text_can_be_merged(one: str, other: str) -> None:
-    found = merged_items([fact(one, id="aaaaaaaa")], [fact(other)])
+    found = merge_items([fact(one, id="aaaaaaaa")], [fact(other)])
     assert 1 <= len(found) <= 2

@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidInput
-from tacit.notes.disk import safe_paths
-from tacit.notes.text.names import decode, encode, is_shortened, page_name, path_of, place_of
+from tacit.notes import paths
+from tacit.notes.paths import (
+    check_page_name,
+    decode_name,
+    encode_name,
+    is_shortened,
+    note_path,
+    parse_note_path,
+)
 from tacit.records.notes import NoteKind, NoteRef
 
 DAY = date(2026, 2, 4)
@@ -45,45 +52,47 @@ def as_any_file_system_sees_it(name: str) -> str:
 
 
 def test_the_examples_of_the_document() -> None:
-    assert encode("acct:42") == "acct_42"
-    assert encode("ext:telegram:1") == "ext_telegram_1"
-    assert path_of(NoteRef(kind=NoteKind.LONG_TERM, subject="acct:42")) == (
+    assert encode_name("acct:42") == "acct_42"
+    assert encode_name("ext:telegram:1") == "ext_telegram_1"
+    assert note_path(NoteRef(kind=NoteKind.LONG_TERM, subject="acct:42")) == (
         "_longterms/acct_42/_index.md"
     )
-    assert path_of(NoteRef(kind=NoteKind.SESSION, day=DAY, session="telegram:12345")) == (
+    assert note_path(NoteRef(kind=NoteKind.SESSION, day=DAY, session="telegram:12345")) == (
         "2026-02-04/telegram_12345.md"
     )
 
 
 @given(names, names)
 def test_two_names_never_share_one_folder(one: str, other: str) -> None:
-    same = as_any_file_system_sees_it(encode(one)) == as_any_file_system_sees_it(encode(other))
+    same = as_any_file_system_sees_it(encode_name(one)) == as_any_file_system_sees_it(
+        encode_name(other)
+    )
     assert same == (one == other)
 
 
 @given(names)
 def test_a_name_is_found_again_from_its_folder(name: str) -> None:
-    folder = encode(name)
-    assert decode(folder) == (None if is_shortened(folder) else name)
-    assert safe_paths.fault(folder) is None
+    folder = encode_name(name)
+    assert decode_name(folder) == (None if is_shortened(folder) else name)
+    assert paths.find_name_fault(folder) is None
     assert folder.isascii()
     assert len(folder) <= 120
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=121, max_size=400))
 def test_a_long_name_is_cut_and_told_apart_by_its_hash(name: str) -> None:
-    folder = encode(name)
+    folder = encode_name(name)
     assert is_shortened(folder)
-    assert decode(folder) is None
+    assert decode_name(folder) is None
     assert len(folder) <= 82
-    assert encode(name + "x") != folder
+    assert encode_name(name + "x") != folder
 
 
 @pytest.mark.parametrize(
     "name", ["A", "a b", "~zz", "~c3", "~61", "=A", "a~", "é", "con", ".", "x~~y"]
 )
 def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
-    assert decode(name) is None
+    assert decode_name(name) is None
 
 
 @given(
@@ -100,16 +109,16 @@ def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
     st.sampled_from(["default", "Team_1", "a.b", "-" + "_" * 62, "con"]),
 )
 def test_a_path_leads_back_to_its_place(place: NoteRef, space: str) -> None:
-    path = path_of(place, space)
-    found = place_of(path)
+    path = note_path(place, space)
+    found = parse_note_path(path)
     assert found is not None
     assert found[0] == space
     back = found[1]
     if back.subject is None and back.session is None:
-        assert is_shortened(encode(place.subject or place.session or ""))
+        assert is_shortened(encode_name(place.subject or place.session or ""))
     else:
         assert back == place
-    assert "/".join(safe_paths.parts(path)) == path
+    assert "/".join(paths.split_path(path)) == path
 
 
 @pytest.mark.parametrize(
@@ -143,7 +152,7 @@ def test_a_path_leads_back_to_its_place(place: NoteRef, space: str) -> None:
     ],
 )
 def test_a_path_that_is_no_note_has_no_place(path: str) -> None:
-    assert place_of(path) is None
+    assert parse_note_path(path) is None
 
 
 @pytest.mark.parametrize(
@@ -172,7 +181,7 @@ def test_a_path_that_is_no_note_has_no_place(path: str) -> None:
 )
 def test_a_page_has_a_name_that_is_safe_everywhere(name: object) -> None:
     with pytest.raises(InvalidInput):
-        page_name(name)
+        check_page_name(name)
 
 
 @pytest.mark.parametrize(
@@ -186,4 +195,4 @@ def test_a_page_has_a_name_that_is_safe_everywhere(name: object) -> None:
 )
 def test_a_place_without_a_name_has_no_path(place: NoteRef) -> None:
     with pytest.raises(InvalidInput):
-        path_of(place)
+        note_path(place)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tacit.learning.extraction.locale import list_locales, load_locale
-from tacit.notes.merge.lexical import lexical
-from tacit.notes.merge.promote import Promotion, Use, overflow, promotion
+from tacit.notes.lexicon import get_lexicon
+from tacit.notes.promotion import ItemUse, Promotion, find_promotion, select_overflow
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.notes import NoteItem, Section, SessionDraft
 
@@ -24,7 +24,7 @@ def promoted(
     index: tuple[NoteItem, ...] = (),
 ) -> Promotion | None:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
-    return promotion(SessionDraft(promote=named), talk, "Alice", NOW, load_locale(code), index)
+    return find_promotion(SessionDraft(promote=named), talk, "Alice", NOW, load_locale(code), index)
 
 
 def key_fact(content: str) -> Promotion:
@@ -200,13 +200,13 @@ def test_without_messages_an_agents_word_counts_for_the_asking_alone() -> None:
 
 def test_a_draft_may_say_that_it_is_a_goal() -> None:
     draft = SessionDraft(promote="Spare key: under the pot", promote_to=Section.GOALS)
-    found = promotion(draft, [], "Alice", NOW, load_locale("en"))
+    found = find_promotion(draft, [], "Alice", NOW, load_locale("en"))
     assert found == goal("Spare key: under the pot")
 
 
 def test_every_language_that_is_read_has_its_words() -> None:
-    assert all(lexical(code).passing and lexical(code).rules_out for code in list_locales())
-    assert lexical("xx").asks.search("anything at all") is None
+    assert all(get_lexicon(code).passing and get_lexicon(code).rules_out for code in list_locales())
+    assert get_lexicon("xx").asks.search("anything at all") is None
 
 
 def index(count: int, content: str = "The key is here") -> list[NoteItem]:
@@ -215,13 +215,13 @@ def index(count: int, content: str = "The key is here") -> list[NoteItem]:
     ]
 
 
-def used(count: int = 0, days_ago: float = 0.0) -> Use:
-    return Use(count=count, at=NOW - timedelta(days=days_ago))
+def used(count: int = 0, days_ago: float = 0.0) -> ItemUse:
+    return ItemUse(count=count, at=NOW - timedelta(days=days_ago))
 
 
 def test_an_index_with_room_loses_nothing() -> None:
     items = index(100)
-    assert overflow(items, {one.id or "": used() for one in items}) == ()
+    assert select_overflow(items, {one.id or "": used() for one in items}) == ()
 
 
 def test_the_least_and_longest_ago_used_leaves() -> None:
@@ -232,20 +232,20 @@ def test_the_least_and_longest_ago_used_leaves() -> None:
         "id000002": used(0),
         "id000003": used(0, days_ago=30),
     }
-    assert overflow(items, uses, items_max=3) == ("id000001",)
-    assert overflow(items, uses, items_max=2) == ("id000001", "id000003")
+    assert select_overflow(items, uses, items_max=3) == ("id000001",)
+    assert select_overflow(items, uses, items_max=2) == ("id000001", "id000003")
 
 
 def test_an_index_is_bounded_in_characters_too() -> None:
     items = index(3, "x" * 1_200)
     uses = {one.id or "": used(days_ago=n) for n, one in enumerate(items)}
-    assert overflow(items, uses) == ("id000002",)
+    assert select_overflow(items, uses) == ("id000002",)
 
 
 def test_what_is_new_stays_and_open_tasks_leave_last() -> None:
     waiting = NoteItem(section=Section.TASKS, content="Call", done=False, id="task0001")
     new = NoteItem(section=Section.KEY_FACTS, content="New")
     uses = {"task0001": used(0, days_ago=900), "id000000": used(5)}
-    assert overflow([waiting, new, *index(1)], uses, items_max=2) == ("id000000",)
-    assert overflow([waiting, new], uses, items_max=1) == ("task0001",)
-    assert overflow([new, new], {}, items_max=1) == ()
+    assert select_overflow([waiting, new, *index(1)], uses, items_max=2) == ("id000000",)
+    assert select_overflow([waiting, new], uses, items_max=1) == ("task0001",)
+    assert select_overflow([new, new], {}, items_max=1) == ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.notes.merge.similar import alike, plain, same_words, says_less
+from tacit.notes.merge import has_same_words, is_alike, normalize_text, says_less
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from tacit.notes.merge.similar import alike, plain, same_words, says_less
     ],
 )
 def test_other_words_around_the_same_thing_are_alike(one: str, other: str) -> None:
-    assert alike(one, other)
-    assert alike(other, one)
+    assert is_alike(one, other)
+    assert is_alike(other, one)
 
 
 @pytest.mark.parametrize(
@@ -41,21 +41,21 @@ def test_other_words_around_the_same_thing_are_alike(one: str, other: str) -> No
     ],
 )
 def test_a_number_name_denial_or_other_word_tells_them_apart(one: str, other: str) -> None:
-    assert not alike(one, other)
-    assert not alike(other, one)
+    assert not is_alike(one, other)
+    assert not is_alike(other, one)
 
 
 def test_case_spacing_and_a_full_stop_make_no_difference() -> None:
-    assert plain("  Ship   the thing.\n") == plain("ship the THING")
-    assert plain("C++") != plain("C#")
-    assert plain("schön") != plain("schon")
-    assert plain("!!!") != plain("...")
+    assert normalize_text("  Ship   the thing.\n") == normalize_text("ship the THING")
+    assert normalize_text("C++") != normalize_text("C#")
+    assert normalize_text("schön") != normalize_text("schon")
+    assert normalize_text("!!!") != normalize_text("...")
 
 
 def test_the_same_words_in_another_form_are_the_same_task() -> None:
-    assert same_words("Call the plumber", "call plumber")
-    assert not same_words("Buy bread and milk", "Buy bread, milk and eggs")
-    assert not same_words("Pay 10 euros", "Pay 20 euros")
+    assert has_same_words("Call the plumber", "call plumber")
+    assert not has_same_words("Buy bread and milk", "Buy bread, milk and eggs")
+    assert not has_same_words("Pay 10 euros", "Pay 20 euros")
 
 
 def test_whoever_says_less_leaves_words_out() -> None:

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from bench import notes_cases as cases
 from tacit.errors import InvalidInput, NoteUnreadable
-from tacit.notes.text.document import Document, parse
-from tacit.notes.text.splices import Add, AddLink, Drop, DropLink, Edit, SetHead, SetItem, revise
+from tacit.notes.document import Document, parse_note
+from tacit.notes.edits import (
+    AddItem,
+    AddLink,
+    DropItem,
+    DropLink,
+    Edit,
+    SetHead,
+    SetItem,
+    apply_edits,
+)
 from tacit.records.notes import (
     SECTIONS_BY_KIND,
     NoteItem,
@@ -45,11 +54,11 @@ mood: good
 
 
 def index(text: str = OWN) -> Document:
-    return parse(text.encode(), NoteKind.LONG_TERM)
+    return parse_note(text.encode(), NoteKind.LONG_TERM)
 
 
 def revised(document: Document, *edits: Edit) -> str:
-    return revise(document, edits).decode()
+    return apply_edits(document, edits).decode()
 
 
 # Most of what is made up has no item in it, and there is nothing to edit.
@@ -60,7 +69,7 @@ MANY_ARE_NOT_NOTES = settings(
 
 def any_document(data: bytes, kind: NoteKind) -> Document:
     try:
-        return parse(data, kind)
+        return parse_note(data, kind)
     except NoteUnreadable:
         assume(False)
         raise
@@ -80,7 +89,7 @@ def test_an_edit_touches_the_lines_of_its_item_only(
         new = replace(entry.item, id=new.id, conflict=new.conflict)
     elif part != "all":
         new = replace(entry.item, **{part: getattr(new, part)})
-    after = parse(revise(document, [SetItem(entry=entry, item=new)]), kind)
+    after = parse_note(apply_edits(document, [SetItem(entry=entry, item=new)]), kind)
     assert after.items == tuple(new if e is entry else e.item for e in document.entries)
     assert after.lines[: entry.start] == document.lines[: entry.start]
     behind = document.lines[entry.end :]
@@ -93,7 +102,7 @@ def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataO
     document = any_document(text, kind)
     assume(document.entries)
     entry = data.draw(st.sampled_from(document.entries))
-    after = parse(revise(document, [Drop(entry=entry)]), kind)
+    after = parse_note(apply_edits(document, [DropItem(entry=entry)]), kind)
     assert after.items == tuple(e.item for e in document.entries if e is not entry)
     assert after.lines[: entry.start] == document.lines[: entry.start]
     behind = document.lines[entry.end :]
@@ -111,8 +120,8 @@ def test_what_is_added_leaves_every_line_as_it_was(
     new = data.draw(st.lists(cases.items(kind, section), min_size=1, max_size=3))
     behind = data.draw(st.sampled_from([None, *document.entries]))
     summary = data.draw(cases.plain)
-    edits = [Add(item=item, after=behind) for item in new]
-    after = parse(revise(document, [*edits, SetHead(changes={"summary": summary})]), kind)
+    edits = [AddItem(item=item, after=behind) for item in new]
+    after = parse_note(apply_edits(document, [*edits, SetHead(changes={"summary": summary})]), kind)
     assert Counter(after.items) == Counter(document.items) + Counter(new)
     assert after.head.summary == summary
     later = iter(line.rstrip("\r") for line in after.lines[after.body :])
@@ -158,22 +167,22 @@ def test_a_new_item_takes_on_the_style_of_its_list() -> None:
     item = NoteItem(
         section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009"
     )
-    after = revised(index(), Add(item=item))
+    after = revised(index(), AddItem(item=item))
     new = "    - inner two\n* third (added 2026-03-01) <!-- 0aB00009 -->\n"
     assert after == OWN.replace("    - inner two\n", new)
 
 
 def test_a_conflict_stands_right_below() -> None:
-    document = parse(b"## Temporary Facts\n1. a\n2. b\n", NoteKind.SESSION)
+    document = parse_note(b"## Temporary Facts\n1. a\n2. b\n", NoteKind.SESSION)
     other = NoteItem(section=Section.FACTS, content="c", id="0aB00009", conflict=True)
-    after = revised(document, Add(item=other, after=document.entries[0]))
+    after = revised(document, AddItem(item=other, after=document.entries[0]))
     assert after == "## Temporary Facts\n1. a\n2. c <!-- 0aB00009 conflict -->\n2. b\n"
 
 
 def test_a_section_is_made_in_its_place() -> None:
     goal = NoteItem(section=Section.GOALS, content="learn")
     follow = NoteItem(section=Section.FOLLOW_UPS, content="ask", done=False)
-    after = revised(index(), Add(item=follow), Add(item=goal))
+    after = revised(index(), AddItem(item=follow), AddItem(item=goal))
     assert (
         after
         == OWN.replace("## Key Facts", "## Long-Term Goals / Projects\n- learn\n\n## Key Facts")
@@ -200,13 +209,13 @@ def test_the_head_is_changed_in_place() -> None:
 
 
 def test_links_come_once_and_go() -> None:
-    document = parse(b"## Related Links\n- [a](b.md) and [c](d.md)\n", NoteKind.SESSION)
+    document = parse_note(b"## Related Links\n- [a](b.md) and [c](d.md)\n", NoteKind.SESSION)
     same, new = NoteLink(text="x", target="b.md"), NoteLink(text="e", target="f g.md")
     after = revised(document, AddLink(link=same), AddLink(link=new))
     assert after == "## Related Links\n- [a](b.md) and [c](d.md)\n- [e](<f g.md>)\n"
     assert revised(document, DropLink(target="b.md")) == "## Related Links\n- [c](d.md)\n"
     assert "## Related Links\n- [e](<f g.md>)" in revised(
-        parse(b"", NoteKind.SESSION), AddLink(link=new)
+        parse_note(b"", NoteKind.SESSION), AddLink(link=new)
     )
 
 
@@ -216,9 +225,9 @@ def test_ends_of_lines_are_kept(end: str, last: str) -> None:
     text = ("## Key Facts\n- a\n- b" + last).replace("\n", end)
     document = index(text)
     item = NoteItem(section=Section.KEY_FACTS, content="c\nd")
-    added = revised(document, Add(item=item))
+    added = revised(document, AddItem(item=item))
     assert added == ("## Key Facts\n- a\n- b\n- c\n  - d" + last).replace("\n", end)
-    dropped = revised(document, Drop(entry=document.entries[1]))
+    dropped = revised(document, DropItem(entry=document.entries[1]))
     assert dropped == "## Key Facts\n- a\n".replace("\n", end)
     changed = revised(document, SetItem(entry=document.entries[1], item=item))
     assert changed == ("## Key Facts\n- a\n- c\n  - d" + last).replace("\n", end)
@@ -226,6 +235,6 @@ def test_ends_of_lines_are_kept(end: str, last: str) -> None:
 
 def test_a_kind_of_note_has_its_own_sections() -> None:
     with pytest.raises(InvalidInput):
-        revise(index(), [Add(item=NoteItem(section=Section.FACTS, content="x"))])
+        apply_edits(index(), [AddItem(item=NoteItem(section=Section.FACTS, content="x"))])
     with pytest.raises(InvalidInput):
-        revise(parse(b"", NoteKind.PAGE), [AddLink(link=NoteLink(text="a", target="b"))])
+        apply_edits(parse_note(b"", NoteKind.PAGE), [AddLink(link=NoteLink(text="a", target="b"))])

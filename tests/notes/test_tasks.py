@@ -5,7 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from tacit.learning.extraction.locale import load_locale
-from tacit.notes.merge.tasks import finished, finishes, happened, refiled, ticked
+from tacit.notes.drafts import (
+    finishes_task,
+    list_finished_tasks,
+    parse_report,
+    refile_finished,
+    tick_finished,
+)
 from tacit.records.notes import NoteItem, Section, SessionDraft, TaskDraft
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -17,8 +23,8 @@ def task(content: str, *, done: bool = False, section: Section = Section.TASKS) 
 
 
 def done(task: str, message: str, code: str) -> bool:
-    heard = happened(message, NOW, load_locale(code))
-    return heard is not None and finishes(heard, task, "Alice", NOW, load_locale(code))
+    heard = parse_report(message, NOW, load_locale(code))
+    return heard is not None and finishes_task(heard, task, "Alice", NOW, load_locale(code))
 
 
 def test_a_session_tells_what_it_finished() -> None:
@@ -26,7 +32,7 @@ def test_a_session_tells_what_it_finished() -> None:
         tasks=(TaskDraft(text="Pay", done=True), TaskDraft(text="Call")),
         follow_ups=(TaskDraft(text="Ask Bob", done=True),),
     )
-    assert finished(draft) == ("Pay", "Ask Bob")
+    assert list_finished_tasks(draft) == ("Pay", "Ask Bob")
 
 
 def test_the_same_task_is_ticked_wherever_it_waits() -> None:
@@ -38,7 +44,7 @@ def test_the_same_task_is_ticked_wherever_it_waits() -> None:
         task("Call the electrician"),
         NoteItem(section=Section.FACTS, content="Call the plumber"),
     ]
-    found = ticked(["Call the plumber"], waiting)
+    found = tick_finished(["Call the plumber"], waiting)
     assert [one.content for one in found] == ["Call the plumber", "call  the plumber."]
     assert all(one.done and one.id == "aaaaaaaa" for one in found)
 
@@ -54,18 +60,18 @@ def test_the_same_task_is_ticked_wherever_it_waits() -> None:
     ],
 )
 def test_in_doubt_a_task_stays_open(done: str, waiting: str) -> None:
-    assert ticked([done], [task(waiting)]) == ()
+    assert tick_finished([done], [task(waiting)]) == ()
 
 
 def test_of_two_wordings_in_conflict_none_is_ticked() -> None:
     waiting = NoteItem(section=Section.TASKS, content="Pay the rent", done=False, conflict=True)
-    assert ticked(["Pay the rent"], [waiting]) == ()
+    assert tick_finished(["Pay the rent"], [waiting]) == ()
 
 
 def test_a_finished_follow_up_is_no_finished_task() -> None:
     new = [task("Ask Bob again", done=True), task("Ask Ana"), task("Call", done=True)]
     known = [task("Ask Bob again", section=Section.FOLLOW_UPS)]
-    found = refiled(new, known)
+    found = refile_finished(new, known)
     assert [one.section for one in found] == [Section.FOLLOW_UPS, Section.TASKS, Section.TASKS]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tacit import limits
-from tacit.notes.disk.folder import Folder
-from tacit.notes.disk.watching import Watcher
+from tacit.notes.folder import NotesFolder
+from tacit.notes.watcher import FolderWatcher
 
 _PATIENCE_SECONDS = 60.0
 
@@ -39,9 +39,9 @@ class Heard:
 
 
 @contextmanager
-def _watched(folder: Folder, *, poll: bool = False) -> Iterator[Heard]:
+def _watched(folder: NotesFolder, *, poll: bool = False) -> Iterator[Heard]:
     heard = Heard()
-    watcher = Watcher(folder, heard, poll=poll)
+    watcher = FolderWatcher(folder, heard, poll=poll)
     watcher.start()
     try:
         heard.until(lambda: heard.calls == [set()])
@@ -51,19 +51,19 @@ def _watched(folder: Folder, *, poll: bool = False) -> Iterator[Heard]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Folder]:
-    with Folder(tmp_path / "notes") as opened:
+def folder(tmp_path: Path) -> Iterator[NotesFolder]:
+    with NotesFolder(tmp_path / "notes") as opened:
         opened.write("2026-01-31/morning.md", b"tea\n")
         yield opened
 
 
-def test_an_edit_by_hand_is_told(folder: Folder) -> None:
+def test_an_edit_by_hand_is_told(folder: NotesFolder) -> None:
     with _watched(folder) as heard:
         (folder.root / "2026-01-31/morning.md").write_bytes(b"coffee\n")
         heard.until(lambda: "2026-01-31/morning.md" in heard.paths())
 
 
-def test_editors_that_put_a_new_file_in_place_are_understood(folder: Folder) -> None:
+def test_editors_that_put_a_new_file_in_place_are_understood(folder: NotesFolder) -> None:
     with _watched(folder) as heard:
         new = folder.root / "2026-01-31/.morning.md.swp"
         new.write_bytes(b"coffee\n")
@@ -72,7 +72,7 @@ def test_editors_that_put_a_new_file_in_place_are_understood(folder: Folder) -> 
         assert heard.paths() == {"2026-01-31/morning.md"}
 
 
-def test_what_is_new_renamed_or_gone_is_told(folder: Folder) -> None:
+def test_what_is_new_renamed_or_gone_is_told(folder: NotesFolder) -> None:
     day = folder.root / "2026-01-31"
     with _watched(folder) as heard:
         (day / "noon.md").write_bytes(b"lunch\n")
@@ -83,7 +83,7 @@ def test_what_is_new_renamed_or_gone_is_told(folder: Folder) -> None:
         heard.until(lambda: "2026-01-31/morning.md" in heard.paths())
 
 
-def test_what_lies_in_a_folder_that_is_new_is_told_and_watched(folder: Folder) -> None:
+def test_what_lies_in_a_folder_that_is_new_is_told_and_watched(folder: NotesFolder) -> None:
     with _watched(folder) as heard:
         new = folder.root / "_longterms" / "acct_42"
         new.mkdir(parents=True)
@@ -98,7 +98,7 @@ def test_what_lies_in_a_folder_that_is_new_is_told_and_watched(folder: Folder) -
 
 
 def test_a_folder_moved_in_is_told_and_one_moved_away_means_look_at_all(
-    folder: Folder, tmp_path: Path
+    folder: NotesFolder, tmp_path: Path
 ) -> None:
     day = tmp_path / "day"
     day.mkdir()
@@ -111,7 +111,7 @@ def test_a_folder_moved_in_is_told_and_one_moved_away_means_look_at_all(
         heard.until(lambda: set() in heard.calls[before:])
 
 
-def test_our_own_files_in_the_making_are_not_told(folder: Folder) -> None:
+def test_our_own_files_in_the_making_are_not_told(folder: NotesFolder) -> None:
     with _watched(folder) as heard:
         folder.lock()
         folder.write("2026-01-31/noon.md", b"lunch\n")
@@ -122,7 +122,7 @@ def test_our_own_files_in_the_making_are_not_told(folder: Folder) -> None:
         assert heard.paths() == {"2026-01-31/noon.md", "last.md"}
 
 
-def test_what_a_link_leads_to_is_not_watched(folder: Folder, tmp_path: Path) -> None:
+def test_what_a_link_leads_to_is_not_watched(folder: NotesFolder, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (folder.root / "link").symlink_to(elsewhere)
@@ -134,7 +134,7 @@ def test_what_a_link_leads_to_is_not_watched(folder: Folder, tmp_path: Path) -> 
 
 
 def test_a_folder_made_anew_is_looked_at_and_watched(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "NOTE_WATCH_ROUND_MS", 100)
     with _watched(folder) as heard:
@@ -145,7 +145,7 @@ def test_a_folder_made_anew_is_looked_at_and_watched(
 
 
 def test_a_deleted_folder_is_made_anew_and_watched(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "NOTE_WATCH_ROUND_MS", 100)
     with _watched(folder) as heard:
@@ -156,7 +156,7 @@ def test_a_deleted_folder_is_made_anew_and_watched(
 
 
 def test_who_cannot_take_a_change_in_hears_of_the_next(
-    folder: Folder, caplog: pytest.LogCaptureFixture
+    folder: NotesFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard = Heard()
 
@@ -165,7 +165,7 @@ def test_who_cannot_take_a_change_in_hears_of_the_next(
         if "2026-01-31/morning.md" in paths:
             raise ValueError("tea")
 
-    watcher = Watcher(folder, changed)
+    watcher = FolderWatcher(folder, changed)
     with caplog.at_level(logging.WARNING, "tacit"):
         watcher.start()
         folder.write("2026-01-31/morning.md", b"coffee\n")
@@ -178,9 +178,9 @@ def test_who_cannot_take_a_change_in_hears_of_the_next(
     assert "morning" not in caplog.text
 
 
-def test_nothing_is_told_after_the_end(folder: Folder) -> None:
+def test_nothing_is_told_after_the_end(folder: NotesFolder) -> None:
     heard = Heard()
-    watcher = Watcher(folder, heard)
+    watcher = FolderWatcher(folder, heard)
     watcher.start()
     watcher.start()
     watcher.stop()
@@ -192,7 +192,7 @@ def test_nothing_is_told_after_the_end(folder: Folder) -> None:
 
 
 def test_a_folder_without_notifications_is_looked_through(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "NOTE_POLL_MS", 20)
     with _watched(folder, poll=True) as heard:
@@ -209,8 +209,8 @@ _SHORT = """
 import logging, os, resource, sys, threading
 from pathlib import Path
 from tacit import limits
-from tacit.notes.disk.folder import Folder
-from tacit.notes.disk.watching import Watcher, _library
+from tacit.notes.folder import Folder
+from tacit.notes.watcher import Watcher, _library
 logging.basicConfig(level="WARNING")
 _library()
 limits.NOTE_POLL_MS = 20

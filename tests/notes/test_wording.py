@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import notes_cases as cases
-from tacit.notes.text.wording import (
-    asides_of,
-    read_first,
-    read_text,
-    without_ids,
-    write_first,
-    write_text,
+from tacit.notes.markdown import (
+    escape_line,
+    find_comments,
+    format_first_line,
+    parse_first_line,
+    strip_ids,
+    unescape_line,
 )
 from tacit.records.notes import NoteItem, NoteKind, Section
 
@@ -22,18 +22,18 @@ LONG_TERM = NoteKind.LONG_TERM
 
 def bullet(content: str, section: Section = Section.KEY_FACTS, **more: object) -> str:
     item = NoteItem(section=section, content=content, **more)  # type: ignore[arg-type]
-    return write_first(item, dated=True)
+    return format_first_line(item, dated=True)
 
 
 def said(line: str, section: Section = Section.KEY_FACTS) -> str:
-    return read_first(line, section, dated=True).text
+    return parse_first_line(line, section, dated=True).text
 
 
 @given(st.sampled_from([Section.KEY_FACTS, Section.TASKS]), st.data(), st.booleans())
 def test_what_an_item_says_is_read_back(section: Section, data: st.DataObject, noted: bool) -> None:
     item = data.draw(cases.items(LONG_TERM, section))
-    line = write_first(item, dated=True, asides="<!-- seen -->" if noted else "", flat=True)
-    read = read_first(line, section, dated=True)
+    line = format_first_line(item, dated=True, asides="<!-- seen -->" if noted else "", flat=True)
+    read = parse_first_line(line, section, dated=True)
     assert "\n" not in line
     assert "\r" not in line
     assert (read.text, read.id, read.done) == (item.content, item.id, item.done)
@@ -42,7 +42,7 @@ def test_what_an_item_says_is_read_back(section: Section, data: st.DataObject, n
 
 @given(cases.lines)
 def test_a_further_line_is_read_back(line: str) -> None:
-    assert read_text(write_text(line)) == line
+    assert unescape_line(escape_line(line)) == line
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_further_line_is_read_back(line: str) -> None:
     ],
 )
 def test_ordinary_text_is_written_as_it_is(text: str) -> None:
-    assert write_text(text, dated=True, titled=True) == text
+    assert escape_line(text, dated=True, titled=True) == text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_ordinary_text_is_written_as_it_is(text: str) -> None:
     ],
 )
 def test_what_would_be_misread_is_escaped(text: str, line: str) -> None:
-    assert write_text(text, dated=True, titled=True) == line
+    assert escape_line(text, dated=True, titled=True) == line
     assert said(line) == text
 
 
@@ -97,14 +97,14 @@ def test_the_template_of_an_index() -> None:
 
 def test_a_task_has_a_box_and_no_bold_title() -> None:
     assert bullet("call: Anna", Section.TASKS, done=True) == "[x] call: Anna"
-    assert read_first("[X]  call", Section.TASKS, dated=False).done is True
-    assert read_first("call", Section.TASKS, dated=False).done is False
+    assert parse_first_line("[X]  call", Section.TASKS, dated=False).done is True
+    assert parse_first_line("call", Section.TASKS, dated=False).done is False
 
 
 def test_the_other_of_two_wordings_is_marked() -> None:
     line = bullet("May", id="kX3aBc12", conflict=True)
     assert line == "May <!-- kX3aBc12 conflict -->"
-    assert read_first(line, Section.KEY_FACTS, dated=True).conflict
+    assert parse_first_line(line, Section.KEY_FACTS, dated=True).conflict
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_bold_titles_of_people_are_the_same_title(line: str) -> None:
 
 def test_a_remark_of_a_person_is_no_part_of_what_is_said() -> None:
     line = "May <!-- ask Bob --> or June (added 2026-02-05) <!-- sure? --> <!-- kX3aBc12 -->"
-    read = read_first(line, Section.KEY_FACTS, dated=True)
+    read = parse_first_line(line, Section.KEY_FACTS, dated=True)
     assert (read.text, read.id, read.added) == ("May or June", "kX3aBc12", date(2026, 2, 5))
-    assert asides_of(line) == "<!-- ask Bob --> <!-- sure? -->"
+    assert find_comments(line) == "<!-- ask Bob --> <!-- sure? -->"
     assert said("write `<!-- x -->` there") == "write `<!-- x -->` there"
     assert said("half of one <!-- only") == "half of one <!-- only"
 
@@ -129,4 +129,4 @@ def test_no_such_day_is_text() -> None:
 
 def test_a_model_reads_no_ids() -> None:
     text = "# A\r\n- x <!-- kX3aBc12 -->\r\n- y \\<!-- kX3aBc12 -->\n- z <!-- kX3aBc12 conflict -->"
-    assert without_ids(text) == "# A\r\n- x\r\n- y \\<!-- kX3aBc12 -->\n- z"
+    assert strip_ids(text) == "# A\r\n- x\r\n- y \\<!-- kX3aBc12 -->\n- z"

@@ -67,7 +67,7 @@ def test_history_tells_the_past_and_erasing_ends_it(world: World, one: str) -> N
 def test_erasing_tells_what_is_pending(
     world: World, one: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacit.lifecycle.erase.scrub", lambda _: False)
+    monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     erased = good(world.caller().send("POST", f"{one}/erase"))
     (pending,) = erased["certificate"]["pending"]
     assert not erased["complete"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from tacit.bootstrap import open_memory
-from tacit.lifecycle.progress import Progress, Save
+from tacit.lifecycle.tasks import SaveProgress, StepProgress
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
 from tests.surfaces.conftest import Tacit
@@ -44,7 +44,7 @@ def test_what_somebody_else_is_at_is_a_conflict(on_file: Tacit, tmp_path: Path) 
     with open_memory(tmp_path / "memory.sqlite", settings=idle, embedder=None) as memory:
         ordinary = memory._runtime.tasks["expire"]
 
-        def meanwhile(space: str, before: Progress, save: Save) -> Progress:
+        def meanwhile(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
             codes.append(on_file("jobs", "run", "expire").code)
             return ordinary(space, before, save)
 

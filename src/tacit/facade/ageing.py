@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tacit.facade.opened import Opened
-from tacit.lifecycle import leap
-from tacit.lifecycle.expire import sweeping
-from tacit.lifecycle.progress import Progress, run
-from tacit.lifecycle.purge import purging
+from tacit.lifecycle import clock_guard
+from tacit.lifecycle.expiry import build_expire_task
+from tacit.lifecycle.purge import build_purge_task
+from tacit.lifecycle.tasks import StepProgress, run_task
 from tacit.records import validation
 from tacit.records.results import Expired, Purged
 
@@ -20,7 +20,7 @@ class MemoryAgeing(Opened):
     def expire(self) -> Expired:
         """Put out of mind what is past its time, unused or more than the settings allow, and let go
         of turns, proposals and notes that were kept for a while; now and here."""
-        done = run(sweeping(self._storage, self._runtime.upkeep), self._space)
+        done = run_task(build_expire_task(self._storage, self._runtime.upkeep), self._space)
         count = done.counts.get
         return Expired(
             expired=count("expired", 0),
@@ -36,8 +36,8 @@ class MemoryAgeing(Opened):
         """Remove for good what was forgotten, or expired, long enough ago. Where the clock leapt
         this waits, unless you vouch for it: what it says now is right."""
         if validation.parse_bool("confirm_clock", confirm_clock):
-            self._storage.write_as(self._space, "system", leap.vouch)
-        done = run(purging(self._storage, self._runtime.upkeep), self._space)
+            self._storage.write_as(self._space, "system", clock_guard.accept_clock)
+        done = run_task(build_purge_task(self._storage, self._runtime.upkeep), self._space)
         return Purged(
             count=done.counts.get("purged", 0),
             postponed=done.counts.get("postponed", 0),
@@ -45,5 +45,5 @@ class MemoryAgeing(Opened):
         )
 
 
-def _waits(done: Progress) -> str | None:
-    return _WAITS if leap.WAITS in done.counts else None
+def _waits(done: StepProgress) -> str | None:
+    return _WAITS if clock_guard.WAITS_FOR_CLOCK in done.counts else None

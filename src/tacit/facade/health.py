@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tacit.errors import StoreError
 from tacit.facade.opened import Opened
-from tacit.lifecycle.doctor.check import Patient
-from tacit.lifecycle.doctor.examine import examine
+from tacit.lifecycle.doctor.check import DoctorContext
+from tacit.lifecycle.doctor.examination import examine_space
 from tacit.records import validation
 from tacit.records.results import Diagnosis, Finding
 from tacit.storage import spaces
@@ -30,14 +30,14 @@ class MemoryHealth(Opened):
         mind = self._runtime
         sure = validation.parse_bool("repair", repair)
         named, of_notes = self._split_checks(checks)
-        patient = Patient(
+        patient = DoctorContext(
             store=self._storage,
             space=self._space,
             model=mind.embedder.name if mind.embedder is not None else None,
             embed=(lambda: mind.reembed(lambda _: None)) if mind.embedder is not None else None,
             wake=mind.wake_learners,
         )
-        found = examine(patient, repair=sure, names=named)
+        found = examine_space(patient, repair=sure, names=named)
         return Diagnosis(findings=(*found.findings, *self._examine_notes(of_notes, repair=sure)))
 
     def _split_checks(
@@ -46,17 +46,19 @@ class MemoryHealth(Opened):
         """Those of the store, and those of notes, which come after it."""
         if self._runtime.mirroring is None:
             return checks, frozenset()
-        from tacit.notes.mirror.ailments import NAMES
+        from tacit.notes.mirror import NOTES_CHECK_NAMES
 
         if checks is None:
-            return None, frozenset(NAMES)
+            return None, frozenset(NOTES_CHECK_NAMES)
         if not isinstance(checks, list | tuple | set | frozenset):
             return checks, frozenset()
-        return [one for one in checks if one not in NAMES], frozenset(NAMES) & {*checks}
+        return [one for one in checks if one not in NOTES_CHECK_NAMES], frozenset(
+            NOTES_CHECK_NAMES
+        ) & {*checks}
 
     def _examine_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
         if self._runtime.mirroring is None or not names:
             return ()
-        from tacit.notes.mirror.ailments import examined
+        from tacit.notes.mirror import check_notes
 
-        return examined(self._runtime.mirroring.mirror, self._space, names, repair=repair)
+        return check_notes(self._runtime.mirroring.mirror, self._space, names, repair=repair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
-from tacit.jobs.worker import Runner
+from tacit.jobs.worker import JobRunner
 from tacit.records import validation
 from tacit.records.results import LearningQueueStatus
 from tacit.storage.queue import count_queue, unpark_jobs
@@ -22,7 +22,7 @@ class MemoryLearning(Opened):
         named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        runner = Runner(self._runtime.pipeline)
+        runner = JobRunner(self._runtime.pipeline)
         if named is None:
             return runner.wait_for_all(most)
         return runner.wait_for_thread(self._space, named, most)

@@ -14,8 +14,7 @@ from tacit.records import validation
 from tacit.records.notes import NoteChange, NotesReport
 
 if TYPE_CHECKING:  # only where there are files of notes is that imported
-    from tacit.notes.mirror.mirror import Mirror
-    from tacit.notes.mirror.mirroring import Mirroring
+    from tacit.notes.mirror import MirrorThread, NotesMirror
 
 _OFF = "notes.enabled: is false, so there are no files of notes; set it to true"
 
@@ -63,12 +62,12 @@ class MemoryNotes(Opened):
         finally:
             stop()
 
-    def _mirroring(self) -> Mirroring:
+    def _mirroring(self) -> MirrorThread:
         if self._runtime.mirroring is None:
             raise SettingsError(_OFF)
         return self._runtime.mirroring
 
-    def _mirror(self) -> Mirror:
+    def _mirror(self) -> NotesMirror:
         return self._mirroring().mirror
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from tacit.errors import InvalidInput
 from tacit.facade.opened import Opened
 from tacit.identity import external_keys
-from tacit.lifecycle import certificate, erase_person, journal, replay
-from tacit.lifecycle import erase as erasing
-from tacit.lifecycle.tombstones import Noted
+from tacit.lifecycle import erasure, erasure_records, erasure_replay
+from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records.results import Certificate, Erased
 from tacit.storage import spaces
 from tacit.storage.memories import Transaction
@@ -20,7 +19,7 @@ class MemoryRemoving(Opened):
     def erase_subject(self, subject: str) -> Erased:
         """Everything that belongs to a person, under the identities they have now: what they said,
         the names they go by, and where they were."""
-        return self._erase_people(external_keys.parse_subject(subject), erase_person.erase_person)
+        return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
 
     def erase_about(self, person: str) -> Erased:
         """Everything that is about a person, whoever owns it. An operator's act: a person erases
@@ -28,29 +27,31 @@ class MemoryRemoving(Opened):
         who = external_keys.parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
-        return self._erase_people(who, erase_person.erase_about)
+        return self._erase_people(who, erasure.erase_subject)
 
     def erase_space(self) -> Erased:
         """The whole space, for good."""
         store, space = self._storage, self._space
-        done = store.database.write(lambda c: erasing.erase_space(c, store, space))
+        done = store.database.write(lambda c: erasure.erase_space(c, store, space))
         store.events.discard(space)
         store.api_keys.clear()
         mirrored = self._runtime.mirroring is None or self._runtime.mirroring.mirror.remove_space(
             space
         )
         if done is None:
-            return Erased(count=0, complete=erasing.scrub(store.database) and mirrored)
-        return erasing.finish(store, done, mirrored=mirrored)
+            return Erased(count=0, complete=erasure.scrub_files(store.database) and mirrored)
+        return erasure.finish_erasure(store, done, mirrored=mirrored)
 
     def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
         """Do again, in all spaces of a restored database, what a journal of erasures tells: its
         lines, or where it is. What was done here before is left alone; a line that is not as it
         was signed is refused, and nothing is done."""
         if not isinstance(lines, str | Path):
-            return replay.replay(self._storage, lines)
+            return erasure_replay.replay_lines(self._storage, lines)
         try:
-            return replay.replay(self._storage, journal.lines(Path(lines)))
+            return erasure_replay.replay_lines(
+                self._storage, erasure_records.read_journal_lines(Path(lines))
+            )
         except (OSError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
@@ -59,29 +60,29 @@ class MemoryRemoving(Opened):
     def verify_certificate(self, text: str) -> bool:
         """Whether this space, or one that was erased from this database, issued it as it is."""
         with self._storage.database.read() as connection:
-            return certificate.verify(connection, self._space, text)
+            return erasure_records.verify_certificate(connection, self._space, text)
 
     def renew_certificate(self, text: str) -> Certificate:
         """The same certificate, with what is pending now; one that is not genuine is refused."""
         store = self._storage
         with store.database.read() as connection:
-            issued, mirrored = certificate.issued(connection, self._space, text)
-        done = erasing.finish(store, issued, again=True, mirrored=mirrored)
+            issued, mirrored = erasure_records.find_certified_erasure(connection, self._space, text)
+        done = erasure.finish_erasure(store, issued, again=True, mirrored=mirrored)
         assert done.certificate is not None
         return done.certificate
 
     def _erase_people(
-        self, who: str, how: Callable[[Transaction, frozenset[str]], Noted]
+        self, who: str, how: Callable[[Transaction, frozenset[str]], RecordedErasure]
     ) -> Erased:
         named: list[frozenset[str]] = []
 
-        def work(w: Transaction) -> Noted:
+        def work(w: Transaction) -> RecordedErasure:
             now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
             named[:] = [now]
             return how(w, now)
 
         done = self._storage.change_identities(self._space, "system", work)
         self._storage.api_keys.clear()  # those that acted for them are gone too
-        if how is erase_person.erase_person:
+        if how is erasure.erase_person:
             self._storage.events.discard(self._space, (), owners=named[0])
-        return erasing.finish(self._storage, done)
+        return erasure.finish_erasure(self._storage, done)

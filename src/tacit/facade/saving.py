@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit.facade.opened import Opened
-from tacit.lifecycle.backup import backup
+from tacit.lifecycle.backup import create_backup
 from tacit.records import validation
 from tacit.records.results import Backup
 
@@ -17,4 +17,4 @@ class MemorySaving(Opened):
         in place of a database, and erases again what was erased since."""
         again = validation.parse_bool("overwrite", overwrite)
         self._storage.accesses.flush()
-        return backup(self._storage.database, path, overwrite=again)
+        return create_backup(self._storage.database, path, overwrite=again)

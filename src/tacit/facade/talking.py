@@ -10,7 +10,7 @@ from tacit.facade.opened import Opened
 from tacit.learning.extraction.holds import has_hold
 from tacit.learning.extraction.locale import AUTO
 from tacit.learning.pipeline import choose_locale
-from tacit.lifecycle.concluded import budget_of, touches_on
+from tacit.lifecycle.inferred import estimate_sensitivity, make_budget
 from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
 from tacit.records.memory import Sensitivity
 from tacit.records.validation import check_storable
@@ -30,7 +30,7 @@ class MemoryTalking(Opened):
     def sensitivity_of(self, words: str) -> Sensitivity:
         """How sensitive a fact is by its words: personal at the least."""
         said = _words(words)
-        return touches_on(said, choose_locale(AUTO, said))
+        return estimate_sensitivity(said, choose_locale(AUTO, said))
 
     def talk(
         self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()
@@ -42,7 +42,7 @@ class MemoryTalking(Opened):
         model = self._runtime.model
         if model is None:
             raise InvalidInput("language", "no model is set; choose one with language.provider")
-        budget = budget_of(self._storage, self._space, self._runtime.allowance)
+        budget = make_budget(self._storage, self._space, self._runtime.allowance)
         return model.talk(instructions, turns, tools, budget=budget).reply
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from tacit import limits
 from tacit.facade.opened import Opened
-from tacit.lifecycle import merge, progress
-from tacit.lifecycle.consolidate import consolidating
-from tacit.lifecycle.reflect import reflecting
-from tacit.lifecycle.summarise import summarising
+from tacit.lifecycle import consolidation, tasks
+from tacit.lifecycle.consolidation import build_consolidate_task
+from tacit.lifecycle.reflection import build_reflect_task, build_summarize_task
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.records import validation
@@ -25,8 +24,10 @@ class MemoryTidying(Opened):
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
         self._storage.accesses.flush()
-        work = consolidating(self._storage, self._runtime.retriever, upkeep, model, allowance)
-        counts = progress.run(work, self._space).counts
+        work = build_consolidate_task(
+            self._storage, self._runtime.retriever, upkeep, model, allowance
+        )
+        counts = tasks.run_task(work, self._space).counts
         skipped = "" if upkeep.consolidate_enabled else _OFF.format("consolidate.enabled")
         if not skipped and model is None:
             skipped = _NO_MODEL
@@ -45,14 +46,14 @@ class MemoryTidying(Opened):
         forgot what it was merged into. Says how many memories that are."""
         name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
         with self._storage.database.read() as connection:
-            merged = merge.merged_in(connection, self._space, name)
+            merged = consolidation.list_merges(connection, self._space, name)
         return sum(
             self._storage.write_as(
                 self._space,
                 "system",
-                lambda w, kept=kept: merge.undo(w, name, kept, merged[kept]),  # type: ignore[misc]
+                lambda w, kept=kept: consolidation.undo_merges(w, name, kept, merged[kept]),  # type: ignore[misc]
             )
-            for kept in merge.outermost_first(merged)
+            for kept in consolidation.order_outermost_first(merged)
         )
 
     def reflect(self) -> Reflected:
@@ -60,8 +61,8 @@ class MemoryTidying(Opened):
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
         self._storage.accesses.flush()
-        counts = progress.run(
-            reflecting(self._storage, upkeep, model, allowance), self._space
+        counts = tasks.run_task(
+            build_reflect_task(self._storage, upkeep, model, allowance), self._space
         ).counts
         if counts.get("insights"):
             self._runtime.wake_indexer()
@@ -77,8 +78,8 @@ class MemoryTidying(Opened):
         """Sum up the private conversations that have ended, where turns are kept."""
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
-        counts = progress.run(
-            summarising(self._storage, upkeep, model, allowance), self._space
+        counts = tasks.run_task(
+            build_summarize_task(self._storage, upkeep, model, allowance), self._space
         ).counts
         if counts.get("summaries"):
             self._runtime.wake_indexer()

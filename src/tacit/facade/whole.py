@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tacit.facade.opened import Opened
 from tacit.identity import external_keys
 from tacit.lifecycle import forget as forgetting
-from tacit.lifecycle.maintain import maintain
+from tacit.lifecycle.backup import maintain_database
 from tacit.records.results import EmbeddingStatus, Maintained, Stats
 from tacit.storage import auth, search, spaces
 from tacit.storage.memories import Transaction
@@ -35,7 +35,7 @@ class MemoryWhole(Opened):
         """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL
         anew (VACUUM FULL), so that no page holds what was erased; others wait meanwhile."""
         self._storage.accesses.flush()
-        return maintain(self._storage.database, rewrite=rewrite)
+        return maintain_database(self._storage.database, rewrite=rewrite)
 
     def embedding(self) -> EmbeddingStatus:
         """Which model makes the vectors, and how far it has come."""

@@ -1,8 +1,4 @@
-"""Learning from what was accepted, in the background: a lease for each turn, one at a time in each
-thread, and again later where a model did not answer.
-
-`poked.py` does the same where processes can tell each other that something is due.
-"""
+"""Learn from queued turns in the background, with a lease for each turn and retries."""
 
 from __future__ import annotations
 
@@ -19,21 +15,48 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import StoreError
-from tacit.jobs.again import again
+from tacit.errors import LanguageOverBudget, LanguageUnavailable, StoreError
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.turns import unpack_turn
 from tacit.storage import postgres, queue
 from tacit.storage.queue import Job
 
-_log = logging.getLogger(__name__)
-_AT_ONCE_COUNT = 16
-_LOOK_AGAIN_SECONDS = 0.02
+# After a failure: how long to wait before the next attempt.
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class Retry:
+    wait: timedelta
+    counts_as_attempt: bool  # as an attempt
+
+
+def plan_retry(failed: Exception, attempts: int) -> Retry:
+    """Twice as long each time. A day without budget is nobody's failure: it is not counted as an
+    attempt. A model that said when to come back is believed."""
+    spent = isinstance(failed, LanguageOverBudget)
+    wait = limits.LEARN_RETRY_MAX_SECONDS
+    if not spent:
+        # Bounded before it is raised: nobody counts the attempts of what is tried for ever.
+        doublings = min(attempts, limits.LEARN_ATTEMPTS_MAX_COUNT)
+        wait = min(wait, limits.LEARN_RETRY_FIRST_SECONDS * 2**doublings)
+    if isinstance(failed, LanguageUnavailable) and failed.retry_after_seconds is not None:
+        wait = max(wait, min(failed.retry_after_seconds, limits.LEARN_RETRY_MAX_SECONDS))
+    return Retry(timedelta(seconds=wait), counts_as_attempt=not spent)
+
+
+# Learning from what was accepted, in the background: a lease for each turn, one at a time in each
+# thread, and again later where a model did not answer.
+#
+# `poked.py` does the same where processes can tell each other that something is due.
+
+_log = logging.getLogger(__name__)
+_AT_ONCE_COUNT = 16
+_POLL_AGAIN_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class JobRunner:
     """Does one job at a time. Any number of them, in any number of processes, share a queue."""
 
     path: LearningPipeline
@@ -46,7 +69,7 @@ class Runner:
         count = 0
         while not stop():
             done = 0
-            for some in _in_bundles(self._due(early=early), self._batch_count):
+            for some in _in_batches(self._due(early=early), self._batch_count):
                 if stop():
                     break
                 done += self._run_jobs(some)
@@ -66,7 +89,7 @@ class Runner:
         deadline = time.monotonic() + timeout
         count = self.drain(early=True)
         while self._has_pending() and time.monotonic() < deadline:
-            time.sleep(_LOOK_AGAIN_SECONDS)
+            time.sleep(_POLL_AGAIN_SECONDS)
             count += self.drain(early=True)
         return count
 
@@ -84,7 +107,7 @@ class Runner:
             elif (job is None and not busy) or time.monotonic() >= deadline:
                 return count
             else:
-                time.sleep(_LOOK_AGAIN_SECONDS)
+                time.sleep(_POLL_AGAIN_SECONDS)
 
     def _has_pending(self) -> bool:
         """Somebody is at something, or it is anybody's turn: between two turns of a thread nobody
@@ -148,7 +171,7 @@ class Runner:
         return timedelta(seconds=self.path.learning.debounce_seconds if early else 0)
 
     def _postpone(self, job: Job, failed: Exception) -> None:
-        next_time = again(failed, job.attempts)
+        next_time = plan_retry(failed, job.attempts)
         due = self.path.store.clock() + next_time.wait
         given_up = (
             next_time.counts_as_attempt and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
@@ -166,12 +189,12 @@ class Runner:
         )
 
 
-def _in_bundles(todo: Sequence[Job], size: int) -> Iterator[Sequence[Job]]:
+def _in_batches(todo: Sequence[Job], size: int) -> Iterator[Sequence[Job]]:
     for start in range(0, len(todo), size):
         yield todo[start : start + size]
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     def wake(self) -> None:
         """This process has accepted something."""
 
@@ -179,11 +202,11 @@ class Crew(Protocol):
         """What is being learned is finished; what waits stays in the queue."""
 
 
-class Workers:
+class LearningWorkers:
     """Those in this process who learn, until they are closed."""
 
     def __init__(self, path: LearningPipeline, count: int) -> None:
-        self._pool = _crew(path, count)
+        self._pool = _make_pool(path, count)
 
     def wake(self) -> None:
         self._pool.wake()
@@ -192,17 +215,17 @@ class Workers:
         self._pool.close()
 
 
-def _crew(path: LearningPipeline, count: int) -> Crew:
+def _make_pool(path: LearningPipeline, count: int) -> WorkerPool:
     if path.store.database.dialect.has_notify:
         if postgres.find_procrastinate() is not None:
-            from tacit.jobs.poked import Poked
+            from tacit.jobs.notifications import NotifiedPool
 
-            return Poked(path, count)
+            return NotifiedPool(path, count)
         _log.info("procrastinate is not installed: workers look for work every now and then")
-    return Leased(path, count)
+    return PollingPool(path, count)
 
 
-class Leased:
+class PollingPool:
     """Threads that look for what is due when they are woken, and every now and then."""
 
     def __init__(self, path: LearningPipeline, count: int) -> None:
@@ -212,7 +235,7 @@ class Leased:
         self._threads = [
             threading.Thread(
                 target=self._run,
-                args=(Runner(path, count == 1),),
+                args=(JobRunner(path, count == 1),),
                 name=f"tacit-learn-{n}",
                 daemon=True,
             )
@@ -233,7 +256,7 @@ class Leased:
         for thread in self._threads:
             thread.join()
 
-    def _run(self, runner: Runner) -> None:
+    def _run(self, runner: JobRunner) -> None:
         while not self._stopping.is_set():
             try:
                 runner.drain(stop=self._stopping.is_set)

@@ -1,4 +1,4 @@
-"""Backup and restore of SQLite files, and checks of any copy: none is trusted before it is read."""
+"""Back up, restore, check and compact the database."""
 
 from __future__ import annotations
 
@@ -9,47 +9,93 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from tacit.errors import InvalidInput, SchemaMismatch, StoreBusy, StoreUnavailable
-from tacit.lifecycle.journal import sync_folder
-from tacit.lifecycle.maintain import check as check_promises
-from tacit.records.results import Backup
-from tacit.storage import engine
+from tacit.lifecycle import erasure_records
+from tacit.lifecycle.erasure import scrub_files
+from tacit.lifecycle.erasure_records import fsync_folder
+from tacit.records.results import Backup, Maintained
+from tacit.storage import engine, erasures, integrity
 from tacit.storage.engine import Database
 from tacit.storage.schema import metadata
 
-_ASIDE = ".before-restore"
+# Maintenance: check, analyse, compact. It reports what it found and what it did.
+
+_NOT_REWRITTEN = (
+    "the tables could not be shown to be rewritten: end older transactions and run it again, as "
+    "the owner of the tables and of the database"
+)
+_UNSCRUBBED = "SELECT count(*) FROM tombstones WHERE NOT scrubbed"
+
+
+def check_invariants(connection: Connection) -> list[str]:
+    """The promises that the doctor mends, in all spaces at once."""
+    counted = (
+        (what, integrity.count_broken_rows(connection, one))
+        for what, one in integrity.INVARIANTS.items()
+    )
+    return [f"{count} {what}" for what, count in counted if count]
+
+
+def maintain_database(database: Database, *, rewrite: bool = False) -> Maintained:
+    """`rewrite`: make the files of every table anew, while others wait."""
+    with database.autocommit_connection() as connection:
+        problems = database.dialect.check(connection) + check_invariants(connection)
+        database.dialect.analyze(connection)
+        database.dialect.compact(connection)
+        unfinished = max(
+            connection.execute(text(_UNSCRUBBED)).scalar() or 0,
+            list(erasures.list_unfinished(connection).values()).count(None),
+        )
+        indexed = database.dialect.index_vectors(connection)
+    did = ["checked", "analysed", "compacted", *indexed]
+    if unfinished:
+        if scrub_files(database):
+            did.append(f"finished {unfinished} erasures")
+        else:
+            problems.append(f"{unfinished} erasures wait for other readers of the file")
+    if rewrite and erasure_records.rewrite_files(database):
+        did.append("rewrote the tables")
+    elif rewrite:
+        problems.append(_NOT_REWRITTEN)
+    pending = erasure_records.summarize_pending(database)
+    return Maintained(problems=tuple(problems), did=tuple(did), pending=tuple(pending))
+
+
+# Backup and restore of SQLite files, and checks of any copy: none is trusted before it is read.
+
+_ASIDE_SUFFIX = ".before-restore"
 _BUSY_SECONDS = 5.0
-_COUNTS = tuple(sorted(metadata.tables))
+_TABLE_NAMES = tuple(sorted(metadata.tables))
 
 
-def backup(database: Database, path: object, *, overwrite: bool) -> Backup:
+def create_backup(database: Database, path: object, *, overwrite: bool) -> Backup:
     """In one snapshot, whoever writes meanwhile; under its name only once it was checked."""
-    target = _target(path)
+    target = _check_target(path)
     if not database.dialect.one_writer:
         raise InvalidInput(
             "backup", "PostgreSQL has tools of its own, pg_dump among them: see docs/backup.md"
         )
-    if database.file is not None and _is_of(target, database.file):
+    if database.file is not None and _is_database_file(target, database.file):
         raise InvalidInput("path", "is the database itself; name another file")
     if target.exists() and not overwrite:
         raise InvalidInput("path", "that file exists; name another, or say that it may go")
-    with _part(target) as part:
-        with _source(database) as source, closing(sqlite3.connect(part)) as copy:
+    with _temporary_file(target) as part:
+        with _open_source(database) as source, closing(sqlite3.connect(part)) as copy:
             source.execute("BEGIN")
-            before = _counts(source)
+            before = _count_rows(source)
             source.backup(copy)  # what it sees is what was counted
             source.execute("ROLLBACK")
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, whatever the original has
-        schema, counts = check_file(part)
+        schema, counts = check_backup_file(part)
         if counts != before:
             raise StoreUnavailable("the copy is not what was copied; try another disk")
-        _place(part, target)
+        _replace_file(part, target)
     return Backup(path=str(target), schema=schema, counts=counts, size_bytes=target.stat().st_size)
 
 
-def check_file(path: Path) -> tuple[str, dict[str, int]]:
+def check_backup_file(path: Path) -> tuple[str, dict[str, int]]:
     """A SQLite copy: whether it is whole, which schema it has, and how much is in it."""
     if not path.is_file():
         raise InvalidInput("path", "there is no such backup")
@@ -61,41 +107,41 @@ def check_file(path: Path) -> tuple[str, dict[str, int]]:
             if found != ["ok"] or orphans is not None:
                 raise StoreUnavailable("the copy is damaged; use another one")
             schema = copy.execute("SELECT version_num FROM alembic_version").fetchone()
-            return str(schema[0]), _counts(copy)
+            return str(schema[0]), _count_rows(copy)
     except sqlite3.DatabaseError:
         raise StoreUnavailable("the copy is no database of Tacit's; use another one") from None
 
 
-def check_database(database: Database, name: str) -> Backup:
+def check_restored_database(database: Database, name: str) -> Backup:
     """A database that was restored by other means, on whichever server."""
     engine.require_current_schema(database)
     with database.autocommit_connection() as connection:
-        problems = database.dialect.check(connection) + check_promises(connection)
-        counts = {name: _count(connection, name) for name in _COUNTS}
+        problems = database.dialect.check(connection) + check_invariants(connection)
+        counts = {name: _count_table(connection, name) for name in _TABLE_NAMES}
     return Backup(path=name, schema=engine.SCHEMA_HEAD, counts=counts, problems=tuple(problems))
 
 
-def put_in_place(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
+def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
     """The copy takes the database's place, whose files are kept aside. Who opens it next erases
     again what the journal beside it tells."""
-    schema, counts = check_file(copy)
+    schema, counts = check_backup_file(copy)
     if schema > engine.SCHEMA_HEAD:
         raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
-    if _is_of(copy, database):
+    if _is_database_file(copy, database):
         raise InvalidInput("path", "is the database itself; name a backup")
     database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _part(database) as part:
+    with _temporary_file(database) as part:
         part.write_bytes(b"")
         _copy_bytes(copy, part)
         aside = None
         if database.exists():
-            _require_alone(database)
+            _require_exclusive(database)
             aside = _move_aside(database)
-        _place(part, database)
+        _replace_file(part, database)
     return aside, counts
 
 
-def _require_alone(database: Path) -> None:
+def _require_exclusive(database: Path) -> None:
     """Leaving the write-ahead log needs the file for oneself: whoever has it open is noticed."""
     try:
         with closing(sqlite3.connect(database, timeout=0.2, isolation_level=None)) as present:
@@ -112,7 +158,7 @@ def _require_alone(database: Path) -> None:
 
 
 def _move_aside(database: Path) -> Path:
-    aside = database.with_name(f"{database.name}{_ASIDE}-{secrets.token_hex(4)}")
+    aside = database.with_name(f"{database.name}{_ASIDE_SUFFIX}-{secrets.token_hex(4)}")
     try:
         os.link(database, aside)  # the database is there at every moment
     except OSError:
@@ -124,7 +170,7 @@ def _move_aside(database: Path) -> Path:
     return aside
 
 
-def _target(path: object) -> Path:
+def _check_target(path: object) -> Path:
     if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
         raise InvalidInput("path", "is no file name")
     target = Path(path)
@@ -133,13 +179,13 @@ def _target(path: object) -> Path:
     return target
 
 
-def _is_of(path: Path, database: Path) -> bool:
+def _is_database_file(path: Path, database: Path) -> bool:
     names = {database.name + ending for ending in ("", "-wal", "-shm", "-journal")}
     return path.name in names and path.parent.resolve() == database.parent.resolve()
 
 
 @contextmanager
-def _part(target: Path) -> Iterator[Path]:
+def _temporary_file(target: Path) -> Iterator[Path]:
     """A file beside it that only its owner reads; gone if it did not get its name."""
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -159,11 +205,11 @@ def _part(target: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _place(part: Path, target: Path) -> None:
+def _replace_file(part: Path, target: Path) -> None:
     with part.open("rb+") as file:
         os.fsync(file.fileno())
     part.replace(target)
-    sync_folder(target.parent)
+    fsync_folder(target.parent)
 
 
 def _copy_bytes(source: Path, target: Path) -> None:
@@ -173,7 +219,7 @@ def _copy_bytes(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _source(database: Database) -> Iterator[sqlite3.Connection]:
+def _open_source(database: Database) -> Iterator[sqlite3.Connection]:
     """A connection of its own: nobody in this process waits for a copy."""
     if database.file is not None:
         own = sqlite3.connect(database.file, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -186,16 +232,16 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
         yield driver
 
 
-def _counts(connection: sqlite3.Connection) -> dict[str, int]:
+def _count_rows(connection: sqlite3.Connection) -> dict[str, int]:
     """Of the tables that are there: an older copy has fewer."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     there = {name for (name,) in rows}
     return {
         name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
-        for name in _COUNTS
+        for name in _TABLE_NAMES
         if name in there
     }
 
 
-def _count(connection: Connection, name: str) -> int:
+def _count_table(connection: Connection, name: str) -> int:
     return connection.execute(select(func.count()).select_from(metadata.tables[name])).scalar_one()

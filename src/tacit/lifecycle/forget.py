@@ -1,4 +1,4 @@
-"""Forget and restore: a memory out of mind, and back again until it is purged."""
+"""Forget memories, and restore them until they are purged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tacit.storage.relations import list_insights
 from tacit.storage.schema import memories_table
 
 
-def forget(w: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS) -> None:
+def forget_memory(
+    w: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS
+) -> None:
     """Forgetting what is forgotten already changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
@@ -37,10 +39,10 @@ def forget(w: Transaction, memory: Memory, restorable_days: int = limits.RESTORA
     for id in list_insights(w, [memory.id]):  # what rests on it goes with it
         insight = memories.get_for_update(w, id)
         if insight is not None:
-            forget(w, insight, restorable_days)
+            forget_memory(w, insight, restorable_days)
 
 
-def restore(w: Transaction, memory: Memory, ttls: Ttls) -> None:
+def restore_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
     lapsed = memory.expires_at is not None and memory.expires_at <= w.at
     if memory.state is State.ACTIVE and not lapsed:
         return
@@ -71,5 +73,5 @@ def forget_owned(w: Transaction, owners: Collection[str], restorable_days: int) 
     for id in ids:
         memory = memories.get_for_update(w, id)
         if memory is not None:
-            forget(w, memory, restorable_days)
+            forget_memory(w, memory, restorable_days)
     return len(ids)

@@ -1,8 +1,4 @@
-"""Purge: what was forgotten or has expired long enough ago goes for good, with what it replaced.
-
-Unlike an erasure it is nobody's wish that no byte stays: files are not rewritten for it. What stays
-is a keyed hash, so that the id is never used again.
-"""
+"""Purge memories that were forgotten or expired long enough ago, with what they superseded."""
 
 from __future__ import annotations
 
@@ -14,9 +10,8 @@ from sqlalchemy import bindparam, select, update
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.lifecycle import leap
-from tacit.lifecycle.policy import Upkeep
-from tacit.lifecycle.progress import Progress, Save, Work
+from tacit.lifecycle import clock_guard
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
@@ -26,14 +21,14 @@ from tacit.storage.schema import memories_table, tombstones
 from tacit.storage.spaces import keyed_digest, load_identities
 from tacit.storage.store import Store
 
-WHY = "its newer value was purged"
-_ON = "on"
+NEWER_VALUE_PURGED = "its newer value was purged"
+_MORE = "on"
 _M = memories_table.c
 _T = tombstones.c
-_REPLACED = select(_M.id).where(
+_SUPERSEDED_IDS = select(_M.id).where(
     _M.space_id == bindparam("space"), _M.superseded_by.in_(bindparam("ids", expanding=True))
 )
-_COVERED = select(_M.id).where(
+_OVERRIDDEN_IDS = select(_M.id).where(
     _M.space_id == bindparam("space"),
     _M.owner.in_(bindparam("owners", expanding=True)),
     _M.category == bindparam("category"),
@@ -44,10 +39,10 @@ _COVERED = select(_M.id).where(
 )
 
 
-def purging(store: Store, upkeep: Upkeep) -> Work:
-    def step(space: str, before: Progress, save: Save) -> Progress:
-        def work(w: Transaction) -> Progress:
-            after = _purge(w, upkeep, before)
+def build_purge_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
+    def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
+        def work(w: Transaction) -> StepProgress:
+            after = _purge_due(w, upkeep, before)
             save(w.connection, after)
             return after
 
@@ -56,27 +51,27 @@ def purging(store: Store, upkeep: Upkeep) -> Work:
     return step
 
 
-def _purge(w: Transaction, upkeep: Upkeep, before: Progress) -> Progress:
-    if not leap.is_steady(w):
-        return before.advance(None, **{leap.WAITS: 1})
+def _purge_due(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -> StepProgress:
+    if not clock_guard.is_clock_steady(w):
+        return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
     rows = retention.list_due_for_purge(w, limits.SWEEP_BATCH_COUNT)
     # Behind the last purge nothing should be left: such a row was dated by a wrong clock.
-    done = leap.purged_until(w)
+    done = clock_guard.get_purged_until(w)
     late = [row.id for row in rows if row.purge_at <= done]
-    _postpone(w, late, upkeep)
+    _postpone_purge(w, late, upkeep)
     gone = [row for row in rows if row.purge_at > done]
-    _cover(w, gone, upkeep)
-    ids = _with_replaced(w, [row.id for row in gone])
-    for some in _batched(ids):
-        remove(w, some)
+    _forget_overridden(w, gone, upkeep)
+    ids = _with_superseded(w, [row.id for row in gone])
+    for some in _in_batches(ids):
+        purge_memories(w, some)
     counts = {"purged": len(ids), "postponed": len(late)}
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:
-        leap.note_purged(w)
-    return before.advance(_ON if full else None, **{what: n for what, n in counts.items() if n})
+        clock_guard.record_purge(w)
+    return before.advance(_MORE if full else None, **{what: n for what, n in counts.items() if n})
 
 
-def remove(w: Transaction, ids: Sequence[str]) -> None:
+def purge_memories(w: Transaction, ids: Sequence[str]) -> None:
     """From every table. Their bytes may stay in free pages of the files: nobody was promised
     otherwise, and so no erasure waits for them."""
     if not ids:
@@ -90,34 +85,34 @@ def remove(w: Transaction, ids: Sequence[str]) -> None:
     )
 
 
-def _with_replaced(w: Transaction, ids: Sequence[str]) -> list[str]:
+def _with_superseded(w: Transaction, ids: Sequence[str]) -> list[str]:
     """And what these took the place of, step by step, whoever's it is: it could not come back, and
     nothing leads to it any more."""
     found = dict.fromkeys(ids)
     fringe = list(ids)
     while fringe:
         before: list[str] = []
-        for some in _batched(fringe):
+        for some in _in_batches(fringe):
             params = {"space": w.space, "ids": some}
-            before += w.connection.execute(_REPLACED, params).scalars()
+            before += w.connection.execute(_SUPERSEDED_IDS, params).scalars()
         fringe = [id for id in before if id not in found]
         found |= dict.fromkeys(fringe)
     return list(found)
 
 
-def _batched(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def _in_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), limits.SWEEP_BATCH_COUNT):
         yield ids[start : start + limits.SWEEP_BATCH_COUNT]
 
 
-def _postpone(w: Transaction, ids: Sequence[str], upkeep: Upkeep) -> None:
+def _postpone_purge(w: Transaction, ids: Sequence[str], upkeep: LifecycleOptions) -> None:
     if ids:
         until = w.at + timedelta(days=upkeep.restorable_days)
         which = (_M.space_id == w.space, _M.id.in_(ids))
         w.connection.execute(update(memories_table).where(*which).values(purge_at=to_micros(until)))
 
 
-def _cover(w: Transaction, gone: Sequence[Any], upkeep: Upkeep) -> None:
+def _forget_overridden(w: Transaction, gone: Sequence[Any], upkeep: LifecycleOptions) -> None:
     """A forgotten value of a key covers what a person wrote under it with other identities. When it
     goes, those are forgotten in turn: to forget a thing is not to bring back what was before it."""
     until = w.at + timedelta(days=upkeep.restorable_days)
@@ -130,5 +125,5 @@ def _cover(w: Transaction, gone: Sequence[Any], upkeep: Upkeep) -> None:
         if owners:
             params = {"owners": sorted(owners), "category": row.category, "key": row.key}
             params |= {"space": w.space}
-            covered = w.connection.execute(_COVERED, params).scalars().all()
-            retention.retire_memories(w, covered, State.FORGOTTEN, None, until, WHY)
+            covered = w.connection.execute(_OVERRIDDEN_IDS, params).scalars().all()
+            retention.retire_memories(w, covered, State.FORGOTTEN, None, until, NEWER_VALUE_PURGED)

@@ -1,5 +1,4 @@
-"""Quarantine: what reads like an instruction or comes from a tool waits here for an operator, who
-is told where it came from and why it was set aside, and not what it says."""
+"""List, release and discard the memories that wait for an operator."""
 
 from __future__ import annotations
 
@@ -13,18 +12,18 @@ from tacit.clock import from_micros
 from tacit.errors import NotFound
 from tacit.learning.composition import Ttls, compute_expiry
 from tacit.learning.memory_writes import QUARANTINE_TAG
-from tacit.lifecycle.erase import erase_one
-from tacit.lifecycle.tombstones import Noted
+from tacit.lifecycle.erasure import erase_single_memory
+from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Quarantined
 from tacit.storage import memories
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import history_table, memories_table
 
-_RELEASED = "an operator let it out of quarantine"
+_RELEASE_REASON = "an operator let it out of quarantine"
 _M = memories_table.c
 _H = history_table.c
-_SET_ASIDE = (
+_QUARANTINED_ROWS = (
     select(
         _M.id, _M.owner, _M.source_chat, _M.source_message, _M.agent, _M.role, _M.created_at,
         _H.detail,
@@ -36,7 +35,7 @@ _SET_ASIDE = (
 )  # fmt: skip
 
 
-def listed(connection: Connection, space: str) -> list[Quarantined]:
+def list_quarantined(connection: Connection, space: str) -> list[Quarantined]:
     return [
         Quarantined(
             id=row.id,
@@ -48,12 +47,12 @@ def listed(connection: Connection, space: str) -> list[Quarantined]:
             reason=json.loads(row.detail).get("why", ""),
             created_at=from_micros(row.created_at),
         )
-        for row in connection.execute(_SET_ASIDE.where(_M.space_id == space))
+        for row in connection.execute(_QUARANTINED_ROWS.where(_M.space_id == space))
     ]
 
 
-def release(w: Transaction, memory: Memory, ttls: Ttls) -> None:
-    _require(memory)
+def release_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
+    _require_quarantined(memory)
     out = replace(
         memory,
         state=State.ACTIVE,
@@ -62,15 +61,15 @@ def release(w: Transaction, memory: Memory, ttls: Ttls) -> None:
         expires_at=compute_expiry(memory.kind, w.at, ttls),
         updated_at=w.at,
     )
-    memories.update_fields(replace(w, why=_RELEASED), out, HistoryEvent.CONSENT, "created")
+    memories.update_fields(replace(w, why=_RELEASE_REASON), out, HistoryEvent.CONSENT, "created")
 
 
-def discard(w: Transaction, memory: Memory) -> Noted:
-    _require(memory)
-    return erase_one(w, memory.id)
+def discard_memory(w: Transaction, memory: Memory) -> RecordedErasure:
+    _require_quarantined(memory)
+    return erase_single_memory(w, memory.id)
 
 
-def _require(memory: Memory) -> None:
+def _require_quarantined(memory: Memory) -> None:
     """Anything else is nothing here: an operator is not told what there is."""
     if memory.state is not State.QUARANTINED:
         raise NotFound

@@ -1,56 +1,197 @@
-"""Revert: what was learned from one source is undone, as far as nobody said otherwise since.
-
-A memory that the source made is forgotten; one that it only reworded has its earlier wording back;
-what gave way to either stands again. A person's own later word is left alone.
-
-An operator reverts any source. Whoever takes back a message of their own unlearns that one.
-"""
+"""Revert what was learned from a source, a message or an import."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
 from tacit import limits
-from tacit.learning.turns import LEARN_JOB, unpack_turn
-from tacit.lifecycle.purge import remove
-from tacit.lifecycle.sources import AS_VERSION, Origin, Wording, wordings
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity import external_keys
+from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
+from tacit.lifecycle.forget import forget_memory
+from tacit.lifecycle.purge import purge_memories
 from tacit.policy.rules import decide
+from tacit.records import validation
+from tacit.records.conversation import Role
+from tacit.records.drafts import RevertedImport
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Reverted
-from tacit.storage import learned_facts, memories
+from tacit.storage import imports, learned_facts, memories, retention
+from tacit.storage.chats import read_chat
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
+from tacit.storage.relations import list_insights
 from tacit.storage.schema import history_table, jobs, learned, memories_table, memory_versions
 from tacit.storage.spaces import load_identities
 
-_AT_ONCE_COUNT = 100
-_TURNS_AT_ONCE_COUNT = 500
+# What something was learned from: a chat, one message in it, an agent or a role; and which
+# wordings of a memory learning made.
+
+SOURCE_FORMS = "a chat (telegram:-100), a message (telegram:-100/42), agent:NAME or role:tool"
+_AGENT_PREFIX, _ROLE_PREFIX, _IMPORT_PREFIX = "agent:", "role:", "import:"
+AS_VERSION = "as_version"  # in a history: the wording is that of an earlier version
 _M = memories_table.c
+_H = history_table.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """A source, as it was named. `rooms` are the ids that its chat has had. One that is `own` is
+    what these identities of one person handed over, and nobody else, in the categories that
+    somebody who asks for them may use."""
+
+    chat: str | None = None
+    message: str | None = None
+    agent: str | None = None
+    role: Role | None = None
+    chat_ids: Collection[str] = field(default=())
+    identities: Collection[str] | None = None  # None: whoever's it is
+    categories: Collection[str] | None = None  # None: all categories
+
+    def resolve_chat(self, connection: Connection, space: str) -> Origin:
+        """The same, under every id that the channel gave the chat."""
+        if self.chat is None:
+            return self
+        rooms = read_chat(connection, space, self.chat).chat_ids
+        return replace(self, chat_ids=sorted(rooms | {self.chat}))
+
+    @property
+    def row_filter(self) -> ColumnElement[bool]:
+        """Memories whose wording is from here, whoever's it is."""
+        if self.agent is not None:
+            return _M.agent == self.agent
+        if self.role is not None:
+            return _M.role == self.role.value
+        here = _M.source_chat.in_(self.chat_ids)
+        return here if self.message is None else and_(here, _M.source_message == self.message)
+
+    def matches_memory(self, memory: Memory) -> bool:
+        """As `rows`, of one memory; and whether it is theirs whom it is asked for."""
+        source = memory.source
+        if self.categories is not None and memory.category not in self.categories:
+            return False
+        # What nobody said, a tool's answer say, is from whoever it was kept for.
+        if self.identities is not None and (memory.speaker or memory.owner) not in self.identities:
+            return False
+        return self._matches(source.chat, source.message, memory.agent, memory.role)
+
+    def matches_turn(self, turn: QueuedTurn) -> bool:
+        if self.categories is not None and (
+            turn.only is None or not set(turn.only) <= set(self.categories)
+        ):
+            return False
+        if self.identities is not None and turn.asking.subject not in self.identities:
+            return False
+        return self._matches(turn.asking.chat, turn.message, turn.agent, turn.role.value)
+
+    def _matches(
+        self, chat: str | None, message: str | None, agent: str | None, role: str | None
+    ) -> bool:
+        if self.agent is not None:
+            return agent == self.agent
+        if self.role is not None:
+            return role == self.role
+        return chat in self.chat_ids and self.message in (None, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingVersion:
+    """One version of a memory, and whether learning made it."""
+
+    version: int
+    at: int
+    learned: bool
+
+
+def parse_source(source: object) -> Origin:
+    name = validation.parse_identifier("source", source, 2 * limits.LABEL_MAX_CHARS)
+    if name.startswith(_AGENT_PREFIX):
+        agent = validation.parse_identifier(
+            "source", name.removeprefix(_AGENT_PREFIX), limits.LABEL_MAX_CHARS
+        )
+        return Origin(agent=agent)
+    if name.startswith(_ROLE_PREFIX):
+        return Origin(role=validation.parse_enum("source", name.removeprefix(_ROLE_PREFIX), Role))
+    if name.startswith(_IMPORT_PREFIX):
+        raise InvalidInput("source", f"imports are not told apart yet; name {SOURCE_FORMS}")
+    chat, slash, message = name.partition("/")
+    try:
+        room = external_keys.parse_chat_id(chat)
+    except InvalidInput:
+        raise InvalidInput("source", f"is not known; name {SOURCE_FORMS}") from None
+    if not slash:
+        return Origin(chat=room)
+    return Origin(
+        chat=room, message=validation.parse_identifier("source", message, limits.LABEL_MAX_CHARS)
+    )
+
+
+def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion]:
+    """From the entries of a history that brought another wording, oldest first. Learning says why;
+    what people and operators write is for them to explain."""
+    entries = (
+        select(_H.version, _H.actor, _H.detail, _H.at)
+        .where(
+            _H.space_id == w.space,
+            _H.memory_id == memory.id,
+            _H.event.in_([HistoryEvent.ADD.value, HistoryEvent.UPDATE.value]),
+        )
+        .order_by(_H.seq)
+    )
+    found: dict[int, WordingVersion] = {}
+    for row in w.connection.execute(entries):
+        detail = json.loads(row.detail)
+        if "fields" in detail:
+            continue
+        by_learning = "why" in detail and not row.actor.startswith("operator:")
+        if AS_VERSION in detail:  # what was put back is as good as it was
+            # A version that has other data, and no other words, is in the wording before it.
+            before = max(one for one in found if one <= int(detail[AS_VERSION]))
+            by_learning = found[before].learned
+        found[row.version] = WordingVersion(version=row.version, at=row.at, learned=by_learning)
+    return list(found.values())
+
+
+# Revert: what was learned from one source is undone, as far as nobody said otherwise since.
+#
+# A memory that the source made is forgotten; one that it only reworded has its earlier wording back;
+# what gave way to either stands again. A person's own later word is left alone.
+#
+# An operator reverts any source. Whoever takes back a message of their own unlearns that one.
+
+_MEMORIES_AT_ONCE_COUNT = 100
+_TURNS_AT_ONCE_COUNT = 500
 _L = learned.c
 _J = jobs.c
 _V = memory_versions.c
-_H = history_table.c
-_STANDING = (State.ACTIVE, State.PENDING, State.QUARANTINED, State.SUPERSEDED, State.EXPIRED)
+_REVERTIBLE_STATES = (
+    State.ACTIVE,
+    State.PENDING,
+    State.QUARANTINED,
+    State.SUPERSEDED,
+    State.EXPIRED,
+)
 # No word of where it came from: whoever hears a memory may read its history.
-_GONE = "what was learned from its source was reverted"
-_BACK = "the earlier wording; the source of the later one was reverted"
-_AGAIN = "what had replaced it was reverted"
+_FORGET_REASON = "what was learned from its source was reverted"
+_REWORD_REASON = "the earlier wording; the source of the later one was reverted"
+_RESTORE_REASON = "what had replaced it was reverted"
 
 T = TypeVar("T")
-Act = Callable[[Callable[[Transaction], T]], T]
+RunTransaction = Callable[[Callable[[Transaction], T]], T]
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _RevertTally:
     """By id, so that what two steps come across counts once."""
 
     forgotten: set[str] = field(default_factory=set)
@@ -60,7 +201,7 @@ class _Done:
     turns: set[tuple[str, int]] = field(default_factory=set)
     recorded: set[str] = field(default_factory=set)
 
-    def add(self, other: _Done) -> None:
+    def add(self, other: _RevertTally) -> None:
         self.forgotten.update(other.forgotten)
         self.reworded.update(other.reworded)
         self.restored.update(other.restored)
@@ -71,27 +212,27 @@ class _Done:
         return Reverted(**{one.name: len(getattr(self, one.name)) for one in fields(self)})
 
 
-class _Rehearsed(Exception):
+class _DryRun(Exception):
     def __init__(self, came: Any) -> None:
         super().__init__()
         self.came = came
 
 
-def revert(act: Act[Any], origin: Origin, *, dry_run: bool) -> Reverted:
+def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) -> Reverted:
     """`act` runs one batch in one transaction. First what waits in the queue, so that nothing more
     is learned from the source meanwhile."""
-    whole = _Done()
-    for part in (_turns, _memories):
+    whole = _RevertTally()
+    for part in (_revert_turns, _revert_memories):
         after: Any = None
         while True:
-            done, after = _batch(act, part, origin, after, dry_run=dry_run)
+            done, after = _run_batch(act, part, origin, after, dry_run=dry_run)
             whole.add(done)
             if after is None:
                 break
     return whole.to_result()
 
 
-def unlearn(w: Transaction, message: str, only: Collection[str] | None) -> Reverted:
+def unlearn_message(w: Transaction, message: str, only: Collection[str] | None) -> Reverted:
     """What the requester said in one message of this chat: all of it in this transaction, and what
     was recorded of it as well. Of what stands again because of it, as much is counted as they may
     hear here; that there was more is not theirs to know."""
@@ -99,25 +240,25 @@ def unlearn(w: Transaction, message: str, only: Collection[str] | None) -> Rever
         chat=w.request.chat, message=message, identities=w.request.own_identities, categories=only
     )
     origin = named.resolve_chat(w.connection, w.space)
-    done = _Done()
+    done = _RevertTally()
     queued = select(_J.thread, _J.seq, _J.payload).where(
         _J.space_id == w.space, _J.kind == LEARN_JOB, _J.owner.in_(sorted(w.request.own_identities))
     )
-    _drop_turns(w, origin, w.connection.execute(queued).all(), done)
-    for id in _own(w, origin):
+    _delete_queued_turns(w, origin, w.connection.execute(queued).all(), done)
+    for id in _find_own(w, origin):
         memory = memories.get_for_update(w, id)
         if memory is None or not origin.matches_memory(memory):
             continue
         if memory.is_turn:
             done.recorded.add(id)
-        elif memory.state in _STANDING:
-            _undo(w, origin, memory, done)
-    remove(w, sorted(done.recorded))
-    told = {id for id in done.restored if _hears(w, id)}
+        elif memory.state in _REVERTIBLE_STATES:
+            _undo_memory(w, origin, memory, done)
+    purge_memories(w, sorted(done.recorded))
+    told = {id for id in done.restored if _is_visible(w, id)}
     return replace(done, restored=told).to_result()
 
 
-def _own(w: Transaction, origin: Origin) -> list[str]:
+def _find_own(w: Transaction, origin: Origin) -> list[str]:
     """By whose it is and by who said it: an index leads to each."""
     own = sorted(origin.identities or ())
     theirs = _M.owner.in_(own)
@@ -129,33 +270,35 @@ def _own(w: Transaction, origin: Origin) -> list[str]:
     return sorted(found)
 
 
-def _hears(w: Transaction, id: str) -> bool:
+def _is_visible(w: Transaction, id: str) -> bool:
     memory = memories.get_for_update(w, id)
     return memory is not None and decide(w.request, memory).allowed
 
 
-def _batch(
-    act: Act[Any],
-    part: Callable[[Transaction, Origin, Any], tuple[_Done, Any]],
+def _run_batch(
+    act: RunTransaction[Any],
+    part: Callable[[Transaction, Origin, Any], tuple[_RevertTally, Any]],
     origin: Origin,
     after: Any,
     *,
     dry_run: bool,
-) -> tuple[_Done, Any]:
-    def work(w: Transaction) -> tuple[_Done, Any]:
+) -> tuple[_RevertTally, Any]:
+    def work(w: Transaction) -> tuple[_RevertTally, Any]:
         came = part(w, origin.resolve_chat(w.connection, w.space), after)
         if dry_run:
-            raise _Rehearsed(came)
+            raise _DryRun(came)
         return came
 
     try:
         done, onward = act(work)
-    except _Rehearsed as rehearsed:
+    except _DryRun as rehearsed:
         done, onward = rehearsed.came
     return done, onward
 
 
-def _turns(w: Transaction, origin: Origin, after: tuple[str, int] | None) -> tuple[_Done, Any]:
+def _revert_turns(
+    w: Transaction, origin: Origin, after: tuple[str, int] | None
+) -> tuple[_RevertTally, Any]:
     """What was accepted from there and is not learned yet. Whoever is at it finds its job gone."""
     thread, seq = after or ("", -1)
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
@@ -166,13 +309,15 @@ def _turns(w: Transaction, origin: Origin, after: tuple[str, int] | None) -> tup
         .limit(_TURNS_AT_ONCE_COUNT)
     )
     rows = w.connection.execute(waiting).all()
-    done = _Done()
-    _drop_turns(w, origin, rows, done)
+    done = _RevertTally()
+    _delete_queued_turns(w, origin, rows, done)
     more = len(rows) == _TURNS_AT_ONCE_COUNT
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
-def _drop_turns(w: Transaction, origin: Origin, rows: Iterable[Any], done: _Done) -> None:
+def _delete_queued_turns(
+    w: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally
+) -> None:
     for row in rows:
         if origin.matches_turn(unpack_turn(row.payload)):
             one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
@@ -180,35 +325,39 @@ def _drop_turns(w: Transaction, origin: Origin, rows: Iterable[Any], done: _Done
                 done.turns.add((row.thread, row.seq))
 
 
-def _memories(w: Transaction, origin: Origin, after: str | None) -> tuple[_Done, Any]:
+def _revert_memories(w: Transaction, origin: Origin, after: str | None) -> tuple[_RevertTally, Any]:
     found = (
         select(_M.id)
         .where(
             _M.space_id == w.space,
             _M.is_turn.is_(False),
             _M.id > (after or ""),
-            _M.state.in_([state.value for state in _STANDING]),
-            or_(_known_to_learning(), _M.trust == Trust.UNTRUSTED.value),
+            _M.state.in_([state.value for state in _REVERTIBLE_STATES]),
+            or_(_is_learned(), _M.trust == Trust.UNTRUSTED.value),
             origin.row_filter,
         )
         .order_by(_M.id)
-        .limit(_AT_ONCE_COUNT)
+        .limit(_MEMORIES_AT_ONCE_COUNT)
     )
     ids = list(w.connection.execute(found).scalars())
-    done = _Done()
+    done = _RevertTally()
     for id in ids:
         memory = memories.get_for_update(w, id)
-        if memory is not None and memory.state in _STANDING and origin.matches_memory(memory):
-            _undo(w, origin, memory, done)
-    return done, ids[-1] if len(ids) == _AT_ONCE_COUNT else None
+        if (
+            memory is not None
+            and memory.state in _REVERTIBLE_STATES
+            and origin.matches_memory(memory)
+        ):
+            _undo_memory(w, origin, memory, done)
+    return done, ids[-1] if len(ids) == _MEMORIES_AT_ONCE_COUNT else None
 
 
-def _known_to_learning() -> ColumnElement[bool]:
+def _is_learned() -> ColumnElement[bool]:
     return select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id).exists()
 
 
-def _undo(w: Transaction, origin: Origin, memory: Memory, done: _Done) -> None:
-    first = _first_undone(w, origin, memory)
+def _undo_memory(w: Transaction, origin: Origin, memory: Memory, done: _RevertTally) -> None:
+    first = _first_reverted_wording(w, origin, memory)
     if first is None:
         return
     if memory.state is State.PENDING:
@@ -216,15 +365,17 @@ def _undo(w: Transaction, origin: Origin, memory: Memory, done: _Done) -> None:
         hard_delete(w, [memory.id])
         done.proposals.add(memory.id)
     elif first.version == 1:
-        _forget(w, memory, done)
+        _forget_reverted(w, memory, done)
         if memory.state is not State.SUPERSEDED:
-            _stand_again(w, origin, memory.id, done, since=0)
+            _restore_superseded(w, origin, memory.id, done, since=0)
     elif memory.state is not State.SUPERSEDED:  # that one comes back with what replaced it, or not
-        _put_back(w, memory, first.version - 1, done)
-        _stand_again(w, origin, memory.id, done, since=first.at)
+        _restore_wording(w, memory, first.version - 1, done)
+        _restore_superseded(w, origin, memory.id, done, since=first.at)
 
 
-def _first_undone(w: Transaction, origin: Origin, memory: Memory) -> Wording | None:
+def _first_reverted_wording(
+    w: Transaction, origin: Origin, memory: Memory
+) -> WordingVersion | None:
     """Where the wordings from this source begin; None if the current one is not one of them.
 
     All wordings of a memory are from one chat; of agent and role only the last is noted, and stands
@@ -234,7 +385,7 @@ def _first_undone(w: Transaction, origin: Origin, memory: Memory) -> Wording | N
     if not origin.matches_memory(memory):
         return None
     first = None
-    for wording in reversed(wordings(w, memory)):
+    for wording in reversed(list_learned_wordings(w, memory)):
         if not wording.learned and origin.identities is None:
             break
         first = wording
@@ -243,7 +394,7 @@ def _first_undone(w: Transaction, origin: Origin, memory: Memory) -> Wording | N
     return first
 
 
-def _forget(w: Transaction, memory: Memory, done: _Done) -> None:
+def _forget_reverted(w: Transaction, memory: Memory, done: _RevertTally) -> None:
     gone = replace(
         memory,
         state=State.FORGOTTEN,
@@ -251,11 +402,11 @@ def _forget(w: Transaction, memory: Memory, done: _Done) -> None:
         updated_at=w.at,
     )
     told = "deleted" if memory.state is State.ACTIVE else None
-    memories.update_fields(replace(w, why=_GONE), gone, HistoryEvent.DELETE, told)
+    memories.update_fields(replace(w, why=_FORGET_REASON), gone, HistoryEvent.DELETE, told)
     done.forgotten.add(memory.id)
 
 
-def _put_back(w: Transaction, memory: Memory, version: int, done: _Done) -> None:
+def _restore_wording(w: Transaction, memory: Memory, version: int, done: _RevertTally) -> None:
     """An earlier wording, no further than it might go then or may go now."""
     which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
     then = w.connection.execute(select(memory_versions).where(*which)).one()
@@ -263,7 +414,7 @@ def _put_back(w: Transaction, memory: Memory, version: int, done: _Done) -> None
     back = replace(
         memory,
         content=then.content,
-        data=memory.data if _has_its_data(w, memory, version) else None,
+        data=memory.data if _has_same_data(w, memory, version) else None,
         version=memory.version + 1,
         speaker=then.speaker,
         subjects=people(then.subjects),
@@ -278,13 +429,13 @@ def _put_back(w: Transaction, memory: Memory, version: int, done: _Done) -> None
         superseded_by=None,
         updated_at=w.at,
     )
-    memories.update_content(replace(w, why=_BACK), back, {AS_VERSION: str(version)})
-    _compare_by(w, back)
-    _settle(w, back)
+    memories.update_content(replace(w, why=_REWORD_REASON), back, {AS_VERSION: str(version)})
+    _reset_learned_fact(w, back)
+    _update_key_precedence(w, back)
     done.reworded.add(memory.id)
 
 
-def _has_its_data(w: Transaction, memory: Memory, version: int) -> bool:
+def _has_same_data(w: Transaction, memory: Memory, version: int) -> bool:
     """Whether its data has been the same since that version: other data than now's is not kept."""
     since = select(_H.detail).where(
         _H.space_id == w.space, _H.memory_id == memory.id, _H.version > version
@@ -293,7 +444,7 @@ def _has_its_data(w: Transaction, memory: Memory, version: int) -> bool:
     return not any("data" in (one.get("fields"), one.get("also")) for one in details)
 
 
-def _compare_by(w: Transaction, memory: Memory) -> None:
+def _reset_learned_fact(w: Transaction, memory: Memory) -> None:
     """What learning compared it by was of the other wording."""
     whose = memory.owner or memory.learned_in or ""
     of_themselves = not memory.subjects or memory.owner in memory.subjects
@@ -303,7 +454,9 @@ def _compare_by(w: Transaction, memory: Memory) -> None:
     learned_facts.save_fact(w, memory.id, whose, memory.content, fact)
 
 
-def _stand_again(w: Transaction, origin: Origin, id: str, done: _Done, since: int) -> None:
+def _restore_superseded(
+    w: Transaction, origin: Origin, id: str, done: _RevertTally, since: int
+) -> None:
     """What gave way to a memory, from then on. Where that is from the source as well it goes, and
     what gave way to it is looked for."""
     gave_way = select(_M.id).where(
@@ -313,30 +466,74 @@ def _stand_again(w: Transaction, origin: Origin, id: str, done: _Done, since: in
         memory = memories.get_for_update(w, before)
         if memory is None or memory.superseded_by != id:
             continue
-        first = _first_undone(w, origin, memory)
+        first = _first_reverted_wording(w, origin, memory)
         if memory.state is State.FORGOTTEN:  # reverted before
-            _stand_again(w, origin, memory.id, done, since=0)
+            _restore_superseded(w, origin, memory.id, done, since=0)
         elif memory.state is not State.SUPERSEDED or memories.is_key_taken(w, memory):
             continue
         elif first is None:
-            _restore(w, memory, done)
+            _restore_reverted(w, memory, done)
         elif first.version > 1:
-            _put_back(w, memory, first.version - 1, done)
+            _restore_wording(w, memory, first.version - 1, done)
         else:
-            _forget(w, memory, done)
-            _stand_again(w, origin, memory.id, done, since=0)
+            _forget_reverted(w, memory, done)
+            _restore_superseded(w, origin, memory.id, done, since=0)
 
 
-def _restore(w: Transaction, memory: Memory, done: _Done) -> None:
+def _restore_reverted(w: Transaction, memory: Memory, done: _RevertTally) -> None:
     back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=w.at)
-    memories.update_fields(replace(w, why=_AGAIN), back, HistoryEvent.RESTORE, "restored")
-    _settle(w, back)
+    memories.update_fields(replace(w, why=_RESTORE_REASON), back, HistoryEvent.RESTORE, "restored")
+    _update_key_precedence(w, back)
     done.restored.add(memory.id)
 
 
-def _settle(w: Transaction, memory: Memory) -> None:
+def _update_key_precedence(w: Transaction, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
         owners = load_identities(w.connection, w.space, [memory.owner]).current_identities(
             memory.owner
         )
         update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
+
+
+# An import is reverted: what it made is forgotten, but for what somebody changed since.
+
+_IMPORTED_AT_ONCE_COUNT = 200
+_IMPORT_REVERTED_REASON = "its import was reverted"
+
+
+def revert_import_step(
+    w: Transaction, run: str, restorable_days: int
+) -> tuple[RevertedImport, bool]:
+    """Some of it, in one transaction, and whether there is more. How far it has got is noted with
+    the run: whoever goes on after an interruption tells the whole, and nothing is imported under
+    its name meanwhile."""
+    imports.lock_imports(w)
+    found = imports.find_imports(w.connection, w.space, w.request.own_identities, run)
+    if not found:
+        raise NotFound("import")
+    newest = found[0]
+    some = imports.list_imported(w, run, _IMPORTED_AT_ONCE_COUNT)
+    _forget_imported(w, [one.memory_id for one in some if one.is_untouched], restorable_days)
+    gone = [one.token for one in some if one.is_untouched]
+    left = [one.token for one in some if not one.is_untouched]
+    imports.mark_undone(w, run, gone, left)
+    forgotten = newest.forgotten + len(gone)
+    changed = newest.changed + sum(one.is_changed for one in some)
+    more = len(some) == _IMPORTED_AT_ONCE_COUNT
+    if some or any(one.run.reverted_at is None for one in found):
+        at = None if more else to_micros(w.at)
+        state = {"reverting": more, "reverted_at": at}
+        for one in found:
+            imports.update_import(w, one, state)
+        imports.update_import(w, newest, {"forgotten": forgotten, "changed": changed})
+    return RevertedImport(run=run, forgotten=forgotten, changed=changed), more
+
+
+def _forget_imported(w: Transaction, ids: Sequence[str], restorable_days: int) -> None:
+    retention.forget_memories(
+        w, ids, w.at + timedelta(days=restorable_days), _IMPORT_REVERTED_REASON
+    )
+    for id in list_insights(w, ids):  # what rests on them goes with them
+        insight = memories.get_for_update(w, id)
+        if insight is not None:
+            forget_memory(w, insight, restorable_days)

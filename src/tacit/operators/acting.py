@@ -9,10 +9,8 @@ from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import external_keys
 from tacit.learning import memory_writes as learning
 from tacit.learning.composition import find_floor, join_words
-from tacit.lifecycle import erase as erasing
-from tacit.lifecycle import erase_source, quarantine, sources
+from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
-from tacit.lifecycle import revert as reverting
 from tacit.operators.access import OperatorAccess
 from tacit.policy.permissions import effective_visibility
 from tacit.records import drafts, validation
@@ -52,21 +50,23 @@ class OperatorActs(OperatorAccess):
         self._runtime.wake_indexer()
 
     def forget(self, id: str) -> None:
-        self._write(lambda w: forgetting.forget(w, _held(w, id), self._options.restorable_days))
+        self._write(
+            lambda w: forgetting.forget_memory(w, _held(w, id), self._options.restorable_days)
+        )
 
     def restore(self, id: str) -> None:
-        self._write(lambda w: forgetting.restore(w, _held(w, id), self._options.ttl_days))
+        self._write(lambda w: forgetting.restore_memory(w, _held(w, id), self._options.ttl_days))
 
     def erase(self, id: str) -> Erased:
-        done = self._write(lambda w: erasing.erase(w, _held(w, id, turns=True)))
-        return erasing.finish(self._storage, done)
+        done = self._write(lambda w: erasure.erase_memory(w, _held(w, id, turns=True)))
+        return erasure.finish_erasure(self._storage, done)
 
     def erase_source(self, source: str) -> Erased:
         """As `revert`, and for good: what was learned from a source is gone with its wordings and
         the turns that were recorded there. What people said themselves since stays."""
-        done = erase_source.erase_source(self._write, sources.parse(source))
+        done = erasure.erase_source(self._write, revert.parse_source(source))
         self._runtime.wake_indexer()
-        return erasing.finish(self._storage, done)
+        return erasure.finish_erasure(self._storage, done)
 
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
         wanted = validation.parse_enum("visibility", visibility, Visibility)
@@ -94,9 +94,9 @@ class OperatorActs(OperatorAccess):
         """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
         (`telegram:-100/42`), `agent:NAME` or `role:tool`. What people said themselves since stays;
         done again, it finds nothing more to do. A dry run counts, and changes nothing."""
-        origin = sources.parse(source)
+        origin = revert.parse_source(source)
         rehearsal = validation.parse_bool("dry_run", dry_run)
-        done = reverting.revert(self._write, origin, dry_run=rehearsal)
+        done = revert.revert_source(self._write, origin, dry_run=rehearsal)
         if not rehearsal:
             self._runtime.wake_indexer()
         return done
@@ -105,17 +105,17 @@ class OperatorActs(OperatorAccess):
         """What was set aside, newest first, with where it came from. Its words are its owner's to
         read: `view.list(state="quarantined")`."""
         with self._storage.database.read() as connection:
-            return quarantine.listed(connection, self._space)
+            return quarantine.list_quarantined(connection, self._space)
 
     def release(self, id: str) -> None:
         """Out of quarantine: a memory like others, that counts as untrusted."""
-        self._write(lambda w: quarantine.release(w, _held(w, id), self._options.ttl_days))
+        self._write(lambda w: quarantine.release_memory(w, _held(w, id), self._options.ttl_days))
         self._runtime.wake_indexer()
 
     def discard(self, id: str) -> Erased:
         """Out of quarantine, for good."""
-        done = self._write(lambda w: quarantine.discard(w, _held(w, id)))
-        return erasing.finish(self._storage, done)
+        done = self._write(lambda w: quarantine.discard_memory(w, _held(w, id)))
+        return erasure.finish_erasure(self._storage, done)
 
 
 def _held(w: Transaction, id: str, *, turns: bool = False) -> Memory:

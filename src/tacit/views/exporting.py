@@ -20,7 +20,7 @@ from tacit.storage import checkpoints, memory_reads, search
 from tacit.storage.chats import list_memberships
 from tacit.storage.checkpoints import StoredCheckpoint
 from tacit.storage.search import ListFilter
-from tacit.transfer import lines, markdown
+from tacit.transfer import export
 from tacit.views.importing import ViewImports
 from tacit.views.learning import ViewLearning
 from tacit.views.reading import ViewReads
@@ -54,7 +54,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
 
     def _export_markdown(self, turns: bool) -> Iterator[str]:
         if self._read(lambda _, request: request.private):
-            yield from markdown.lines(self._iter_everything(turns))
+            yield from export.render_markdown(self._iter_everything(turns))
 
     def _iter_everything(self, turns: bool) -> Iterator[Plain]:
         """Each part in a read of its own, through the rules that hold for any other answer."""
@@ -113,7 +113,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         def work(connection: Connection, request: Request) -> Plain:
             own = request.for_management()
             wordings = memory_reads.list_versions(connection, self._storage.audiences, own, memory)
-            plain = lines.to_plain(memory, wordings)
+            plain = export.memory_to_json(memory, wordings)
             if history:
                 plain["learned_in"] = memory.learned_in
                 plain["history"] = [
@@ -163,7 +163,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         while True:
             page = self.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
             for run in page:
-                yield {"type": "import", **lines.run_to_plain(run)}
+                yield {"type": "import", **export.import_run_to_json(run)}
             cursor = page.cursor
             if cursor is None:
                 return

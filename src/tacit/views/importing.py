@@ -10,7 +10,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.learning.composition import compose_memory, compute_expiry
-from tacit.lifecycle import revert_import
+from tacit.lifecycle import revert
 from tacit.records import validation
 from tacit.records.drafts import (
     ImportItems,
@@ -27,8 +27,8 @@ from tacit.records.results import Page
 from tacit.records.text import text_to_embed
 from tacit.storage import imports, retention
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction, update_key_precedence
-from tacit.transfer import items as transfer
-from tacit.transfer.items import Batch, Item, Sorted
+from tacit.transfer import imports as transfer
+from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.views.access import Access
 
 
@@ -115,34 +115,36 @@ class ViewImports(Access):
 
         def work(w: Transaction) -> tuple[RevertedImport, bool]:
             _require_private(w.request)
-            return revert_import.step(w, named, days)
+            return revert.revert_import_step(w, named, days)
 
         more = True
         while more:
             done, more = self._write(work)
         return done
 
-    def _parse_batch(self, items: object, source: object) -> Batch:
+    def _parse_batch(self, items: object, source: object) -> ImportBatch:
         self._require_all_categories()
         word = validation.parse_screened_identifier("source", source, limits.LABEL_MAX_CHARS)
-        return transfer.parse(word, items, self._options.categories, self._storage.clock())
+        return transfer.parse_batch(word, items, self._options.categories, self._storage.clock())
 
     def _require_all_categories(self) -> None:
         if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
 
-    def _sort_batch(self, connection: Connection, request: Request, batch: Batch) -> Sorted:
+    def _sort_batch(
+        self, connection: Connection, request: Request, batch: ImportBatch
+    ) -> SortedBatch:
         """As it would be, if it were done now."""
         secret = imports.get_space_secret(connection, self._space) or ""
         seen: set[object] = set()
 
-        def make(item: Item) -> str:
+        def make(item: CheckedItem) -> str:
             transfer.check_people(connection, request, item, seen)
             return f"new {item.position}"
 
-        return transfer.sort(connection, request, secret, batch, make)
+        return transfer.sort_batch(connection, request, secret, batch, make)
 
-    def _embed_new_items(self, batch: Batch) -> TextVectors:
+    def _embed_new_items(self, batch: ImportBatch) -> TextVectors:
         """Of what is new, found before the transaction: what is here already costs nothing."""
         embedder = self._retriever.embedder
         if embedder is None or not embedder.inline:
@@ -160,23 +162,23 @@ class ViewImports(Access):
         return self._retriever.embed_inline(contents) if contents else NO_VECTORS
 
     def _insert_batch(
-        self, w: Transaction, run: str, batch: Batch, total: int | None, after: int | None
+        self, w: Transaction, run: str, batch: ImportBatch, total: int | None, after: int | None
     ) -> ImportStep:
         imports.lock_imports(w)
         kept = imports.begin_import(w, run, batch.source, total)
         imports.avoid_ids_of_second(w)
         until = w.at + timedelta(days=self._options.restorable_days)
-        past = transfer.lapsed(w.connection, w.request, batch)
+        past = transfer.list_lapsed(w.connection, w.request, batch)
         retention.retire_memories(w, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
         seen: set[object] = set()
 
-        def make(item: Item) -> str:
+        def make(item: CheckedItem) -> str:
             transfer.check_people(w.connection, w.request, item, seen)
             made[item.position] = compose_memory(w, item.draft, None, self._options.ttl_days)
             return made[item.position].id
 
-        found = transfer.sort(w.connection, w.request, w.secret, batch, make)
+        found = transfer.sort_batch(w.connection, w.request, w.secret, batch, make)
         imports.bulk_insert(w, list(made.values()))
         for memory in made.values():
             if memory.key is not None:
@@ -185,7 +187,7 @@ class ViewImports(Access):
         new = [(token, run, made[item.position].id) for item, token in found.new]
         imports.insert_imported(w, [*new, *((token, None, id) for _, token, id in found.known)])
         now = imports.add_import_counts(
-            w, kept, transfer.counted(kept.run, batch, found, after), total
+            w, kept, transfer.count_batch(kept.run, batch, found, after), total
         )
         return ImportStep(
             created=len(found.new),
@@ -194,7 +196,7 @@ class ViewImports(Access):
             run=now,
         )
 
-    def _preview_item(self, item: Item) -> ImportPreviewItem:
+    def _preview_item(self, item: CheckedItem) -> ImportPreviewItem:
         asked = item.draft
         expires = asked.expires_at or compute_expiry(
             item.kind, self._storage.clock(), self._options.ttl_days

@@ -62,7 +62,7 @@ class ViewLearning(Access):
         learned, was asked about or was recorded is gone. What others said since stays. Done again,
         it finds nothing more to do; of a message that is not yours, neither."""
         named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
-        done = self._write(lambda w: reverting.unlearn(w, named, self._category_filter()))
+        done = self._write(lambda w: reverting.unlearn_message(w, named, self._category_filter()))
         self._runtime.wake_indexer()
         return done
 

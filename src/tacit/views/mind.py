@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 
 from tacit.embeddings.embedder import Embedder
 from tacit.errors import InvalidInput
-from tacit.jobs.keepers import AT_OPENING, Keepers
-from tacit.jobs.rounds import Rounds
-from tacit.jobs.tasks import tasks
-from tacit.jobs.worker import Workers
+from tacit.jobs.scheduler import TASKS_AT_OPENING, PeriodicRunner, SchedulerThreads, build_tasks
+from tacit.jobs.worker import LearningWorkers
 from tacit.learning.pipeline import LearningOptions, LearningPipeline
-from tacit.lifecycle.policy import Upkeep
-from tacit.lifecycle.progress import Work
+from tacit.lifecycle.tasks import LifecycleOptions, TaskStep
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.prompts.block import BlockCache
@@ -26,7 +23,7 @@ from tacit.storage import queue
 from tacit.storage.store import Store
 
 if TYPE_CHECKING:  # only where there are files of notes is that imported
-    from tacit.notes.mirror.mirroring import Mirroring
+    from tacit.notes.mirror import MirrorThread
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +32,17 @@ class Mind:
     embedder: Embedder | None
     learning: LearningOptions | None = None  # None: nothing is learned from conversations
     learner_threads: int = 0  # threads of this process that do so
-    upkeep: Upkeep = field(default_factory=Upkeep)
-    mirroring: Mirroring | None = None  # None: there are no files of notes
+    upkeep: LifecycleOptions = field(default_factory=LifecycleOptions)
+    mirroring: MirrorThread | None = None  # None: there are no files of notes
     model: LanguageModel | None = None  # also where nothing is learned
     allowance: Allowance = field(default_factory=Allowance)  # of each space in a day, for all of it
     retriever: Retriever = field(init=False)
     blocks: BlockCache = field(init=False)
     indexing: VectorIndexer | None = field(init=False)
     pipeline: LearningPipeline | None = field(init=False)
-    tasks: dict[str, Work] = field(init=False)
-    _workers: list[Workers] = field(init=False, default_factory=list)
-    _scheduler: Keepers = field(init=False)
+    tasks: dict[str, TaskStep] = field(init=False)
+    _workers: list[LearningWorkers] = field(init=False, default_factory=list)
+    _scheduler: SchedulerThreads = field(init=False)
     _start_lock: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -61,8 +58,8 @@ class Mind:
         )
         object.__setattr__(self, "pipeline", path)
         parts = (self.storage, recollection, self.embedder, self.learning, self.upkeep)
-        object.__setattr__(self, "tasks", tasks(*parts))
-        object.__setattr__(self, "_scheduler", Keepers(self.periodic_runner))
+        object.__setattr__(self, "tasks", build_tasks(*parts))
+        object.__setattr__(self, "_scheduler", SchedulerThreads(self.periodic_runner))
         if self.mirroring is not None:
             self.mirroring.mirror.written = self.wake_indexer
             self.storage.after_erasure.append(self.mirroring.mirror.remove_erased)
@@ -97,16 +94,16 @@ class Mind:
             return
         with self._start_lock:
             if not self._workers:
-                self._workers.append(Workers(self.pipeline, self.learner_threads))
+                self._workers.append(LearningWorkers(self.pipeline, self.learner_threads))
         self._workers[0].wake()
 
     def _has_queued_turns(self) -> bool:
         with self.storage.database.read() as connection:
             return queue.has_waiting_jobs(connection)
 
-    def periodic_runner(self) -> Rounds:
+    def periodic_runner(self) -> PeriodicRunner:
         """A hand for the tasks that come round."""
-        return Rounds(self.storage, self.tasks, self.upkeep.intervals)
+        return PeriodicRunner(self.storage, self.tasks, self.upkeep.intervals)
 
     def start_background_work(self) -> None:
         """On what others hand over, and on what comes round, until this is closed."""
@@ -116,7 +113,9 @@ class Mind:
     def run_overdue_tasks(self, space: str) -> None:
         """A memory was opened: what is overdue is caught up on in the background, where this
         process has threads for such things at all."""
-        known = [one for one in AT_OPENING if one in self.tasks and one in self.upkeep.intervals]
+        known = [
+            one for one in TASKS_AT_OPENING if one in self.tasks and one in self.upkeep.intervals
+        ]
         if not self.upkeep.runs_on_open or not self.learner_threads or not known:
             return
         with self.storage.database.read() as connection:

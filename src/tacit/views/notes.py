@@ -11,10 +11,16 @@ from tacit.errors import InvalidInput
 from tacit.identity.external_keys import EXTERNAL_PREFIX
 from tacit.learning.extraction.locale import AUTO
 from tacit.learning.pipeline import choose_locale
-from tacit.lifecycle.concluded import budget_of
-from tacit.notes.session import given, sessions
-from tacit.notes.session.ending import Contact, Ending
-from tacit.notes.session.sessions import Heard, Look, Plan, Session
+from tacit.lifecycle.inferred import make_budget
+from tacit.notes import drafts, sessions
+from tacit.notes.sessions import (
+    Contact,
+    EndedConversation,
+    NoteSession,
+    SessionContext,
+    SessionEnding,
+    SessionPlan,
+)
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.notes import SessionDraft, SessionEnded, SessionStart
@@ -32,11 +38,11 @@ class ViewNotes(Access):
         named = _named(session)
 
         def work(connection: Connection, request: Request) -> SessionStart:
-            here = sessions.session_of(request, self._thread, named)
+            here = sessions.find_session(request, self._thread, named)
             if here is None:
                 return SessionStart(session=named or self._thread)
             where = (connection, self._storage.audiences, request, here)
-            return sessions.start(*where, self._options.note_days, self._may_use)
+            return sessions.start_session(*where, self._options.note_days, self._may_use)
 
         return self._read(work)
 
@@ -53,11 +59,13 @@ class ViewNotes(Access):
         thing at most and in their own private chat alone."""
         named = _named(session)
         said, _ = screened(messages)
-        wanted = None if draft is None else given.checked(draft)
+        wanted = None if draft is None else drafts.check_draft(draft)
         path, seen, private = self._read(lambda c, r: self._read_session(c, r, named))
         if wanted is None and not said:
             return SessionEnded(path=path)
-        plan = sessions.plan(seen, self._build_session_input(said, wanted), wanted, private=private)
+        plan = sessions.plan_session(
+            seen, self._build_session_input(said, wanted), wanted, private=private
+        )
         if not plan.has_note and plan.promoted is None:
             return SessionEnded(path=path)
         for category in plan.categories:
@@ -69,14 +77,14 @@ class ViewNotes(Access):
 
     def _read_session(
         self, connection: Connection, request: Request, named: str | None
-    ) -> tuple[str, Look, bool]:
+    ) -> tuple[str, SessionContext, bool]:
         here = self._require_session(request, named)
         where = (connection, self._storage.audiences, request, here)
-        seen = sessions.look(*where, self._options.note_days, self._may_use)
+        seen = sessions.load_context(*where, self._options.note_days, self._may_use)
         return here.path, seen, request.private
 
-    def _require_session(self, request: Request, named: str | None) -> Session:
-        here = sessions.session_of(request, self._thread, named)
+    def _require_session(self, request: Request, named: str | None) -> NoteSession:
+        here = sessions.find_session(request, self._thread, named)
         if here is None:
             raise InvalidInput(
                 "chat", "has no notes: say which kind it is, private or group, and who is in it"
@@ -84,9 +92,9 @@ class ViewNotes(Access):
         return here
 
     def _write_session_end(
-        self, w: Transaction, named: str | None, seen: Look, plan: Plan
+        self, w: Transaction, named: str | None, seen: SessionContext, plan: SessionPlan
     ) -> SessionEnded:
-        ending = Ending(
+        ending = SessionEnding(
             tx=w,
             session=self._require_session(w.request, named),
             ttls=self._options.ttl_days,
@@ -98,15 +106,15 @@ class ViewNotes(Access):
 
     def _build_session_input(
         self, said: Sequence[ParsedMessage], draft: SessionDraft | None
-    ) -> Heard:
+    ) -> EndedConversation:
         learning = self._runtime.learning
-        spoken = " ".join(one.content for one in said) or sessions.words_of(draft)
+        spoken = " ".join(one.content for one in said) or sessions.join_draft_text(draft)
         tongue = choose_locale(learning.locale if learning is not None else AUTO, spoken)
         model = learning.model if learning is not None else None
         budget = None
         if learning is not None and model is not None:
-            budget = budget_of(self._storage, self._space, learning.allowance)
-        return Heard(
+            budget = make_budget(self._storage, self._space, learning.allowance)
+        return EndedConversation(
             messages=tuple(said),
             speaker=self._requester_name("name") or tongue.texts["nobody"],
             at=self._storage.clock(),

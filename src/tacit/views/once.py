@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import NotFound
-from tacit.lifecycle import erase as erasing
-from tacit.lifecycle import tombstones
-from tacit.lifecycle.tombstones import Noted
-from tacit.notes.session import sessions
+from tacit.lifecycle import erasure as erasing
+from tacit.lifecycle import erasure_records
+from tacit.lifecycle.erasure_records import RecordedErasure
+from tacit.notes import sessions
 from tacit.records import validation
 from tacit.records.accounts import Link, LinkWaiting, NameKind, Person
 from tacit.records.checkpoints import Checkpoint, dump_checkpoint
@@ -151,7 +151,7 @@ def _tell_nothing(_: View, __: IdempotentResult, ___: Asked) -> None:
     return None
 
 
-def _note_erased(made: Noted, _: Asked) -> Noting:
+def _note_erased(made: RecordedErasure, _: Asked) -> Noting:
     whole = made.counts == made.erasure.counts
     return {"erasure": made.erasure.id, "count": made.count, "whole": whole}, ()
 
@@ -159,19 +159,19 @@ def _note_erased(made: Noted, _: Asked) -> Noting:
 def _tell_erased(view: View, done: IdempotentResult, _: Asked) -> Erased:
     """What was left to do of it, because somebody was in the way, is done now."""
 
-    def work(connection: Connection, _: Request) -> Noted:
+    def work(connection: Connection, _: Request) -> RecordedErasure:
         erasure = erasures.get_erasure(connection, view._space, done.result["erasure"])
         secret = erasures.list_space_secrets(connection).get(view._space)
         if erasure is None or secret is None:
             raise NotFound
-        return Noted(
+        return RecordedErasure(
             erasure=erasure,
-            key=tombstones.certificate_key(secret),
+            key=erasure_records.derive_certificate_key(secret),
             count=done.result["count"],
             counts=erasure.counts if done.result["whole"] else {"memories": 1},
         )
 
-    return erasing.finish(view._storage, view._read(work), again=True)
+    return erasing.finish_erasure(view._storage, view._read(work), again=True)
 
 
 def _tell_person(view: View, _: IdempotentResult, asked: Asked) -> Person:
@@ -206,11 +206,11 @@ def _tell_ended(view: View, done: IdempotentResult, asked: Asked) -> SessionEnde
     )
 
     def work(connection: Connection, request: Request) -> Note | None:
-        here = sessions.session_of(request, view._thread, named)
+        here = sessions.find_session(request, view._thread, named)
         if here is None or here.path != done.result["path"]:
             return None
         where = (connection, view._storage.audiences, request, here)
-        return sessions.note(*where, view._may_use)
+        return sessions.load_session_note(*where, view._may_use)
 
     promoted = _there(view, done).get(0)
     return SessionEnded(**done.result, promoted=promoted, note=view._read(work))

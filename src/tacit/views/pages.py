@@ -10,12 +10,10 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.notes.mirror.hands import Keeping
-from tacit.notes.pages import virtual
-from tacit.notes.pages.pages import Pen
-from tacit.notes.pages.tree import Tree
-from tacit.notes.pages.virtual import Spot
-from tacit.notes.text.document import parse
+from tacit.notes import view_files
+from tacit.notes.document import parse_note
+from tacit.notes.view_files import FileEditor, FileTree, ViewPath
+from tacit.notes.writers import NoteRetention
 from tacit.policy.redaction import may_enter_prompt
 from tacit.records import validation as texts
 from tacit.records.memory import Memory
@@ -37,7 +35,7 @@ class ViewPages(Access):
 
     def file_sizes(self, folder: str = "") -> dict[str, int]:
         """The same with the size of each in bytes. A file instead of a folder is told alone."""
-        where = virtual.spot(folder) if folder != "" else None
+        where = view_files.parse_view_path(folder) if folder != "" else None
 
         def work(connection: Connection, request: Request) -> dict[str, int]:
             tree = self._open_tree(connection, request)
@@ -53,7 +51,7 @@ class ViewPages(Access):
 
     def read_file(self, path: str) -> str:
         """What a file says, as far as this audience may hear it."""
-        where = virtual.file_spot(path)
+        where = view_files.parse_file_path(path)
 
         def work(connection: Connection, request: Request) -> str:
             found = self._open_tree(connection, request).open_file(where)
@@ -70,7 +68,7 @@ class ViewPages(Access):
         """Make a file read like this: lines that are new are remembered, changed ones updated,
         missing ones forgotten. `new`: only if there is none yet. `instead_of` is the text you read:
         if it says something else by now, Conflict."""
-        where = virtual.file_spot(path)
+        where = view_files.parse_file_path(path)
         said = _written("text", text)
         only_new = texts.parse_bool("new", new)
         before = None if instead_of is None else _text("instead_of", instead_of)
@@ -84,25 +82,29 @@ class ViewPages(Access):
 
     def delete_file(self, path: str) -> None:
         """Forget everything in a file, or in all files of a folder."""
-        where = virtual.spot(path)
+        where = view_files.parse_view_path(path)
         self._write_tree(lambda pen: pen.delete(where))
 
     def rename_file(self, old: str, new: str) -> None:
         """Give a page, or a folder of pages, another name that is free."""
-        was, wanted = virtual.spot(old), virtual.spot(new)
+        was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)
         self._write_tree(lambda pen: pen.rename(was, wanted))
 
-    def _open_tree(self, connection: Connection, request: Request) -> Tree:
+    def _open_tree(self, connection: Connection, request: Request) -> FileTree:
         allowed = self._allowed_categories(self._agent)
         has_pages = allowed is None or filing_of_section(Section.PAGE).category in allowed
 
         def usable(memory: Memory) -> bool:
             return self._may_use(memory) and may_enter_prompt(request, memory)
 
-        return Tree(connection, self._storage.audiences, request, usable, has_pages)
+        return FileTree(connection, self._storage.audiences, request, usable, has_pages)
 
-    def _write_tree(self, act: Callable[[Pen], None], vectors: TextVectors = NO_VECTORS) -> None:
-        how = Keeping(ttls=self._options.ttl_days, restorable_days=self._options.restorable_days)
+    def _write_tree(
+        self, act: Callable[[FileEditor], None], vectors: TextVectors = NO_VECTORS
+    ) -> None:
+        how = NoteRetention(
+            ttls=self._options.ttl_days, restorable_days=self._options.restorable_days
+        )
 
         def work(w: Transaction) -> None:
             # A writer acts with all their identities; what they were shown is what they may read.
@@ -111,7 +113,7 @@ class ViewPages(Access):
             asked = resolve(w.connection, self._space, self._raw_request, w.at, union=union)
             tree = self._open_tree(w.connection, replace(asked, at=w.at))
             act(
-                Pen(
+                FileEditor(
                     tx=w,
                     tree=tree,
                     retention=how,
@@ -123,10 +125,10 @@ class ViewPages(Access):
 
         self._write(work, vectors)
 
-    def _new_lines(self, where: Spot, said: str) -> List[str]:
+    def _new_lines(self, where: ViewPath, said: str) -> List[str]:
         """What is not read there yet: what it means is found before anything is written."""
         assert where.kind is not None
-        wanted = {item.content for item in parse(said.encode(), where.kind).items}
+        wanted = {item.content for item in parse_note(said.encode(), where.kind).items}
         found = self._read(lambda c, r: self._open_tree(c, r).open_file(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
         return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]

@@ -11,9 +11,9 @@ from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learning import episodes as recording
 from tacit.learning import memory_writes as learning
 from tacit.learning.episodes import read_held_messages
-from tacit.lifecycle import erase as erasing
+from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import forget as forgetting
-from tacit.lifecycle.tombstones import Noted
+from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.policy.permissions import ChangeAction, may_change
 from tacit.policy.redaction import is_owner
 from tacit.records import conversation, validation
@@ -26,7 +26,7 @@ from tacit.records.text import text_to_embed
 from tacit.storage import memories, memory_reads, people, relations, revisions, search
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
-from tacit.transfer import lines as transfer
+from tacit.transfer import export as transfer
 from tacit.views.access import Access
 
 
@@ -164,7 +164,9 @@ class ViewWrites(Access):
         """Out of mind, restorable for 30 days."""
         days = self._options.restorable_days
         self._write(
-            lambda w: forgetting.forget(w, self._get_for_update(w, id, ChangeAction.FORGET), days)
+            lambda w: forgetting.forget_memory(
+                w, self._get_for_update(w, id, ChangeAction.FORGET), days
+            )
         )
 
     def forget_key(self, category: str, key: str) -> int:
@@ -183,7 +185,7 @@ class ViewWrites(Access):
         def work(w: Transaction) -> None:
             memory = self._get_for_update(w, id, ChangeAction.RESTORE)
             try:
-                forgetting.restore(w, memory, self._options.ttl_days)
+                forgetting.restore_memory(w, memory, self._options.ttl_days)
             except Conflict:
                 if w.request.private and is_owner(w.request, memory):
                     raise
@@ -196,9 +198,11 @@ class ViewWrites(Access):
         that is yours."""
         also = validation.parse_bool("turns", turns)
         done = self._write(
-            lambda w: erasing.erase(w, self._get_for_update(w, id, ChangeAction.ERASE), turns=also)
+            lambda w: erasing.erase_memory(
+                w, self._get_for_update(w, id, ChangeAction.ERASE), turns=also
+            )
         )
-        return erasing.finish(self._storage, done)
+        return erasing.finish_erasure(self._storage, done)
 
     def wipe(self) -> Erased:
         """Erase everything of yours. In a private chat only, and not for an agent that may use some
@@ -206,12 +210,12 @@ class ViewWrites(Access):
         if self._allowed_categories(self._agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
-        def work(w: Transaction) -> Noted:
+        def work(w: Transaction) -> RecordedErasure:
             if not w.request.private:
                 raise InvalidInput("wipe", "works in a private chat only")
-            return erasing.wipe(w, w.request.own_identities)
+            return erasing.erase_owner(w, w.request.own_identities)
 
-        return erasing.finish(self._storage, self._write(work))
+        return erasing.finish_erasure(self._storage, self._write(work))
 
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
@@ -237,11 +241,11 @@ class ViewWrites(Access):
     def import_lines(self, lines: Iterable[str]) -> Imported:
         """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
 
-        def take(line: transfer.Line) -> bool:
+        def take(line: transfer.ExportLine) -> bool:
             self._parse_category(_filed_in(line.draft))
-            return self._write(lambda w: transfer.add(w, line))
+            return self._write(lambda w: transfer.import_line(w, line))
 
-        done = transfer.take_in(lines, self._options.categories, take)
+        done = transfer.import_lines(lines, self._options.categories, take)
         if done.created:
             self._runtime.wake_indexer()
         return done
@@ -276,7 +280,7 @@ class ViewWrites(Access):
                 for memory, _ in found:
                     held = memories.get_for_update(w, memory.id)
                     if held is not None:
-                        forgetting.forget(w, held, self._options.restorable_days)
+                        forgetting.forget_memory(w, held, self._options.restorable_days)
                 count += len(found)
             return count
 

@@ -1,4 +1,4 @@
-"""What a check of the doctor consists of: it finds cases, explains them, and can mend some."""
+"""Define what a check of the doctor consists of."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tacit import limits
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
-ACTOR = "doctor"  # stands in the history of what it mends
+DOCTOR_ACTOR = "doctor"  # stands in the history of what it mends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class DoctorContext:
     """One space, and what is known of how it should be."""
 
     store: Store
@@ -26,7 +26,7 @@ class Patient:
     wake: Callable[[], None] = lambda: None  # there is something to do for who works
 
 
-class Case(NamedTuple):
+class Problem(NamedTuple):
     """One thing that is wrong."""
 
     key: tuple[str, ...]  # names it to whoever mends it
@@ -34,28 +34,28 @@ class Case(NamedTuple):
     repairable: bool = True
 
 
-Find = Callable[[Connection, Patient], Iterable[Case]]
+FindProblems = Callable[[Connection, DoctorContext], Iterable[Problem]]
 # How many of them are well now. It looks again at each before it changes anything.
-Mend = Callable[[Transaction, Sequence[Case]], int]
+RepairProblems = Callable[[Transaction, Sequence[Problem]], int]
 
 
-def each(mend: Callable[[Transaction, Case], bool]) -> Mend:
+def repair_each(mend: Callable[[Transaction, Problem], bool]) -> RepairProblems:
     """One after the other."""
     return lambda w, cases: sum([mend(w, case) for case in cases])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class DoctorCheck:
     """Finds what is wrong by looking once, in one snapshot. Mends in small transactions, each of
     which leaves everything better, so that it may be stopped at any moment."""
 
     name: str
     description: str  # for people, behind a count: what is wrong
     remedy: str  # and what repair does about it, or who can
-    find: Find
-    repair: Mend | None = None
+    find: FindProblems
+    repair: RepairProblems | None = None
     batch_count: int = limits.DOCTOR_REPAIR_BATCH_COUNT  # in one transaction
     waits_for_writers: bool = (
         False  # changes who is who, or who heard: waits for the writes that rely on it
     )
-    after_repair: Callable[[Patient], object] | None = None  # once some were mended
+    after_repair: Callable[[DoctorContext], object] | None = None  # once some were mended

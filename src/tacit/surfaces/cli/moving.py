@@ -18,7 +18,7 @@ from tacit.surfaces.cli.session import YES, Session
 
 if TYPE_CHECKING:
     from tacit.memory import DisabledView, View
-    from tacit.surfaces.moving import Preview, Source, Summary
+    from tacit.transfer.importers import ImportSource, ImportSummary, SourcePreview
 
 _NOTHING_DONE = "nothing was imported"
 _NOTHING_FOUND = "nothing was found in it: look at the format, and at --only"
@@ -31,12 +31,12 @@ def import_(session: Session) -> Answer:
         if args.only or args.run or args.yes:
             raise BadUsage("import: --only, --run and --yes go with --from")
         return whole.import_(session)
-    from tacit.surfaces import moving
+    from tacit.transfer import importers
 
-    source = moving.open(args.file, args.form, only=args.only)
+    source = importers.open_source(args.file, args.form, only=args.only)
     view = session.require_private_view("import")
     if not args.yes:
-        found = moving.preview(view, source, run=args.run)
+        found = importers.preview_source(view, source, run=args.run)
         if not _asked(found, quiet=args.json):
             return _foreseen(found)
     return _done(_take_over(session, view, source))
@@ -92,8 +92,8 @@ def _reverted(view: View | DisabledView, run: str) -> datetime | None:
             return None
 
 
-def _take_over(session: Session, view: View | DisabledView, source: Source) -> Summary:
-    from tacit.surfaces import moving
+def _take_over(session: Session, view: View | DisabledView, source: ImportSource) -> ImportSummary:
+    from tacit.transfer import importers
 
     run = session.args.run
     quiet = session.args.json
@@ -106,7 +106,7 @@ def _take_over(session: Session, view: View | DisabledView, source: Source) -> S
 
     try:
         with Portion(quiet=quiet) as portion:
-            return moving.take_over(view, source, run=run, progress=tell)
+            return importers.import_source(view, source, run=run, progress=tell)
     except BaseException:
         if begun and not quiet and sys.stderr is not None:
             name = safe(shlex.quote(run or source.run))
@@ -117,7 +117,7 @@ def _take_over(session: Session, view: View | DisabledView, source: Source) -> S
         raise
 
 
-def _asked(found: Preview, *, quiet: bool) -> bool:
+def _asked(found: SourcePreview, *, quiet: bool) -> bool:
     """Whether somebody said yes. Where nobody can, they are told how."""
     if quiet or sys.stdin is None or not sys.stdin.isatty() or not found.new:
         return False
@@ -130,7 +130,7 @@ def _asked(found: Preview, *, quiet: bool) -> bool:
     return True
 
 
-def _foreseen(found: Preview) -> Answer:
+def _foreseen(found: SourcePreview) -> Answer:
     how = "say --yes to import it" if found.new else "there is nothing new in it"
     if not found.total:
         how = _NOTHING_FOUND
@@ -153,7 +153,7 @@ def _foreseen(found: Preview) -> Answer:
     )
 
 
-def _done(done: Summary) -> Answer:
+def _done(done: ImportSummary) -> Answer:
     revert = f"  `tacit imports --revert {shlex.quote(done.run)}` takes it back"
     return Answer(
         document={
@@ -172,7 +172,7 @@ def _done(done: Summary) -> Answer:
     )
 
 
-def _preview_lines(found: Preview) -> list[str]:
+def _preview_lines(found: SourcePreview) -> list[str]:
     shown = found.shown[:_SHOWN_COUNT]
     more = found.new - len(shown)
     sensitive = f"  sensitive: {found.sensitive:,} of the new ones; no group will hear them"
@@ -184,14 +184,14 @@ def _preview_lines(found: Preview) -> list[str]:
     ]
 
 
-def _counts(word: str, new: int, found: Preview | Summary) -> str:
+def _counts(word: str, new: int, found: SourcePreview | ImportSummary) -> str:
     return (
         f"{word}  {new:,} new, {found.already:,} already here, "
         f"{found.refused:,} refused, {found.skipped:,} not readable"
     )
 
 
-def _problems(found: Preview | Summary) -> tuple[str, ...]:
+def _problems(found: SourcePreview | ImportSummary) -> tuple[str, ...]:
     more = found.refused + found.skipped - len(found.problems)
     return (*found.problems, *([f"and {more:,} more"] if more > 0 else []))
 

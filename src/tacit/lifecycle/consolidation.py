@@ -1,0 +1,544 @@
+"""Merge memories of one owner that say the same, and undo such merges."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, delete, or_, select, update
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import LanguageFailed
+from tacit.learning.reconciliation import ask_verdicts, is_believable
+from tacit.lifecycle.duplicates import (
+    DuplicateCandidate,
+    MemoryPair,
+    disclosure_key,
+    find_certain_pairs,
+    find_numbers,
+    find_similar_pairs,
+    numbers_agree,
+    select_candidates,
+    to_hundredths,
+)
+from tacit.lifecycle.inferred import (
+    SYSTEM_ACTOR,
+    count_unanswered,
+    make_budget,
+    save_progress,
+    should_ask_model,
+)
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
+from tacit.records.memory import HistoryEvent, Memory, State
+from tacit.records.text import split_terms
+from tacit.retrieval.retriever import Retriever
+from tacit.storage import learned_facts, memories, relations, revisions, vectors
+from tacit.storage.memories import RELATED_TO, Transaction
+from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck, PairKey
+from tacit.storage.schema import history_table, memories_table, relations_table
+from tacit.storage.store import Store
+
+# Two memories become one, and two again. Nothing is lost: the other stays, superseded, and both
+# histories tell which run did it.
+
+_M = memories_table.c
+_H = history_table.c
+_R = relations_table.c
+_RUN, _INTO, _OTHER, _UPDATED = "run", "into", "other", "updated"
+_MERGED_FIELDS = ("importance", "pinned", "tags")
+_UNDO_REASON = "the merge was undone"
+_PAGE_COUNT = 500
+# Whoever forgot or erased the one that stayed meant the other as well.
+_UNDOABLE_STATES = (State.ACTIVE, State.SUPERSEDED, State.EXPIRED)
+
+
+def choose_kept(pair: MemoryPair) -> tuple[Memory, Memory]:
+    """Which of two that say the same stays, and which gives way. Nothing of value is worn away by
+    it: one with a key stays, then the one that lasts longer, the pinned one, the more important
+    one, an older one that says more; otherwise the newer wording."""
+    older, newer = pair.older.memory, pair.newer.memory
+    if not pair.replaced and _is_older_kept(older, newer):
+        return older, newer
+    return newer, older
+
+
+def _is_older_kept(older: Memory, newer: Memory) -> bool:
+    if (older.key is None) != (newer.key is None):
+        return older.key is not None
+    if older.expires_at != newer.expires_at:
+        return outlasts(older, newer)
+    if older.pinned != newer.pinned:
+        return older.pinned
+    if older.importance != newer.importance:
+        return older.importance > newer.importance
+    more = len(split_terms(older.content)) > len(split_terms(newer.content))
+    return more and find_numbers(older.content) >= find_numbers(newer.content)
+
+
+def outlasts(one: Memory, other: Memory) -> bool:
+    """At least as long."""
+    if one.expires_at is None or other.expires_at is None:
+        return one.expires_at is None
+    return one.expires_at >= other.expires_at
+
+
+def merge_pair(w: Transaction, pair: MemoryPair, run: str) -> bool:
+    """False where one of them is no longer what was looked at, or they do not belong together: then
+    nothing happens. The rows are locked in the order of their ids."""
+    now = {id: memories.get_for_update(w, id) for id in pair.key}
+    kept, gone = (now[one.id] for one in choose_kept(pair))
+    looked_at = {note.id: note.memory.version for note in (pair.older, pair.newer)}
+    if kept is None or gone is None or not _is_mergeable(kept, gone, w.at, replaced=pair.replaced):
+        return False
+    if any(one.version != looked_at[one.id] for one in (kept, gone)):
+        return False
+    _record_merge(w, kept, gone, run)
+    _copy_relations(w, kept.id, gone.id)
+    left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=w.at)
+    told = {_RUN: run, _INTO: kept.id, _UPDATED: str(to_micros(gone.updated_at))}
+    memories.update_fields(w, left, HistoryEvent.MERGE, "superseded", told)
+    return True
+
+
+def can_merge(pair: MemoryPair, at: datetime) -> bool:
+    """As far as can be told without a look at what they are by now."""
+    return _is_mergeable(*choose_kept(pair), at, replaced=pair.replaced)
+
+
+def _is_mergeable(kept: Memory, gone: Memory, at: datetime, *, replaced: bool) -> bool:
+    """Two keys have two values, even where these are the same: one with a key never gives way. What
+    has data says more than its words."""
+    stands = all(
+        one.state is State.ACTIVE
+        and not one.is_turn
+        and not one.inferred
+        and one.data is None
+        and (one.expires_at is None or one.expires_at > at)
+        for one in (kept, gone)
+    )
+    lasting = replaced or outlasts(kept, gone)
+    return stands and lasting and gone.key is None and disclosure_key(kept) == disclosure_key(gone)
+
+
+def enrich_kept(kept: Memory, gone: Memory) -> Memory:
+    """The one that stays, with what the other had on top of it: nothing of that says who hears
+    it."""
+    return replace(
+        kept,
+        importance=max(kept.importance, gone.importance),
+        pinned=kept.pinned or gone.pinned,
+        tags=tuple(dict.fromkeys([*kept.tags, *gone.tags]))[: limits.TAGS_MAX_COUNT],
+    )
+
+
+def _record_merge(w: Transaction, kept: Memory, gone: Memory, run: str) -> None:
+    better = enrich_kept(kept, gone)
+    if better != kept:
+        better = replace(better, updated_at=w.at)
+    before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _MERGED_FIELDS}
+    told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
+    memories.update_fields(w, better, HistoryEvent.MERGE, "merged", told)
+    _add_accesses(w, kept, gone.access_count, gone.last_accessed_at)
+
+
+def _add_accesses(w: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
+    """Uses are counted beside the memory: no cache keeps them."""
+    used: dict[str, Any] = {"access_count": max(0, kept.access_count + count)}
+    if last is not None and (kept.last_accessed_at is None or last > kept.last_accessed_at):
+        used["last_accessed_at"] = to_micros(last)
+    which = (_M.space_id == w.space, _M.id == kept.id)
+    w.connection.execute(update(memories_table).where(*which).values(**used))
+
+
+def _copy_relations(w: Transaction, kept: str, gone: str) -> None:
+    """To the one that stays as well. Those of the other are left: nothing follows them."""
+    rows = [
+        {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(w.at)}
+        for row in _list_relations(w.connection, w.space, gone)
+        if (ends := _moved_ends(row, kept, gone)) is not None
+    ]
+    w.dialect.insert_missing(w.connection, relations_table, rows)
+
+
+def _list_relations(connection: Connection, space: str, id: str) -> list[Any]:
+    touching = or_(_R.from_id == id, _R.to_id == id)
+    found = select(relations_table).where(_R.space_id == space, touching)
+    return list(connection.execute(found).mappings())
+
+
+def _moved_ends(row: Any, kept: str, gone: str) -> tuple[str, str] | None:
+    ends = tuple(kept if end == gone else end for end in (row["from_id"], row["to_id"]))
+    if ends[0] == ends[1]:
+        return None
+    if row["relation_type"] == RELATED_TO:
+        return min(ends), max(ends)
+    return ends[0], ends[1]
+
+
+# Undoing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeRecord:
+    kept: str
+    gone: str
+    updated_at: datetime  # when the one that is gone had last changed before
+
+
+def list_merges(connection: Connection, space: str, run: str) -> dict[str, list[MergeRecord]]:
+    """What a run merged and nothing has taken back yet, by the id of what stayed."""
+    found: defaultdict[str, list[MergeRecord]] = defaultdict(list)
+    after = ""
+    while True:
+        page = (
+            select(_M.id)
+            .where(_M.space_id == space, _M.superseded_by.is_not(None), _M.id > after)
+            .order_by(_M.id)
+            .limit(_PAGE_COUNT)
+        )
+        ids = list(connection.execute(page).scalars())
+        events = select(_H.memory_id, _H.detail).where(
+            _H.space_id == space, _H.memory_id.in_(ids), _H.event == HistoryEvent.MERGE.value
+        )
+        for id, detail in connection.execute(events) if ids else ():
+            told = json.loads(detail)
+            if told.get(_RUN) == run and _INTO in told:
+                was = from_micros(int(told[_UPDATED]))
+                found[told[_INTO]].append(MergeRecord(kept=told[_INTO], gone=id, updated_at=was))
+        if len(ids) < _PAGE_COUNT:
+            return found
+        after = ids[-1]
+
+
+def order_outermost_first(merged: Mapping[str, Sequence[MergeRecord]]) -> list[str]:
+    """What stayed, and before it whatever it gave way to itself later on in the same run."""
+    into = {one.gone: kept for kept, some in merged.items() for one in some}
+
+    def depth(id: str) -> int:
+        steps = 0
+        while id in into and steps <= len(into):
+            id, steps = into[id], steps + 1
+        return steps
+
+    return sorted(merged, key=lambda id: (depth(id), id))
+
+
+def undo_merges(w: Transaction, run: str, kept_id: str, merged: Sequence[MergeRecord]) -> int:
+    """What gave way to one memory in a run stands again, as it was; and that memory is as it was,
+    unless somebody changed it since. Says how many stand again."""
+    held = {
+        id: memories.get_for_update(w, id)
+        for id in sorted({kept_id, *(one.gone for one in merged)})
+    }
+    kept = held[kept_id]
+    if kept is None or kept.state not in _UNDOABLE_STATES:
+        return 0
+    back = 0
+    for one in merged:
+        gone = held[one.gone]
+        if gone is None or not _is_unchanged(w, gone, kept_id, run):
+            continue
+        _restore_merged(w, one, gone, run)
+        _delete_copied_relations(w, kept_id, one.gone)
+        counted = memories.get_for_update(w, kept_id)
+        assert counted is not None
+        _add_accesses(w, counted, -gone.access_count, None)
+        back += 1
+    if back and back == len(merged):
+        _restore_kept(w, kept, run)
+    if back:
+        revisions.restamp_memories(w.connection, w.space, [kept_id])
+    return back
+
+
+def _is_unchanged(w: Transaction, gone: Memory, kept: str, run: str) -> bool:
+    if gone.state is not State.SUPERSEDED or gone.superseded_by != kept:
+        return False
+    return not _has_changed_since(_list_history_details(w, gone.id), run)
+
+
+def _restore_merged(w: Transaction, one: MergeRecord, gone: Memory, run: str) -> None:
+    back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
+    memories.update_fields(
+        replace(w, why=_UNDO_REASON), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
+    )
+    # The next run would find the same again.
+    check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=w.at + FOREVER)
+    relations.save_pair_checks(w, {relations.pair_key(one.kept, one.gone): check})
+
+
+def _delete_copied_relations(w: Transaction, kept: str, gone: str) -> None:
+    """Those that came with it: they were made when the two were merged."""
+    merged_at = select(_H.at).where(
+        _H.space_id == w.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
+    )
+    moments = list(w.connection.execute(merged_at).scalars())
+    for row in _list_relations(w.connection, w.space, gone):
+        ends = _moved_ends(row, kept, gone)
+        if ends is not None:
+            w.connection.execute(
+                delete(relations_table).where(
+                    _R.space_id == w.space,
+                    _R.from_id == ends[0],
+                    _R.to_id == ends[1],
+                    _R.relation_type == row["relation_type"],
+                    _R.created_at.in_(moments),
+                )
+            )
+
+
+def _restore_kept(w: Transaction, kept: Memory, run: str) -> None:
+    events = _list_history_details(w, kept.id)
+    if _has_changed_since(events, run):
+        return
+    before = next(told for told in events if told.get(_RUN) == run and _OTHER in told)
+    was = {name: json.loads(before[name]) for name in _MERGED_FIELDS}
+    as_before = replace(
+        kept,
+        importance=was["importance"],
+        pinned=was["pinned"],
+        tags=tuple(was["tags"]),
+        updated_at=from_micros(int(before[_UPDATED])),
+    )
+    memories.update_fields(
+        replace(w, why=_UNDO_REASON), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run}
+    )
+
+
+def _list_history_details(w: Transaction, id: str) -> list[dict[str, str]]:
+    found = select(_H.detail).where(_H.space_id == w.space, _H.memory_id == id).order_by(_H.seq)
+    return [json.loads(detail) for detail in w.connection.execute(found).scalars()]
+
+
+def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
+    """Whether anything but the run, and its undoing, happened to a memory since the run."""
+    began = False
+    for told in events:
+        began = began or told.get(_RUN) == run
+        if began and told.get(_RUN) != run:
+            return True
+    return False
+
+
+# Consolidation: what somebody has twice becomes one, a person at a time and a few pairs a step.
+#
+# Without a model only what is certain is merged. With one, what is alike is asked about, a handful of
+# pairs in a question and so many a day; a model that fails decides nothing.
+
+CONSOLIDATE_TASK = "consolidate"
+_VECTORS_AT_ONCE_COUNT = 500
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OwnerPlan:
+    """One person's memories, and what there is to do about them."""
+
+    owner: str
+    certain: Sequence[MemoryPair] = ()
+    alike: Sequence[MemoryPair] = ()  # to ask about now
+    more: bool = False  # there is more to ask about
+    spent: int = 0  # pairs asked about today
+
+
+def build_consolidate_task(
+    store: Store,
+    recollection: Retriever,
+    upkeep: LifecycleOptions,
+    model: LanguageModel | None,
+    allowance: Allowance,
+) -> TaskStep:
+    """The cursor is the last person who is done with. Among the counts `run` is the name of the
+    run, by which it can be undone."""
+    return _Consolidation(store, recollection, upkeep, model, allowance).step
+
+
+@dataclass(frozen=True, slots=True)
+class _Consolidation:
+    store: Store
+    retriever: Retriever
+    options: LifecycleOptions
+    model: LanguageModel | None
+    allowance: Allowance
+
+    def step(self, space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
+        if "run" not in before.counts:
+            before = before.advance(before.cursor, run=self._new_run_id())
+        asks = self.model is not None and should_ask_model(before)
+        look, passed = self._next_plan(space, before.cursor or "", asks=asks)
+        if look is None:
+            return self._skip_owners(space, before.advance(passed), save)
+        behind = before.advance(passed)
+        if look.certain:
+            return self._merge_certain(space, behind, look, save)
+        try:
+            same = self._ask_model(space, look.alike)
+        except LanguageFailed as failed:
+            _log.info("pairs were not compared: %s", type(failed).__name__)
+            after = count_unanswered(behind.advance(None, people=1), look.owner, failed)
+            return save_progress(self.store, space, after, save)
+        return self._merge_same(space, behind, look, same, save)
+
+    def _new_run_id(self) -> int:
+        """A name that says when, as a number."""
+        return int(f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}")
+
+    def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
+        """Nothing to do for those up to here; for nobody any more, where there is no cursor."""
+
+        def work(w: Transaction) -> None:
+            if after.cursor is None:
+                relations.delete_old_pair_checks(w)
+            save(w.connection, after)
+
+        self.store.write_as(space, SYSTEM_ACTOR, work)
+        return after
+
+    def _next_plan(
+        self, space: str, after: str, *, asks: bool
+    ) -> tuple[_OwnerPlan | None, str | None]:
+        """The next person for whom there is something to do, and the last one who has nothing;
+        None for the latter where nobody is left."""
+        if not self.options.consolidate_enabled:
+            return None, None
+        for _ in range(limits.OWNERS_BATCH_COUNT):
+            with self.store.database.read() as connection:
+                owner = relations.next_owner(connection, space, after)
+                if owner is None:
+                    return None, None
+                look = self._plan_owner(connection, space, owner, asks=asks)
+            if look.certain or look.alike:
+                return look, after
+            after = owner
+        return None, after
+
+    def _plan_owner(
+        self, connection: Connection, space: str, owner: str, *, asks: bool
+    ) -> _OwnerPlan:
+        now, audiences = self.store.clock(), self.store.audiences
+        found = relations.list_mergeable(connection, audiences, space, owner, now)
+        if len(found) < 2:
+            return _OwnerPlan(owner=owner)
+        most = limits.CONSOLIDATE_POOL_MAX_COUNT
+        known = {
+            one.id: one for one in learned_facts.list_newest_facts(connection, space, [owner], most)
+        }
+        notes, may = select_candidates(found, known, now), partial(can_merge, at=now)
+        checked = relations.list_pair_checks(
+            connection, space, sorted(note.id for note in notes), now
+        )
+        sure = find_certain_pairs(notes, checked, may)
+        if sure:
+            return _OwnerPlan(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGE_BATCH_COUNT])
+        ran = relations.last_reflection(connection, space, owner, CONSOLIDATE_TASK)
+        spent = ran[1] if ran is not None and ran[0].date() == now.date() else 0
+        left = self.options.consolidate_pairs_per_day - spent
+        if not asks or left <= 0:
+            return _OwnerPlan(owner=owner)
+        vectors = self._load_vectors(connection, space, owner, notes)
+        wanted = min(left, limits.CONSOLIDATE_BATCH_MAX_COUNT)
+        alike = list(islice(find_similar_pairs(notes, vectors, checked, may), wanted + 1))
+        more = len(alike) > wanted and left > wanted
+        return _OwnerPlan(owner=owner, alike=alike[:wanted], more=more, spent=spent)
+
+    def _load_vectors(
+        self, connection: Connection, space: str, owner: str, notes: Sequence[DuplicateCandidate]
+    ) -> dict[str, bytes] | None:
+        """None where nobody makes any: then words alone say what is alike."""
+        model = self.retriever.index_cache.model
+        if model is None:
+            return None
+        dialect, home = self.store.database.dialect, revisions.person_path(owner)
+        found: dict[str, bytes] = {}
+        for start in range(0, len(notes), _VECTORS_AT_ONCE_COUNT):
+            ids = [note.id for note in notes[start : start + _VECTORS_AT_ONCE_COUNT]]
+            found |= vectors.read_vectors(connection, dialect, space, home, ids, model)
+        return found
+
+    def _ask_model(self, space: str, alike: Sequence[MemoryPair]) -> list[bool]:
+        """Whether each says the same, before any transaction. Two notes with different numbers do
+        not, nor two that are hardly alike, whatever a model says."""
+        assert self.model is not None
+        budget = make_budget(self.store, space, self.allowance)
+        by_meaning = self.retriever.index_cache.model is not None
+        said = ask_verdicts([one.pair for one in alike], self.model, budget)
+        return [
+            verdict == "same" and numbers_agree(one) and (is_believable(one.pair) or not by_meaning)
+            for one, verdict in zip(alike, said, strict=True)
+        ]
+
+    def _merge_certain(
+        self, space: str, before: StepProgress, look: _OwnerPlan, save: SaveProgress
+    ) -> StepProgress:
+        run = str(before.counts["run"])
+
+        def work(w: Transaction) -> StepProgress:
+            _lock_pairs(w, look.certain)
+            merged = sum(merge_pair(w, one, run) for one in look.certain)
+            # As long as something comes of it, the same person once more.
+            cursor = before.cursor if merged else look.owner
+            counts = {"merged": merged, "certain": merged, "people": 0 if merged else 1}
+            after = before.advance(cursor, **counts)
+            save(w.connection, after)
+            return after
+
+        return self.store.write_as(space, SYSTEM_ACTOR, work)
+
+    def _merge_same(
+        self,
+        space: str,
+        before: StepProgress,
+        look: _OwnerPlan,
+        same: Sequence[bool],
+        save: SaveProgress,
+    ) -> StepProgress:
+        run = str(before.counts["run"])
+
+        def work(w: Transaction) -> StepProgress:
+            there = _lock_pairs(w, look.alike)
+            merged = sum(
+                merge_pair(w, one, run)
+                for one, is_same in zip(look.alike, same, strict=True)
+                if is_same
+            )
+            noted: dict[PairKey, PairCheck] = {
+                one.key: PairCheck(
+                    similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=w.at
+                )
+                for one, is_same in zip(look.alike, same, strict=True)
+                if there >= {*one.key}
+            }
+            relations.save_pair_checks(w, noted)
+            relations.save_reflection(
+                w, look.owner, CONSOLIDATE_TASK, w.at, look.spent + len(look.alike)
+            )
+            after = before.advance(
+                before.cursor if look.more else look.owner,
+                merged=merged,
+                asked=1,
+                answered=1,
+                pairs=len(look.alike),
+                people=0 if look.more else 1,
+            )
+            save(w.connection, after)
+            return after
+
+        return self.store.write_as(space, SYSTEM_ACTOR, work)
+
+
+def _lock_pairs(w: Transaction, found: Sequence[MemoryPair]) -> set[str]:
+    """Lock all rows in the order of their ids, so that nobody waits for one who waits for them;
+    those that are still there."""
+    ids = sorted({id for one in found for id in one.key})
+    return {id for id in ids if memories.get_for_update(w, id) is not None}

@@ -1,0 +1,101 @@
+"""Run the checks of the doctor in order, and repair what they find if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.lifecycle.doctor import memory_checks, people_checks
+from tacit.lifecycle.doctor.check import DOCTOR_ACTOR, DoctorCheck, DoctorContext, Problem
+from tacit.records.results import Diagnosis, Finding
+from tacit.storage.memories import Transaction
+
+# Every check that the doctor makes, in the order it makes them. A further one is a `Check` in a
+# file of its own, and a line here.
+
+CHECKS: tuple[DoctorCheck, ...] = (
+    people_checks.ORPHANS_CHECK,
+    memory_checks.FTS_INDEX_CHECK,  # before whatever changes memories: a change rewrites words that must be there
+    memory_checks.VERSIONS_CHECK,
+    memory_checks.HISTORY_CHECK,
+    memory_checks.PEOPLE_CHECK,
+    memory_checks.THREAD_REVISIONS_CHECK,
+    people_checks.AUDIENCES_CHECK,
+    people_checks.UNUSED_AUDIENCES_CHECK,
+    people_checks.SUCCESSORS_CHECK,
+    people_checks.IDENTITY_LINKS_CHECK,
+    memory_checks.OVERRIDDEN_KEYS_CHECK,
+    memory_checks.WITHHELD_UNKNOWN_CHECK,
+    memory_checks.CONFIDENTIAL_CHECK,
+    memory_checks.KEYS_CHECK,
+    memory_checks.PURGE_DATES_CHECK,
+    memory_checks.PROPOSALS_CHECK,
+    people_checks.SPEAKERS_CHECK,
+    people_checks.DUPLICATE_PEOPLE_CHECK,
+    memory_checks.CONTRADICTIONS_CHECK,
+    memory_checks.STRAY_VECTORS_CHECK,
+    memory_checks.MISSING_VECTORS_CHECK,
+    memory_checks.OVERDUE_PURGES_CHECK,
+    memory_checks.PARKED_JOBS_CHECK,
+)
+
+
+# The doctor's round: every check in its turn, and repairs if asked.
+
+
+def examine_space(
+    patient: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None
+) -> Diagnosis:
+    """Without `repair` it changes nothing. With it, each check mends what it found before the next
+    one looks: what follows from one trouble is not found as another."""
+    found = (_run_check(patient, check, repair=repair) for check in _select_checks(names))
+    return Diagnosis(findings=tuple(one for one in found if one is not None))
+
+
+def _select_checks(names: object) -> list[DoctorCheck]:
+    if names is None:
+        return list(CHECKS)
+    known = {check.name for check in CHECKS}
+    wanted = list(names) if isinstance(names, list | tuple | set | frozenset) else [names]
+    if isinstance(names, str) or not all(isinstance(n, str) and n in known for n in wanted):
+        raise InvalidInput("checks", f"each is one of {', '.join(sorted(known))}")
+    return [check for check in CHECKS if check.name in wanted]
+
+
+def _run_check(patient: DoctorContext, check: DoctorCheck, *, repair: bool) -> Finding | None:
+    with patient.store.database.read() as connection:
+        cases = list(check.find(connection, patient))
+    if not cases:
+        return None
+    can = [case for case in cases if case.repairable] if check.repair is not None else []
+    repaired = _repair_problems(patient, check, can) if repair else 0
+    ids = dict.fromkeys(case.id for case in cases if case.id is not None)
+    return Finding(
+        check=check.name,
+        says=check.description,
+        mends=check.remedy,
+        count=len(cases),
+        repairable=len(can),
+        repaired=repaired,
+        ids=tuple(islice(ids, limits.DOCTOR_IDS_MAX_COUNT)),
+    )
+
+
+def _repair_problems(patient: DoctorContext, check: DoctorCheck, cases: list[Problem]) -> int:
+    store, most, mend, count = patient.store, check.batch_count, check.repair, 0
+    if mend is None:
+        return 0
+    for start in range(0, len(cases), most):
+        some = cases[start : start + most]
+
+        def work(w: Transaction, some: list[Problem] = some) -> int:
+            return mend(w, some)
+
+        count += (store.change_identities if check.waits_for_writers else store.write_as)(
+            patient.space, DOCTOR_ACTOR, work
+        )
+    if count and check.after_repair is not None:
+        check.after_repair(patient)
+    return count

@@ -1,0 +1,717 @@
+"""Check memories: versions, history, people, keys, states, contradictions, flags, indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.learning import memory_writes as remembering
+from tacit.learning.corrections.supersession import KnownFact, replaces
+from tacit.learning.facts import Mention, StatedFact
+from tacit.lifecycle.doctor.check import (
+    DOCTOR_ACTOR,
+    DoctorCheck,
+    DoctorContext,
+    Problem,
+    repair_each,
+)
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
+from tacit.storage import (
+    integrity,
+    learned_facts,
+    memories,
+    queue,
+    revisions,
+    spaces,
+    statements,
+    vectors,
+)
+from tacit.storage.erasures import hard_delete
+from tacit.storage.learned_facts import unpack_mentions
+from tacit.storage.memories import (
+    SELECT_KEYED,
+    Transaction,
+    key_precedence,
+    update_precedence_of_people,
+)
+from tacit.storage.memory_reads import pack_people, unpack_people
+from tacit.storage.schema import (
+    change_log,
+    chats_table,
+    embedded,
+    history_table,
+    learned,
+    memories_table,
+    memory_people,
+    memory_versions,
+    thread_revisions,
+    vectors_table,
+)
+from tacit.storage.schema import jobs as jobs_table
+from tacit.storage.spaces import load_identities
+
+# What is written with every memory: its versions, its history, its people, its delta.
+
+_M = memories_table.c
+_V = memory_versions.c
+_H = history_table.c
+_P = memory_people.c
+_T = thread_revisions.c
+_C = change_log.c
+
+
+def _find_broken(
+    connection: Connection, patient: DoctorContext, *promises: Any
+) -> Iterator[Problem]:
+    ids = [
+        row.id
+        for one in promises
+        for row in integrity.list_broken_rows(connection, one, patient.space)
+    ]
+    return (Problem((id,), id) for id in dict.fromkeys(ids))
+
+
+def _find_missing_versions(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    return _find_broken(
+        connection, patient, integrity.WITHOUT_CURRENT_VERSION, integrity.VERSION_GAPS
+    )
+
+
+def _repair_versions(w: Transaction, case: Problem) -> bool:
+    """A wording that is lost counts as the one that came after it, and stays with the owner. What
+    the memory says now is its newest version."""
+    memory = memories.get_for_update(w, case.key[0])
+    if memory is None:
+        return True
+    of = (_V.space_id == w.space, _V.memory_id == memory.id)
+    rows = w.connection.execute(select(memory_versions).where(*of)).mappings().all()
+    found: dict[int, Any] = {row["version"]: dict(row) for row in rows}
+    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == memory.id)
+    if memory.version not in found and memory.version >= max(found, default=0):
+        _, now = memories.version_insert(
+            memory, w.connection.execute(heard).scalar(), w.actor, memory.updated_at
+        )
+        found[memory.version] = now
+        w.connection.execute(insert(memory_versions).values(now))
+    last = max(found)
+    following = found[last]
+    for number in range(last - 1, 0, -1):
+        if number in found:
+            following = found[number]
+            continue
+        strict = {
+            "version": number,
+            "visibility": Visibility.PRIVATE_ONLY.value,
+            "sensitivity": Sensitivity.SENSITIVE.value,
+            "portable": False,
+            "heard": None,
+            "actor": DOCTOR_ACTOR,
+        }
+        w.connection.execute(insert(memory_versions).values({**following, **strict}))
+    if last != memory.version or found[last]["content"] != memory.content:
+        again = replace(memory, version=last + 1, updated_at=w.at)
+        memories.update_content(w, again, {"fields": "version"})
+    else:
+        memories.record_event(w, memory, HistoryEvent.UPDATE, None, {"fields": "versions"})
+    return True
+
+
+VERSIONS_CHECK = DoctorCheck(
+    name="versions",
+    description="memories lack their current wording among their versions, or an earlier one",
+    remedy="writes the current wording down as a version, and counts a lost one as the one after it",
+    find=_find_missing_versions,
+    repair=repair_each(_repair_versions),
+)
+
+
+def _find_missing_history(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    return _find_broken(connection, patient, integrity.WITHOUT_HISTORY)
+
+
+def _repair_history(w: Transaction, case: Problem) -> bool:
+    """It began when the memory was made, by whoever worded it first."""
+    memory = memories.get_for_update(w, case.key[0])
+    if memory is None:
+        return True
+    of = (_H.space_id == w.space, _H.memory_id == memory.id)
+    begun = select(_H.seq).where(*of, _H.event == HistoryEvent.ADD.value)
+    if w.connection.execute(begun).first() is not None:
+        return True
+    first = w.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
+    version = (_V.space_id == w.space, _V.memory_id == memory.id)
+    actor = select(_V.actor).where(*version).order_by(_V.version).limit(1)
+    by = w.connection.execute(actor).scalar() or DOCTOR_ACTOR
+    _, row = memories.first_history_insert(memory, HistoryEvent.ADD, by, memory.created_at, None)
+    seq = 1 if first is None else first - 1
+    w.connection.execute(insert(history_table).values({**row, "seq": seq, "version": 1}))
+    return True
+
+
+HISTORY_CHECK = DoctorCheck(
+    name="history",
+    description="memories have a history without a beginning",
+    remedy="writes down that they were added when they were made",
+    find=_find_missing_history,
+    repair=repair_each(_repair_history),
+)
+
+_NAMED_PEOPLE = select(
+    _M.id, _M.owner, _M.speaker, _M.subjects, _M.withheld_from, _M.has_withheld, _M.learned_kind
+)
+
+
+def _find_people_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    """Whom each memory names, beside the rows by which these people are found or kept out."""
+    for page in integrity.iterate_memory_pages(connection, _NAMED_PEOPLE, patient.space):
+        indexed_ = _list_indexed_people(connection, patient.space, page[0].id, page[-1].id)
+        for row in page:
+            readable = row.withheld_from == "[]" or bool(unpack_people(row.withheld_from))
+            named = _named_roles(row)
+            kept = indexed_.get(row.id, set())
+            if kept != named or not readable or row.has_withheld != _is_withheld(named):
+                yield Problem((row.id,), row.id, repairable=readable)
+
+
+def _list_indexed_people(
+    connection: Connection, space: str, first: str, last: str
+) -> dict[str, set[tuple[str, str]]]:
+    found: dict[str, set[tuple[str, str]]] = {}
+    between = select(_P.memory_id, _P.role, _P.person).where(
+        _P.space_id == space, _P.memory_id >= first, _P.memory_id <= last
+    )
+    for id, role, person in connection.execute(between):
+        found.setdefault(id, set()).add((role, person))
+    return found
+
+
+def _named_roles(row: Any) -> set[tuple[str, str]]:
+    about = ROLE_SUBJECT if row.learned_kind == ChatKind.GROUP.value else ROLE_MENTIONED
+    somebody = row.speaker or row.owner
+    people = unpack_people(row.subjects) or ({somebody} if somebody else set())
+    named = {(about, person) for person in people}
+    return named | {(ROLE_WITHHELD, person) for person in unpack_people(row.withheld_from)}
+
+
+def _is_withheld(named: set[tuple[str, str]]) -> bool:
+    return any(role == ROLE_WITHHELD for role, _ in named)
+
+
+def _repair_people(w: Transaction, case: Problem) -> bool:
+    """Withheld from everybody whom either side names: nobody hears more than before."""
+    memory = memories.get_for_update(w, case.key[0])
+    if memory is None:
+        return True
+    of = (_P.space_id == w.space, _P.memory_id == memory.id)
+    kept = select(_P.person).where(*of, _P.role == ROLE_WITHHELD)
+    withheld = memory.withheld_from | set(w.connection.execute(kept).scalars())
+    known = load_identities(w.connection, w.space, withheld).is_recognizable
+    unknown = not all(known(one) for one in withheld)
+    whole = replace(memory, withheld_from=withheld, withheld_unknown=unknown)
+    if memory.is_turn:
+        _index_turn_people(w, whole)
+    else:
+        memories.update_fields(w, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
+    return True
+
+
+def _index_turn_people(w: Transaction, turn: Memory) -> None:
+    """A turn has no history to tell it."""
+    revisions.restamp_memories(w.connection, w.space, [turn.id])
+    of = (_P.space_id == w.space, _P.memory_id == turn.id)
+    w.connection.execute(delete(memory_people).where(*of))
+    statements.run_statements(w.connection, memories.people_inserts(turn))
+    one = update(memories_table).where(_M.space_id == w.space, _M.id == turn.id)
+    w.connection.execute(
+        one.values(
+            withheld_from=pack_people(turn.withheld_from),
+            has_withheld=bool(turn.withheld_from),
+            withheld_unknown=turn.withheld_unknown,
+        )
+    )
+    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == turn.id)
+    integrity.reindex_memory(w, turn, w.connection.execute(heard).scalar())
+
+
+PEOPLE_CHECK = DoctorCheck(
+    name="people",
+    description="memories are not filed under the people they are about, or withheld from",
+    remedy="files them again, withheld from everybody whom either side names; where a list of "
+    "people cannot be read, nobody is guessed and the memory stays as it is",
+    find=_find_people_mismatches,
+    repair=repair_each(_repair_people),
+)
+
+
+def _find_stale_threads(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    behind = [
+        row.thread
+        for row in integrity.list_broken_rows(connection, integrity.STALE_THREADS, patient.space)
+    ]
+    of = select(_T.thread).where(_T.space_id == _C.space_id, _T.thread == _C.thread)
+    without = select(_C.thread).where(_C.space_id == patient.space, ~of.exists()).distinct()
+    threads = {*behind, *connection.execute(without).scalars()}
+    return (Problem((thread,)) for thread in sorted(threads))
+
+
+def _repair_thread_revision(w: Transaction, case: Problem) -> bool:
+    (thread,) = case.key
+    of = (_C.space_id == w.space, _C.thread == thread)
+    newest = w.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
+    rev = memories.increment_thread_revision(w, thread)
+    if newest is not None and rev < newest:
+        one = update(thread_revisions).where(_T.space_id == w.space, _T.thread == thread)
+        w.connection.execute(one.values(rev=max(newest, to_micros(w.at))))
+    return True
+
+
+THREAD_REVISIONS_CHECK = DoctorCheck(
+    name="thread-revisions",
+    description="conversations have a revision that is behind their changes",
+    remedy="moves the revision on",
+    find=_find_stale_threads,
+    repair=repair_each(_repair_thread_revision),
+)
+
+
+# States that do not fit: keys with two values, dates of purging, answers, work given up.
+
+_LIVE_STATES = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
+_WORDED_IDS = (
+    select(_M.id)
+    .outerjoin(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(_M.state == State.ACTIVE.value)
+    .order_by(_V.created_at.desc(), _M.id.desc())
+)
+
+
+def _find_duplicate_keys(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    """Every active value of a key but the newest, with the newest."""
+    for row in integrity.list_broken_rows(connection, integrity.DUPLICATE_KEYS, patient.space):
+        holder = _M.owner == row.owner if row.owner else _M.learned_in == row.holder
+        whose = holder if row.owner else and_(_M.owner.is_(None), holder)
+        of = (_M.space_id == patient.space, whose, _M.category == row.category, _M.key == row.key)
+        newest, *older = connection.execute(_WORDED_IDS.where(*of)).scalars()
+        yield from (Problem((id, newest), id) for id in older)
+
+
+def _supersede_older_value(w: Transaction, case: Problem) -> bool:
+    old, new = (memories.get_for_update(w, id) for id in case.key)
+    if old is not None and new is not None and new.state is State.ACTIVE:
+        remembering.supersede_memory(w, old, new.id)
+    return True
+
+
+KEYS_CHECK = DoctorCheck(
+    name="keys",
+    description="memories are older values of a key that has a newer one",
+    remedy="lets them give way to the newest",
+    find=_find_duplicate_keys,
+    repair=repair_each(_supersede_older_value),
+)
+
+
+def _find_wrong_purge_dates(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    for row in integrity.list_broken_rows(connection, integrity.WRONG_PURGE_DATE, patient.space):
+        yield Problem((row.id,), row.id)
+
+
+def _repair_purge_date(w: Transaction, case: Problem) -> bool:
+    memory = memories.get_for_update(w, case.key[0])
+    if memory is None:
+        return True
+    later = w.at + timedelta(days=limits.RESTORABLE_DAYS)
+    purge_at = None if memory.state in _LIVE_STATES else memory.purge_at or later
+    if purge_at != memory.purge_at:
+        dated = replace(memory, purge_at=purge_at)
+        memories.update_fields(w, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
+    return True
+
+
+PURGE_DATES_CHECK = DoctorCheck(
+    name="purge-dates",
+    description="memories are forgotten without a day on which they go, or stand and have one",
+    remedy=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
+    find=_find_wrong_purge_dates,
+    repair=repair_each(_repair_purge_date),
+)
+
+
+def _find_overdue_purges(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    late = patient.store.clock() - timedelta(days=limits.PURGE_OVERDUE_DAYS)
+    of = (_M.space_id == patient.space, _M.purge_at <= to_micros(late))
+    for id in connection.execute(select(_M.id).where(*of)).scalars():
+        yield Problem((id,), id)
+
+
+OVERDUE_PURGES_CHECK = DoctorCheck(
+    name="overdue-purges",
+    description=f"memories should have gone more than {limits.PURGE_OVERDUE_DAYS} days ago",
+    remedy="is not for the doctor, because nothing purged comes back: run `tacit purge`, which also "
+    "looks at whether the clock leapt",
+    find=_find_overdue_purges,
+)
+
+_ASKED, _ANSWERED = "asked", "answered"
+
+
+def _find_broken_proposals(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    for row in integrity.list_broken_rows(
+        connection, integrity.PENDING_WITHOUT_PROPOSAL, patient.space
+    ):
+        yield Problem((_ASKED, row.id), row.id)
+    for row in integrity.list_broken_rows(connection, integrity.ANSWERED_PROPOSALS, patient.space):
+        yield Problem((_ANSWERED, row.memory_id), row.memory_id)
+
+
+def _repair_proposal(w: Transaction, case: Problem) -> bool:
+    """As `forget` does: kept and restored, it would have got past whoever was to be asked."""
+    kind, id = case.key
+    memory = memories.get_for_update(w, id)
+    if memory is None:
+        return True
+    if kind == _ANSWERED and memory.state is not State.PENDING:
+        learned_facts.delete_proposal(w, id)
+    elif kind == _ASKED and memory.state is State.PENDING:
+        hard_delete(w, [id])
+    return True
+
+
+PROPOSALS_CHECK = DoctorCheck(
+    name="proposals",
+    description="memories wait for a yes that nobody is asked for, or were answered and still ask",
+    remedy="removes what nobody was asked for, and the question that was answered",
+    find=_find_broken_proposals,
+    repair=repair_each(_repair_proposal),
+)
+
+
+def _find_parked_jobs(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    j = jobs_table.c
+    of = (j.space_id == patient.space, j.kind == queue.LEARN_JOB, j.parked.is_(True))
+    given_up = select(j.thread, j.seq).where(*of)
+    return (Problem((thread, str(seq))) for thread, seq in connection.execute(given_up))
+
+
+def _retry_parked_jobs(w: Transaction, cases: Sequence[Problem]) -> int:
+    queue.unpark_jobs(w.connection, w.space, w.at)
+    return len(cases)
+
+
+PARKED_JOBS_CHECK = DoctorCheck(
+    name="parked-jobs",
+    description="turns could not be learned after many tries, and were given up",
+    remedy="lets them be tried again",
+    find=_find_parked_jobs,
+    repair=_retry_parked_jobs,
+    after_repair=lambda patient: patient.wake(),
+)
+
+
+# Two active memories of one owner that cannot both hold.
+
+_COMPARED_MAX_COUNT = 40  # of one slot, the newest
+_CONTRADICTION_REASON = "another value of the same"
+_L = learned.c
+_FACT_ROWS = (
+    select(
+        _M.id, _M.content, _M.speaker, _M.pinned, _M.updated_at, _M.owner,
+        _L.slot, _L.value, _L.negated, _L.about_speaker, _L.about,
+    )
+    .join(learned, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
+    .outerjoin(
+        memory_versions,
+        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
+    )
+    .where(_M.state == State.ACTIVE.value, _M.is_turn.is_(False))
+    .order_by(_V.created_at.desc(), _M.id.desc())
+    .limit(_COMPARED_MAX_COUNT)
+)  # fmt: skip
+
+
+def _find_contradictions(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    now = to_micros(patient.store.clock())
+    for slot in integrity.list_broken_rows(connection, integrity.DUPLICATE_SLOTS, patient.space):
+        of = (_L.space_id == patient.space, _L.owner == slot.owner, _L.slot == slot.slot)
+        holds = or_(_M.expires_at.is_(None), _M.expires_at > now)
+        yield from _contradicting_pairs(connection.execute(_FACT_ROWS.where(*of, holds)).all())
+
+
+def _contradicting_pairs(newest_first: Any) -> Iterator[Problem]:
+    """Each older one once, with the newest that puts an end to it."""
+    for at, old in enumerate(newest_first):
+        by = next(
+            (new for new in newest_first[:at] if replaces(_make_known(old), _make_statement(new))),
+            None,
+        )
+        if by is not None:
+            yield Problem((old.id, by.id), old.id, repairable=_is_repairable_pair(old, by))
+
+
+def _is_repairable_pair(old: Any, new: Any) -> bool:
+    """The same person said both, and nobody asked for the older one to be kept."""
+    same = old.speaker is not None and old.speaker == new.speaker
+    return same and old.owner is not None and old.owner == new.owner and not old.pinned
+
+
+def _parse_mentions(row: Any) -> tuple[Mention, ...]:
+    return tuple(
+        Mention(text=text, name=name, relation=relation, username=username)
+        for text, name, relation, username in unpack_mentions(row.about)
+    )
+
+
+def _make_known(row: Any) -> KnownFact:
+    return KnownFact(
+        content=row.content,
+        slot=row.slot,
+        value=row.value,
+        about_speaker=bool(row.about_speaker),
+        said_at=from_micros(row.updated_at),
+        about=_parse_mentions(row),
+        negated=bool(row.negated),
+    )
+
+
+def _make_statement(row: Any) -> StatedFact:
+    return StatedFact(
+        content=row.content,
+        quote="",
+        explicit=False,
+        kind=None,
+        about_speaker=bool(row.about_speaker),
+        about=_parse_mentions(row),
+        hearsay=False,
+        slot=row.slot,
+        value=row.value,
+        negated=bool(row.negated),
+        observed_at=None,
+        withheld_from=(),
+        hold=None,
+    )
+
+
+def _supersede_contradicted(w: Transaction, case: Problem) -> bool:
+    """As learning would have done, had it compared the two."""
+    old, new = (memories.get_for_update(w, id) for id in case.key)
+    if old is None or new is None or old.state is not State.ACTIVE:
+        return True
+    if new.state is not State.ACTIVE or old.speaker != new.speaker:
+        return False
+    remembering.supersede_memory(replace(w, why=_CONTRADICTION_REASON), old, new.id)
+    return True
+
+
+CONTRADICTIONS_CHECK = DoctorCheck(
+    name="contradictions",
+    description="memories say something that a newer one of the same owner contradicts",
+    remedy="lets the older give way where the same person said both and did not pin it; otherwise "
+    "ask its owner which holds",
+    find=_find_contradictions,
+    repair=repair_each(_supersede_contradicted),
+)
+
+
+# What is settled before the disclosure rules and kept in columns, beside what it follows from.
+
+
+def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    """The values of each key that one person has, under all of their identities."""
+    identities = integrity.load_all_identities(connection, patient.space)
+    values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
+    owned = SELECT_KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
+    for row in connection.execute(owned):
+        person = identities.current_identities(row.owner)
+        if len(person) > 1 or row.shadowed:
+            values.setdefault((person, row.category, row.key), []).append(row)
+    for rows in values.values():
+        winner = max(rows, key=key_precedence)
+        for row in rows:
+            if bool(row.shadowed) != (row.owner != winner.owner):
+                yield Problem((row.owner,), row.id)
+
+
+def _repair_key_precedence(w: Transaction, cases: Sequence[Problem]) -> int:
+    """Each person once, whatever was found of theirs."""
+    who = {one for case in cases for one in case.key}
+    spaces.increment_identity_revision(w.connection, w.space)
+    found = load_identities(w.connection, w.space, who)
+    update_precedence_of_people(
+        w.connection, w.space, found, {i for one in who for i in found.current_identities(one)}
+    )
+    return len(cases)
+
+
+OVERRIDDEN_KEYS_CHECK = DoctorCheck(
+    name="shadowed-keys",
+    description="values of a key count as current, or do not, against what the person's identities say",
+    remedy="settles again which value counts",
+    find=_find_wrong_overridden,
+    repair=_repair_key_precedence,
+    waits_for_writers=True,
+)
+
+_WITHHELD_ROWS = (
+    select(_P.memory_id, _P.person, _M.withheld_unknown)
+    .join(memories_table, (_M.space_id == _P.space_id) & (_M.id == _P.memory_id))
+    .where(_P.role == ROLE_WITHHELD)
+)
+
+
+def _find_wrong_withheld_unknown(
+    connection: Connection, patient: DoctorContext
+) -> Iterator[Problem]:
+    identities = integrity.load_all_identities(connection, patient.space)
+    people: dict[str, list[str]] = {}
+    flag: dict[str, bool] = {}
+    for row in connection.execute(_WITHHELD_ROWS.where(_P.space_id == patient.space)):
+        people.setdefault(row.memory_id, []).append(row.person)
+        flag[row.memory_id] = bool(row.withheld_unknown)
+    for id, who in people.items():
+        if flag[id] == all(identities.is_recognizable(one) for one in who):
+            yield Problem(tuple(who), id)
+
+
+WITHHELD_UNKNOWN_CHECK = DoctorCheck(
+    name="withheld-unknown",
+    description="memories are withheld from somebody, and it is noted wrongly whether we know them",
+    remedy="settles it again from the links that hold",
+    find=_find_wrong_withheld_unknown,
+    repair=_repair_key_precedence,
+    waits_for_writers=True,
+)
+
+
+def _find_wrong_confidential(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    for row in integrity.list_broken_rows(connection, integrity.CHAT_MISMATCH, patient.space):
+        yield Problem((row.id,), row.id, repairable=bool(row.confidential))
+
+
+def _make_confidential(w: Transaction, case: Problem) -> bool:
+    """Only ever stricter: that a chat is confidential no more is for `set_confidential` to say."""
+    (id,) = case.key
+    chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
+    strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
+    one = update(memories_table).where(_M.space_id == w.space, _M.id == id, strict)
+    if w.connection.execute(one.values(confidential=True)).rowcount:
+        revisions.restamp_memories(w.connection, w.space, [id])
+    return True
+
+
+CONFIDENTIAL_CHECK = DoctorCheck(
+    name="confidential",
+    description="memories and the chat they come from disagree on whether it is confidential",
+    remedy="makes memories of a confidential chat confidential; the other way round, say anew "
+    "whether the chat is",
+    find=_find_wrong_confidential,
+    repair=repair_each(_make_confidential),
+    waits_for_writers=True,
+)
+
+
+# Vectors that are missing, and vectors that lie where nobody looks for them.
+
+_PAGE_COUNT = 500
+_VECTORS = vectors_table.c
+_E = embedded.c
+_PLACED_VECTORS = (
+    select(_VECTORS.home, _VECTORS.memory_id, _M.owner, _M.learned_in)
+    .join(memories_table, (_M.space_id == _VECTORS.space_id) & (_M.id == _VECTORS.memory_id))
+    .where(_VECTORS.home != vectors.HOME_PATH)
+)
+
+
+def _find_stray_vectors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    found = connection.execute(_PLACED_VECTORS.where(_VECTORS.space_id == patient.space))
+    return (Problem((row.home, row.memory_id), row.memory_id) for row in found)
+
+
+def _delete_stray_vector(w: Transaction, case: Problem) -> bool:
+    home, id = case.key
+    of = (_VECTORS.space_id == w.space, _VECTORS.home == home, _VECTORS.memory_id == id)
+    if w.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
+        w.connection.execute(delete(vectors_table).where(*of))
+        w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+        revisions.restamp_memories(w.connection, w.space, [id])
+    return True
+
+
+STRAY_VECTORS_CHECK = DoctorCheck(
+    name="stray-vectors",
+    description="vectors lie with somebody who does not have the memory",
+    remedy="removes them; what then has no vector gets one",
+    find=_find_stray_vectors,
+    repair=repair_each(_delete_stray_vector),
+    after_repair=lambda patient: patient.embed() if patient.embed else None,
+)
+
+
+def _find_unembedded(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    after = ""
+    while patient.model is not None:
+        some = vectors.list_unembedded(connection, patient.space, patient.model, after, _PAGE_COUNT)
+        yield from (Problem((one.id,), one.id) for one in some)
+        if len(some) < _PAGE_COUNT:
+            return
+        after = some[-1].id
+
+
+def _mark_incomplete(w: Transaction, cases: Sequence[Problem]) -> int:
+    """The space is not complete: whoever makes vectors looks through it again."""
+    w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+    return len(cases)
+
+
+MISSING_VECTORS_CHECK = DoctorCheck(
+    name="missing-vectors",
+    description="memories have no vector of the current model, so that only their words find them",
+    remedy="makes the vectors now",
+    find=_find_unembedded,
+    repair=_mark_incomplete,
+    after_repair=lambda patient: patient.embed() if patient.embed else None,
+)
+
+
+# The full-text index beside what memories say.
+
+_STRAY_ENTRY, _STALE_ENTRY = "stray", "stale"
+
+
+def _find_index_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    """Stray words first: they may stand in the way of new ones."""
+    dialect, space = patient.store.database.dialect, patient.space
+    for number in integrity.list_stray_documents(connection, dialect, space):
+        yield Problem((_STRAY_ENTRY, str(number)))
+    for id in integrity.list_stale_documents(connection, dialect, space):
+        yield Problem((_STALE_ENTRY, id), id)
+
+
+def _repair_index_entry(w: Transaction, case: Problem) -> bool:
+    kind, which = case.key
+    if kind == _STRAY_ENTRY:
+        integrity.delete_stray_document(w.connection, int(which))
+        return True
+    memory = memories.get_for_update(w, which)
+    if memory is not None:
+        heard = select(_M.heard).where(_M.space_id == w.space, _M.id == which)
+        integrity.reindex_memory(w, memory, w.connection.execute(heard).scalar())
+    return True
+
+
+FTS_INDEX_CHECK = DoctorCheck(
+    name="words",
+    description="memories are not found by their words, or by words of something else",
+    remedy="indexes their words again, and drops words of what is gone",
+    find=_find_index_mismatches,
+    repair=repair_each(_repair_index_entry),
+)

@@ -1,0 +1,458 @@
+"""Check people and references: audiences, speakers, duplicate people, orphans, links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
+
+from tacit.clock import to_micros
+from tacit.errors import Conflict, InvalidInput
+from tacit.identity.external_keys import PERSON_PREFIX
+from tacit.identity.links import Identities
+from tacit.lifecycle.doctor.check import (
+    DOCTOR_ACTOR,
+    DoctorCheck,
+    DoctorContext,
+    Problem,
+    repair_each,
+)
+from tacit.records.accounts import LinkKind, NameKind
+from tacit.records.conversation import Role
+from tacit.records.memory import HistoryEvent, Memory
+from tacit.storage import integrity, memories, people, revisions, spaces
+from tacit.storage.memories import Transaction, update_precedence_of_people
+from tacit.storage.memory_reads import unpack_people
+from tacit.storage.schema import (
+    audience_people,
+    chat_members,
+    identity_links,
+    memories_table,
+    memory_people,
+    memory_versions,
+    metadata,
+    people_table,
+    person_names,
+)
+from tacit.storage.spaces import audience_id, load_identities
+
+# Sets of listeners: a name is a hash of the people in it, so that each can be proved.
+
+_M = memories_table.c
+_V = memory_versions.c
+_A = audience_people.c
+_C = chat_members.c
+_AUDIENCE_ROWS = select(_M.id, _M.heard).where(
+    _M.space_id == bindparam("space"), _M.heard.is_not(None)
+)
+_VERSION_AUDIENCE_ROWS = (
+    select(_V.memory_id, _V.heard)
+    .where(_V.space_id == bindparam("space"), _V.heard.is_not(None))
+    .distinct()
+)
+
+
+def _find_missing_audiences(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    space = patient.space
+    sets = integrity.read_audiences(connection, space)
+    referred = integrity.list_referenced_audiences(connection, space)
+    wrong = {one for one in referred if audience_id(frozenset(sets.get(one, ()))) != one}
+    found: dict[tuple[str, str], None] = {}
+    for statement in (_AUDIENCE_ROWS, _VERSION_AUDIENCE_ROWS) if wrong else ():
+        rows = connection.execute(statement, {"space": space})
+        found |= {(audience, id): None for id, audience in rows if audience in wrong}
+    return (Problem((audience, id), id) for audience, id in sorted(found))
+
+
+def _repair_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
+    """First whatever can be proved: another memory may prove the set that this one refers to."""
+    for case in cases:
+        _rebuild_audience(w, *case.key)
+    for case in cases:
+        audience, id = case.key
+        if not _is_audience_complete(w, audience):
+            _clear_audience(w, audience, id)
+    return len(cases)
+
+
+def _is_audience_complete(w: Transaction, audience: str) -> bool:
+    return audience_id(frozenset(_audience_members(w, audience))) == audience
+
+
+def _rebuild_audience(w: Transaction, audience: str, id: str) -> None:
+    """Whoever was in the chat then, if that is what the name says. A set that is there and says
+    otherwise may be at hand in some process: it is given up instead."""
+    memory = None if _audience_members(w, audience) else memories.get_for_update(w, id)
+    if memory is None:
+        return
+    then = frozenset(_chat_members_then(w, memory.learned_in or "", id))
+    if then and audience_id(then) == audience:
+        rows = [{"space_id": w.space, "audience": audience, "person": one} for one in sorted(then)]
+        w.dialect.insert_missing(w.connection, audience_people, rows)
+
+
+def _clear_audience(w: Transaction, audience: str, id: str) -> None:
+    """Nobody heard it, neither now nor then."""
+    of = (_V.space_id == w.space, _V.memory_id == id, _V.heard == audience)
+    w.connection.execute(update(memory_versions).where(*of).values(heard=None))
+    memory = memories.get_for_update(w, id)
+    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == id)
+    if memory is not None and w.connection.execute(heard).scalar() == audience:
+        _remove_audience(w, memory)
+
+
+def _remove_audience(w: Transaction, memory: Memory) -> None:
+    if not memory.is_turn:
+        unheard = replace(memory, heard_by=frozenset())
+        memories.update_fields(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
+        return
+    of = (_M.space_id == w.space, _M.id == memory.id)
+    revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could hear it
+    w.connection.execute(update(memories_table).where(*of).values(heard=None))
+    integrity.reindex_memory(w, memory, None)
+
+
+def _audience_members(w: Transaction, audience: str) -> list[str]:
+    of = select(_A.person).where(_A.space_id == w.space, _A.audience == audience)
+    return list(w.connection.execute(of).scalars())
+
+
+def _chat_members_then(w: Transaction, chat: str, id: str) -> list[str]:
+    """Who was a member when the memory was made."""
+    made = select(_M.created_at).where(_M.space_id == w.space, _M.id == id).scalar_subquery()
+    then = select(_C.person).where(
+        _C.space_id == w.space,
+        _C.chat == chat,
+        _C.joined_at <= made,
+        or_(_C.left_at.is_(None), _C.left_at > made),
+    )
+    return list(w.connection.execute(then).scalars())
+
+
+AUDIENCES_CHECK = DoctorCheck(
+    name="audiences",
+    description="memories name a set of listeners that is missing, or is not the one that heard them",
+    remedy="restores the set where the chat's members prove it; otherwise nobody counts as having "
+    "heard them",
+    find=_find_missing_audiences,
+    repair=_repair_audiences,
+    waits_for_writers=True,
+)
+
+
+def _find_unused_audiences(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    sets = integrity.read_audiences(connection, patient.space)
+    for audience in sorted(
+        sets.keys() - integrity.list_referenced_audiences(connection, patient.space)
+    ):
+        yield Problem((audience,))
+
+
+def _delete_unused_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
+    """Nobody writes meanwhile: what refers to a set now is all that does."""
+    used = integrity.list_referenced_audiences(w.connection, w.space)
+    gone = [case.key[0] for case in cases if case.key[0] not in used]
+    of = (_A.space_id == w.space, _A.audience.in_(gone))
+    w.connection.execute(delete(audience_people).where(*of))
+    return len(cases)
+
+
+UNUSED_AUDIENCES_CHECK = DoctorCheck(
+    name="unused-audiences",
+    description="sets of listeners are left from memories that are gone",
+    remedy="removes them: who was together is told by nothing then",
+    find=_find_unused_audiences,
+    repair=_delete_unused_audiences,
+    batch_count=500,  # each time it looks through everything
+    waits_for_writers=True,
+)
+
+
+# What people said of themselves in private, without a note that it was they who said it.
+
+_WORDING_ROWS = select(_V.memory_id, _V.speaker, _V.actor).join(
+    memories_table,
+    (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version),
+)
+
+
+def _find_missing_speakers(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    rows = integrity.list_broken_rows(connection, integrity.WITHOUT_SPEAKER, patient.space)
+    identities = integrity.load_all_identities(connection, patient.space) if rows else Identities()
+    for row in rows:
+        if unpack_people(row.subjects) - identities.current_identities(row.owner):
+            continue  # of somebody else, too
+        of = (_V.space_id == patient.space, _V.memory_id == row.id)
+        worded = connection.execute(_WORDING_ROWS.where(*of)).first()
+        who = _infer_speaker(row.owner, row.role, worded, identities)
+        yield Problem((row.id,), row.id, repairable=who is not None)
+
+
+def _infer_speaker(owner: str, role: str | None, worded: Any, identities: Identities) -> str | None:
+    """Its current wording has a speaker, or was written by the owner as a person's own word."""
+    if worded is None:
+        return None
+    mine = identities.current_identities(owner)
+    if worded.speaker is not None:
+        return str(worded.speaker) if worded.speaker in mine else None
+    own = role in (None, Role.USER.value) and worded.actor in mine
+    return str(worded.actor) if own else None
+
+
+def _set_speaker(w: Transaction, case: Problem) -> bool:
+    memory = memories.get_for_update(w, case.key[0])
+    if memory is None or memory.speaker is not None or memory.owner is None:
+        return True
+    of = (_V.space_id == w.space, _V.memory_id == memory.id)
+    worded = w.connection.execute(_WORDING_ROWS.where(*of)).first()
+    who = _infer_speaker(
+        memory.owner, memory.role, worded, load_identities(w.connection, w.space, [memory.owner])
+    )
+    if who is None:
+        return False
+    spoken = replace(memory, speaker=who)
+    memories.update_fields(w, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    now = update(memory_versions).where(*of, _V.version == memory.version)
+    w.connection.execute(now.values(speaker=who))
+    return True
+
+
+SPEAKERS_CHECK = DoctorCheck(
+    name="speakers",
+    description="memories of somebody about themselves do not say who said it",
+    remedy="sets the speaker where its wording tells it; otherwise correct the memory in its "
+    "owner's private chat",
+    find=_find_missing_speakers,
+    repair=repair_each(_set_speaker),
+)
+
+
+# People who are known twice: by the same name, to the same person.
+
+_N = person_names.c
+_P = memory_people.c
+_PEOPLE = people_table.c
+_NAME_KINDS = [NameKind.NAME.value, NameKind.USERNAME.value, NameKind.ALIAS.value]
+_NAMED_PEOPLE = (_N.known_to != "", _N.kind.in_(_NAME_KINDS), _N.person.like(f"{PERSON_PREFIX}:%"))
+
+
+def _find_duplicate_people(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    space = patient.space
+    several = (
+        select(_N.known_to, _N.folded)
+        .where(_N.space_id == space, *_NAMED_PEOPLE)
+        .group_by(_N.known_to, _N.folded)
+        .having(func.count(_N.person.distinct()) > 1)
+    )
+    groups = connection.execute(several).all()
+    identities = integrity.load_all_identities(connection, space) if groups else Identities()
+    seen: set[str] = set()
+    for known_to, folded in groups:
+        who = select(_N.person).where(
+            _N.space_id == space, _N.known_to == known_to, _N.folded == folded, *_NAMED_PEOPLE
+        )
+        found = set(connection.execute(who).scalars()) - _find_withheld_people(
+            connection, space, known_to
+        )
+        yield from _duplicates_among(connection, space, identities, found - seen)
+        seen |= found
+
+
+def _find_withheld_people(connection: Connection, space: str, known_to: str) -> set[str]:
+    """Whom a secret is kept from is somebody of that name, and need not be the one who is meant."""
+    withheld = select(_N.person).where(
+        _N.space_id == space, _N.known_to == known_to, _N.kind == NameKind.WITHHELD.value
+    )
+    return set(connection.execute(withheld).scalars())
+
+
+def _duplicates_among(
+    connection: Connection, space: str, identities: Identities, found: set[str]
+) -> Iterator[Problem]:
+    """All but one of these people. They are one without doubt where at most one of them was ever
+    spoken of."""
+    heads = {identities.person_id(one) for one in found}
+    if len(heads) < 2:
+        return
+    told = [
+        one
+        for one in sorted(heads)
+        if _is_mentioned(connection, space, identities.current_identities(one))
+    ]
+    first = told[0] if told else _earliest_person(connection, space, sorted(heads))
+    for one in sorted(heads - {first}):
+        alone = len(identities.current_identities(one)) == 1 and one.startswith(f"{PERSON_PREFIX}:")
+        yield Problem((one, first), repairable=len(told) < 2 and alone)
+
+
+def _is_mentioned(connection: Connection, space: str, who: Sequence[str] | frozenset[str]) -> bool:
+    of = select(_P.memory_id).where(_P.space_id == space, _P.person.in_(sorted(who))).limit(1)
+    return connection.execute(of).first() is not None
+
+
+def _earliest_person(connection: Connection, space: str, who: list[str]) -> str:
+    made = select(_PEOPLE.id).where(_PEOPLE.space_id == space, _PEOPLE.id.in_(who))
+    found = connection.execute(made.order_by(_PEOPLE.created_at, _PEOPLE.id).limit(1)).scalar()
+    return found or who[0]
+
+
+def _merge_people(w: Transaction, case: Problem) -> bool:
+    """Recorded as a merge, which `unmerge_people` undoes."""
+    source, target = case.key
+    if _is_mentioned(w.connection, w.space, [source]):
+        return False
+    try:
+        people.begin_link(
+            w.connection,
+            w.space,
+            source,
+            target,
+            LinkKind.MERGE,
+            verified=True,
+            actor=DOCTOR_ACTOR,
+            at=w.at,
+        )
+    except (Conflict, InvalidInput):
+        return False  # somebody said otherwise meanwhile
+    return True
+
+
+DUPLICATE_PEOPLE_CHECK = DoctorCheck(
+    name="duplicate-people",
+    description="people are known twice, by the same name to the same person",
+    remedy="merges those of whom nothing is told, which can be undone; where something is told of "
+    "each, say which are one with `tacit merge`",
+    find=_find_duplicate_people,
+    repair=repair_each(_merge_people),
+    waits_for_writers=True,
+)
+
+
+# What refers to something that is not there, or to itself by a detour.
+
+_I = identity_links.c
+
+
+def _find_orphans(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    for table, column in integrity.list_dependents():
+        for id in integrity.list_orphans(connection, patient.space, table, column):
+            yield Problem((table.name, column, id))  # its memory is gone: no id to look it up by
+
+
+def _delete_orphan(w: Transaction, case: Problem) -> bool:
+    name, column, id = case.key
+    integrity.delete_orphans(w.connection, w.space, metadata.tables[name], column, [id])
+    return True
+
+
+ORPHANS_CHECK = DoctorCheck(
+    name="orphans",
+    description="rows belong to memories that are gone",
+    remedy="removes them",
+    find=_find_orphans,
+    repair=repair_each(_delete_orphan),
+)
+
+
+def _find_broken_successors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+    """Pointers to nothing, and of every circle the newest: there it is cut."""
+    rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, patient.space)
+    leads = {row.id: row.superseded_by for row in rows}
+    moved = {row.id: (row.updated_at, row.id) for row in rows}
+    unknown = set(leads.values()) - leads.keys()
+    there = _existing_ids(connection, patient.space, sorted(unknown))
+    for id, target in leads.items():
+        if target in unknown - there:
+            yield Problem((id, target), id)
+    for circle in find_cycles(leads):
+        last = max(circle, key=lambda id: moved[id])
+        yield Problem((last, leads[last]), last)
+
+
+def _existing_ids(connection: Connection, space: str, ids: list[str]) -> set[str]:
+    found: set[str] = set()
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        here = select(_M.id).where(_M.space_id == space, _M.id.in_(some))
+        found |= set(connection.execute(here).scalars())
+    return found
+
+
+def find_cycles(leads: Mapping[str, str]) -> Iterator[list[str]]:
+    """Every circle once, looking at each link once."""
+    done: set[str] = set()
+    for start in leads:
+        path: list[str] = []
+        on_path: dict[str, int] = {}
+        one: str | None = start
+        while one is not None and one not in done and one not in on_path:
+            on_path[one] = len(path)
+            path.append(one)
+            one = leads.get(one)
+        if one is not None and one in on_path:
+            yield path[on_path[one] :]
+        done |= on_path.keys()
+
+
+def _clear_successor(w: Transaction, case: Problem) -> bool:
+    id, target = case.key
+    memory = memories.get_for_update(w, id)
+    if memory is not None and memory.superseded_by == target:
+        alone = replace(memory, superseded_by=None)
+        memories.update_fields(w, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
+    return True
+
+
+SUCCESSORS_CHECK = DoctorCheck(
+    name="successors",
+    description="memories gave way to something that is not there, or to one another in a circle",
+    remedy="drops the pointer; nothing is brought back by it",
+    find=_find_broken_successors,
+    repair=repair_each(_clear_successor),
+)
+
+
+def _find_broken_identity_links(
+    connection: Connection, patient: DoctorContext
+) -> Iterable[Problem]:
+    """Of two links from one identity the newer; of a circle the newest."""
+    current = select(_I.id, _I.source, _I.target, _I.created_at).where(
+        _I.space_id == patient.space, _I.ended_at.is_(None)
+    )
+    leads: dict[str, str] = {}
+    newest: dict[str, tuple[int, str]] = {}
+    cases = []
+    for row in connection.execute(current.order_by(_I.created_at, _I.id)):
+        if row.source in leads:
+            cases.append(Problem((row.id,)))
+        else:
+            leads[row.source] = row.target
+            newest[row.source] = (row.created_at, row.id)
+    cut = (max(newest[source] for source in circle)[1] for circle in find_cycles(leads))
+    return [*cases, *(Problem((id,)) for id in cut)]
+
+
+def _end_identity_link(w: Transaction, case: Problem) -> bool:
+    """As ending a link does: what follows from who is who is settled with it."""
+    (id,) = case.key
+    one = update(identity_links).where(_I.space_id == w.space, _I.id == id, _I.ended_at.is_(None))
+    ended = one.values(ended_at=to_micros(w.at)).returning(_I.source, _I.target)
+    row = w.connection.execute(ended).first()
+    if row is not None:
+        spaces.increment_identity_revision(w.connection, w.space)
+        found = load_identities(w.connection, w.space, row)
+        touched = {i for one in row for i in found.all_identities(one)}
+        update_precedence_of_people(w.connection, w.space, found, touched)
+    return True
+
+
+IDENTITY_LINKS_CHECK = DoctorCheck(
+    name="identity-links",
+    description="identities are linked in a circle, or to two others at once",
+    remedy="ends the newest of the links; it stays in the record",
+    find=_find_broken_identity_links,
+    repair=repair_each(_end_identity_link),
+    waits_for_writers=True,
+)

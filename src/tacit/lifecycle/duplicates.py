@@ -1,0 +1,331 @@
+"""Find pairs of memories of one owner that say the same, or may."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from tacit import limits
+from tacit.learning.corrections.supersession import KnownFact, replaces
+from tacit.learning.facts import Mention, StatedFact
+from tacit.learning.reconciliation import LIKENESS_MIN, FactPair, is_worth_asking
+from tacit.records.memory import Memory
+from tacit.records.text import split_terms, stem_words
+from tacit.storage import learned_facts
+from tacit.storage.learned_facts import StoredFact
+from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey, WordedMemory, pair_key
+
+# Which two of somebody's memories may say the same, and of which that is certain.
+#
+# Two that do not reach the same people are never a pair, whatever they say.
+
+_DECILE = 0.9
+_FOLLOWING_COUNT = 20  # newer ones that one is compared with, of those with its words or its slot
+_NUMBER = re.compile(r"\d+")
+# Signs that make another thing of the same words: C and C++, 5 and -5, a smile and a tear.
+_SIGN = re.compile(r"[^\w\s.,;:!'\"’‘“”()–—-]|-(?=\d)")
+# Of these the value alone is not the fact: what is on Monday is in the words around it.
+_OPEN_SLOTS = frozenset({"frame", "end", "event", "thing", "schedule", "plan"})
+
+DisclosureKey = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateCandidate:
+    """One memory as it is compared."""
+
+    memory: Memory
+    worded_at: datetime
+    normalized: str  # its normalised wording
+    fact: StoredFact | None  # None: nothing but its words is known of it
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def sort_key(self) -> tuple[datetime, str]:
+        return self.worded_at, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPair:
+    older: DuplicateCandidate
+    newer: DuplicateCandidate
+    likeness: float
+    replaced: bool = False  # the newer holds in the place of the older, whatever they are worth
+
+    @property
+    def key(self) -> PairKey:
+        return pair_key(self.older.id, self.newer.id)
+
+    @property
+    def pair(self) -> FactPair:
+        return FactPair(
+            id=self.older.id,
+            older=self.older.memory.content,
+            newer=self.newer.memory.content,
+            likeness=self.likeness,
+        )
+
+
+MayMerge = Callable[[MemoryPair], bool]
+
+
+def disclosure_key(memory: Memory) -> DisclosureKey:
+    """Everything that says who may hear it, where, and which agent may use it."""
+    return (
+        memory.owner,
+        memory.speaker,
+        effective_subjects(memory),
+        memory.learned_in,
+        memory.learned_kind,
+        memory.heard_by,
+        memory.confidential,
+        memory.visibility,
+        memory.sensitivity,
+        memory.portable,
+        memory.withheld_from,
+        memory.withheld_unknown,
+        memory.inferred,
+        memory.trust,
+        memory.category,
+    )
+
+
+def select_candidates(
+    found: Sequence[WordedMemory], known: Mapping[str, learned_facts.ComparedMemory], now: datetime
+) -> list[DuplicateCandidate]:
+    """What is worth a look: new or changed, important, or among the most used."""
+    counts = sorted(one.memory.access_count for one in found)
+    often = max(1, counts[int(len(counts) * _DECILE)]) if counts else 1
+    recent = now - timedelta(hours=limits.CONSOLIDATE_RECENT_HOURS)
+    return [
+        _make_candidate(one, known.get(one.memory.id))
+        for one in found
+        if one.memory.updated_at >= recent
+        or one.memory.importance >= limits.CONSOLIDATE_IMPORTANCE_MIN
+        or one.memory.access_count >= often
+    ]
+
+
+def _make_candidate(
+    one: WordedMemory, kept: learned_facts.ComparedMemory | None
+) -> DuplicateCandidate:
+    said = kept.content_digest if kept else learned_facts.normalized_digest(one.memory.content)
+    fact = kept.fact if kept and kept.fact.slot else None
+    return DuplicateCandidate(
+        memory=one.memory, worded_at=one.worded_at, normalized=said, fact=fact
+    )
+
+
+def group_by_disclosure(notes: Sequence[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
+    """Those that reach the same people; each oldest first."""
+    found: defaultdict[DisclosureKey, list[DuplicateCandidate]] = defaultdict(list)
+    for note in notes:
+        found[disclosure_key(note.memory)].append(note)
+    return [sorted(one, key=lambda n: n.sort_key) for one in found.values() if len(one) > 1]
+
+
+def make_pair(
+    one: DuplicateCandidate, other: DuplicateCandidate, likeness: float, *, replaced: bool = False
+) -> MemoryPair:
+    older, newer = sorted((one, other), key=lambda n: n.sort_key)
+    return MemoryPair(older=older, newer=newer, likeness=likeness, replaced=replaced)
+
+
+def find_certain_pairs(
+    notes: Sequence[DuplicateCandidate], checked: Mapping[PairKey, PairCheck], may: MayMerge
+) -> list[MemoryPair]:
+    """What needs nobody's opinion: the same words, or the same slot as learning compares it. Each
+    memory is in one pair at most; the rest follows in the next round. `may` says which two can
+    become one at all."""
+    found: list[MemoryPair] = []
+    taken: set[str] = set()
+    for group in group_by_disclosure(notes):
+        for pair in [*_pairs_with_same_words(group), *_pairs_with_same_slot(group)]:
+            check = checked.get(pair.key)
+            undone = check is not None and check.similarity == STATED_BY_PERSON
+            if undone or taken & {*pair.key} or not may(pair):
+                continue
+            taken |= {*pair.key}
+            found.append(pair)
+    return found
+
+
+def _pairs_with_same_words(group: Sequence[DuplicateCandidate]) -> Iterator[MemoryPair]:
+    by_words: defaultdict[tuple[str, tuple[str, ...]], list[DuplicateCandidate]] = defaultdict(list)
+    for note in group:
+        if split_terms(note.memory.content):
+            by_words[note.normalized, _find_signs(note.memory.content)].append(note)
+    for same in by_words.values():
+        for at, older in enumerate(same):
+            yield from (make_pair(older, newer, 1.0) for newer in same[at + 1 :][:_FOLLOWING_COUNT])
+
+
+def _pairs_with_same_slot(group: Sequence[DuplicateCandidate]) -> Iterator[MemoryPair]:
+    by_slot: defaultdict[str, list[DuplicateCandidate]] = defaultdict(list)
+    for note in group:
+        if note.fact is not None and note.fact.slot:
+            by_slot[note.fact.slot].append(note)
+    for same in by_slot.values():
+        for at, older in enumerate(same):
+            for newer in same[at + 1 :][:_FOLLOWING_COUNT]:
+                if _has_same_value(older, newer):
+                    yield make_pair(older, newer, 1.0)
+                elif _is_replaced(older, newer):
+                    yield make_pair(older, newer, 1.0, replaced=True)
+
+
+def _has_same_value(older: DuplicateCandidate, newer: DuplicateCandidate) -> bool:
+    one, other = older.fact, newer.fact
+    assert one is not None
+    assert other is not None
+    return (
+        one.value is not None
+        and one == other
+        and (one.slot or "").split(":", 1)[0] not in _OPEN_SLOTS
+        and find_numbers(older.memory.content) == find_numbers(newer.memory.content)
+    )
+
+
+def _is_replaced(older: DuplicateCandidate, newer: DuplicateCandidate) -> bool:
+    """As learning would have it. What somebody brought back or filed anew since then stays."""
+    if older.memory.updated_at > newer.memory.updated_at:
+        return False
+    assert older.fact is not None
+    assert newer.fact is not None
+    known = KnownFact(
+        content=older.memory.content,
+        slot=older.fact.slot,
+        value=older.fact.value,
+        about_speaker=older.fact.about_speaker,
+        said_at=older.worded_at,
+        about=_parse_mentions(older.fact),
+        negated=older.fact.negated,
+    )
+    statement = StatedFact(
+        content=newer.memory.content,
+        quote=newer.memory.content,
+        explicit=False,
+        kind=newer.memory.kind,
+        about_speaker=newer.fact.about_speaker,
+        about=_parse_mentions(newer.fact),
+        hearsay=False,
+        slot=newer.fact.slot,
+        value=newer.fact.value,
+        negated=newer.fact.negated,
+        observed_at=newer.memory.observed_at,
+        withheld_from=(),
+        hold=None,
+    )
+    return replaces(known, statement)
+
+
+def _parse_mentions(fact: StoredFact) -> tuple[Mention, ...]:
+    return tuple(
+        Mention(text=text, name=name, relation=relation, username=username)
+        for text, name, relation, username in learned_facts.unpack_mentions(fact.about)
+    )
+
+
+def to_hundredths(likeness: float) -> int:
+    return round(likeness * 100)
+
+
+def find_numbers(content: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(content))
+
+
+def numbers_agree(pair: MemoryPair) -> bool:
+    """One may say more than the other; two that each have a number of their own differ."""
+    one, other = (find_numbers(note.memory.content) for note in (pair.older, pair.newer))
+    return one <= other or other <= one
+
+
+def _find_signs(content: str) -> tuple[str, ...]:
+    return tuple(_SIGN.findall(content))
+
+
+# Which two of somebody's memories are alike enough to ask a model about them, nearest first.
+
+_COMMON_WORD_MAX_COUNT = (
+    50  # memories with a word in them, for the word to lead from one to another
+)
+
+
+def find_similar_pairs(
+    notes: Sequence[DuplicateCandidate],
+    vectors: Mapping[str, bytes] | None,
+    checked: Mapping[PairKey, PairCheck],
+    may: MayMerge,
+) -> Iterator[MemoryPair]:
+    """Pairs to ask about, most alike first; by words alone where there are no `vectors`."""
+    alike: list[tuple[float, DuplicateCandidate, DuplicateCandidate]] = []
+    for group in group_by_disclosure(notes):
+        few = [n for n in group if len(n.memory.content) <= limits.CONSOLIDATE_TEXT_MAX_CHARS]
+        alike += _pairs_by_words(few) if vectors is None else _pairs_by_vectors(few, vectors)
+    alike.sort(key=lambda one: (-one[0], one[1].id, one[2].id))
+    for likeness, one, other in alike[: limits.CONSOLIDATE_CANDIDATES_MAX_COUNT]:
+        pair = make_pair(one, other, likeness)
+        check = checked.get(pair.key)
+        known = check is not None and not _is_stale(pair, check)
+        if not known and may(pair) and is_worth_asking(pair.pair):
+            yield pair
+
+
+def _is_stale(pair: MemoryPair, check: PairCheck) -> bool:
+    """One was reworded since, or they are no longer as alike as they were."""
+    if check.similarity == STATED_BY_PERSON:
+        return False
+    return (
+        pair.newer.worded_at > check.checked_at or to_hundredths(pair.likeness) != check.similarity
+    )
+
+
+def _pairs_by_vectors(
+    group: Sequence[DuplicateCandidate], vectors: Mapping[str, bytes]
+) -> list[tuple[float, DuplicateCandidate, DuplicateCandidate]]:
+    placed = [note for note in group if note.id in vectors]
+    if len({len(vectors[note.id]) for note in placed}) != 1:
+        return []
+    matrix = np.stack([np.frombuffer(vectors[note.id], np.float32) for note in placed])
+    cosines = np.triu(matrix @ matrix.T, k=1)
+    first, second = np.nonzero(cosines >= LIKENESS_MIN)
+    likeness = cosines[first, second]
+    best = np.argsort(-likeness, kind="stable")[: limits.CONSOLIDATE_CANDIDATES_MAX_COUNT]
+    return [
+        (min(1.0, float(likeness[at])), placed[int(first[at])], placed[int(second[at])])
+        for at in best
+    ]
+
+
+def _pairs_by_words(
+    group: Sequence[DuplicateCandidate],
+) -> list[tuple[float, DuplicateCandidate, DuplicateCandidate]]:
+    """How much of their words two have in common."""
+    words = [frozenset(stem_words(note.memory.content)) for note in group]
+    where: defaultdict[str, list[int]] = defaultdict(list)
+    for at, some in enumerate(words):
+        for word in some:
+            where[word].append(at)
+    seen = {
+        (one, other)
+        for places in where.values()
+        if len(places) <= _COMMON_WORD_MAX_COUNT
+        for n, one in enumerate(places)
+        for other in places[n + 1 :]
+    }
+    found = []
+    for one, other in seen:
+        shared = len(words[one] & words[other])
+        likeness = 2 * shared / (len(words[one]) + len(words[other]))
+        if likeness >= LIKENESS_MIN:
+            found.append((likeness, group[one], group[other]))
+    return found

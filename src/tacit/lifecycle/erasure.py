@@ -1,0 +1,547 @@
+"""Erase memories, people, sources and spaces for good."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, or_, select, update
+
+from tacit.clock import to_micros
+from tacit.errors import StoreBusy
+from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.lifecycle import erasure_records
+from tacit.lifecycle.erasure_records import RecordedErasure, Removal
+from tacit.lifecycle.revert import AS_VERSION, Origin, list_learned_wordings, revert_source
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, State, Trust
+from tacit.records.results import Erased
+from tacit.storage import (
+    access_log,
+    auth,
+    checkpoints,
+    erasures,
+    idempotency,
+    imports,
+    memories,
+    notes,
+    people,
+    queue,
+    revisions,
+    spaces,
+)
+from tacit.storage.engine import Database
+from tacit.storage.erasures import hard_delete
+from tacit.storage.memories import Transaction, update_key_precedence
+from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.schema import (
+    api_keys,
+    audience_people,
+    blocks,
+    chat_members,
+    chats_table,
+    declined,
+    derived_from,
+    done_once,
+    events,
+    history_table,
+    learned,
+    learning_days,
+    link_tries,
+    memories_table,
+    memory_people,
+    memory_versions,
+    metadata,
+    partitions_table,
+    people_table,
+    person_names,
+    proposals,
+    reflections,
+    spaces_table,
+    subjects,
+    thread_revisions,
+)
+from tacit.storage.schema import tombstones as tombstones_table
+from tacit.storage.spaces import load_identities
+from tacit.storage.store import Store
+
+# Erase: gone now, everywhere, for good. First the rows, in one transaction, with a signed note of
+# their hashes; then the note in a journal beside the database; then the bytes.
+
+_ERASED_AT_ONCE_COUNT = 500
+_M = memories_table.c
+
+
+def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> RecordedErasure:
+    """For its owner and for an operator, with what it replaced and with the values of its key under
+    the owner's other identities: to them it is one thing, and where others listen it counts as
+    one. Anybody else erases what they may hear, and that alone. What was thought because of it goes
+    with it, whoever erases."""
+    removal = Removal(scope="memory")
+    ids = {memory.id}
+    operator = w.request.requester is None
+    own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
+    owner = memory.owner or ""
+    owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
+    if operator or own:
+        if turns:  # first, so that what is being learned at this moment is there to be found
+            thread = memory.thread or w.thread
+            removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners, thread)
+        ids |= set(memories.list_key_siblings(w, memory))
+        ids |= _find_superseded(w, ids, owners)
+        if turns:
+            ids |= _find_source_turns(w, ids, owners)
+    remove_memories(w, removal, ids)
+    if memory.key is not None and memory.owner is not None:
+        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
+    whole = operator or (own and w.request.private)
+    count = None if whole else len(ids) if w.request.private else 1
+    return erasure_records.record_erasure(w, removal, count=count, whole=whole)
+
+
+def _find_superseded(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
+    """What these memories took the place of, step by step, as far as it has the same owner."""
+    found: set[str] = set()
+    fringe = set(ids)
+    while fringe:
+        before = select(_M.id).where(
+            _M.space_id == w.space,
+            _M.superseded_by.in_(sorted(fringe)),
+            _M.owner.in_(sorted(owners)),
+        )
+        fringe = set(w.connection.execute(before).scalars()) - found - ids
+        found |= fringe
+    return found
+
+
+def _find_source_turns(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
+    """The turns that led to these memories, as far as they have the same owner."""
+    d = derived_from.c
+    said = (
+        select(d.turn_id)
+        .join(memories_table, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
+        .where(
+            d.space_id == w.space,
+            d.memory_id.in_(sorted(ids)),
+            _M.owner.in_(sorted(owners)),
+            _M.is_turn.is_(True),  # an insight rests on memories, which stay
+        )
+    )
+    return set(w.connection.execute(said).scalars())
+
+
+def remove_memories(w: Transaction, removal: Removal, ids: Iterable[str]) -> None:
+    """These memories, and what was thought because of them, step by step."""
+    waiting = set(ids) - removal.ids
+    while waiting:
+        some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
+        thoughts = erasures.list_derived_memories(w.connection, w.space, some)
+        removal.counts.update(erasures.count_rows_of_memories(w.connection, w.space, some))
+        removal.owners |= erasures.list_owners_of(w.connection, w.space, some)
+        # Not counted: how many others have is not for a certificate to tell.
+        exposed = erasures.read_exposure(w.connection, w.space, some)
+        checkpoints.delete_exposed_checkpoints(w.connection, w.space, exposed)
+        checkpoints.delete_exposed_steps(w.connection, w.space, exposed)
+        erasures.delete_mentions(w.connection, w.space, some)
+        stood_in = revisions.update_note_links_of_many(w, some)
+        thoughts |= notes.list_summaries_of(w, stood_in)
+        hard_delete(w, some)
+        removal.counts["notes"] += notes.delete_empty_sessions(w, stood_in)
+        removal.ids.update(some)
+        waiting = (waiting | thoughts) - removal.ids
+
+
+def remove_and_update_keys(w: Transaction, removal: Removal, ids: Collection[str]) -> None:
+    """The same; and where one of them was the value of a key, another one may be it now."""
+    named: set[tuple[str, str, str]] = set()
+    todo = sorted(ids)
+    for start in range(0, len(todo), _ERASED_AT_ONCE_COUNT):
+        some = todo[start : start + _ERASED_AT_ONCE_COUNT]
+        rows = select(_M.owner, _M.category, _M.key).where(
+            _M.space_id == w.space, _M.id.in_(some), _M.key.is_not(None), _M.owner.is_not(None)
+        )
+        named |= {(owner, category, key) for owner, category, key in w.connection.execute(rows)}
+    remove_memories(w, removal, todo)
+    for owner, category, key in sorted(named):
+        owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
+        update_key_precedence(w.connection, w.space, sorted(owners), category, key)
+
+
+def erase_single_memory(w: Transaction, id: str) -> RecordedErasure:
+    """Out of quarantine, say: this one, and nothing that it stood for."""
+    removal = Removal(scope="memory")
+    remove_memories(w, removal, [id])
+    return erasure_records.record_erasure(w, removal)
+
+
+def erase_owner(w: Transaction, owners: Collection[str]) -> RecordedErasure:
+    removal = Removal(scope="owned", people=set(owners))
+    remove_owned(w, removal, owners)
+    return erasure_records.record_erasure(w, removal)
+
+
+def remove_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> None:
+    """Everything that belongs to these identities of one person, their notes, their checkpoints,
+    what waits to be learned, what channels brought from them and is not done, the codes by which
+    they were about to be linked, and where they are signed in."""
+    removal.counts["sittings"] += auth.end_web_sessions(w.connection, w.space, owners)
+    removal.counts["link_offers"] += auth.delete_link_offers(w.connection, w.space, owners)
+    removal.counts["updates"] += queue.clear_updates_of_people(w, owners)
+    removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners)
+    removal.counts["checkpoints"] += checkpoints.delete_checkpoints(
+        w.connection, w.space, owners, None
+    )
+    removal.counts["graph_steps"] += checkpoints.delete_steps_of_people(
+        w.connection, w.space, owners
+    )
+    removal.counts["imports"] += imports.delete_imports_of_people(w.connection, w.space, owners)
+    idempotency.clear_results_of_people(w.connection, w.space, owners)
+    removal.counts.update(notes.erase_notes(w, owners))
+    owned = (
+        select(_M.id)
+        .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
+        .limit(_ERASED_AT_ONCE_COUNT)
+    )
+    while ids := w.connection.execute(owned).scalars().all():
+        remove_memories(w, removal, ids)
+
+
+def erase_space(connection: Connection, store: Store, space: str) -> RecordedErasure | None:
+    """Every row of a space, its tombstones and its secret among them: with the space go its ids.
+    None where there was no such space."""
+    store.database.dialect.lock_space(connection, space)
+    secret = connection.execute(
+        select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
+    ).scalar_one_or_none()
+    counts: Counter[str] = Counter()
+    store.database.dialect.unindex_space(connection, space)
+    for table in reversed(metadata.sorted_tables):
+        done = connection.execute(delete(table).where(table.c.space_id == space))
+        counts[table.name] = done.rowcount
+    if secret is None:
+        return None
+    at = to_micros(store.clock())
+    return erasure_records.record_space_erasure(connection, secret, space, counts, at)
+
+
+def finish_erasure(
+    store: Store, done: RecordedErasure, *, again: bool = False, mirrored: bool = True
+) -> Erased:
+    """After the rows are gone: the journal, then their bytes, and what mirrors hold of them.
+    `again`: it is noted already, but its bytes may still be there. `mirrored`: whether what the
+    caller had to remove from mirrors is gone."""
+    if not again:
+        erasure_records.append_to_journal(
+            store.journal, [erasure_records.format_journal_line(done.erasure)]
+        )
+    worked = [mirrored, *(work() for work in store.after_erasure)]
+    scrub_files(store.database)
+    pending = erasure_records.list_pending(store.database, done.erasure.id)
+    issued = erasure_records.issue_certificate(
+        done, pending if all(worked) else (*pending, erasure_records.PENDING_NOTES)
+    )
+    return Erased(count=done.count, complete=issued.complete, certificate=issued)
+
+
+def scrub_files(database: Database) -> bool:
+    """Clean the files, as far as that takes no rewrite of a server's tables. False while another
+    process still reads what was there before."""
+    try:
+        with database.autocommit_connection() as connection:
+            before = [
+                id for id, left in erasures.list_unfinished(connection).items() if left is None
+            ]
+            done = database.dialect.scrub(connection)
+    except StoreBusy:
+        done = False
+    if done:
+        t = tombstones_table.c
+
+        def note(connection: Connection) -> None:
+            connection.execute(
+                update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
+            )
+            erasures.mark_cleaned(connection, before, database.dialect.remains_after_scrub)
+
+        database.write(note)
+    return done
+
+
+# Erasing a person: all that is theirs and all that they were here; or all that is about them,
+# whoever owns it. Both are an operator's to do: what is said behind somebody's back is not even
+# known to them.
+
+ERASED_PERSON = "somebody"  # in the history of what is others', in the place of who is gone
+_PERSON_BATCH_COUNT = 500
+
+
+def erase_person(w: Transaction, identities: Collection[str]) -> RecordedErasure:
+    removal = Removal(scope="person", people=set(identities))
+    remove_person(w, removal, identities)
+    return erasure_records.record_erasure(w, removal)
+
+
+def erase_subject(w: Transaction, identities: Collection[str]) -> RecordedErasure:
+    removal = Removal(scope="subject", people=set(identities))
+    remove_subject(w, removal, identities)
+    return erasure_records.record_erasure(w, removal)
+
+
+def remove_person(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
+    """Their memories, the names they go by and gave, what they were asked, where they were, and the
+    keys by which others ask for them; and which operators looked at them.
+
+    Links stay, and so do the names of listeners of what others said: they are what keeps a memory
+    withheld from every identity a person ever had.
+    """
+    who = sorted(identities)
+    rooms, threads = _find_private_chats(w, who)
+    removal.counts.update(notes.erase_notes(w, who, rooms))
+    remove_owned(w, removal, who)
+    _remove_learning(w, removal, who)
+    _remove_statements(w, removal, who)
+    n, c, p, s, e = person_names.c, chat_members.c, people_table.c, subjects.c, events.c
+    _delete_counted(w, removal, person_names, or_(n.person.in_(who), n.known_to.in_(who)))
+    removal.counts["same_people"] += people.delete_merges(w.connection, w.space, who)
+    _delete_counted(w, removal, chat_members, c.person.in_(who))
+    left = select(c.chat).where(c.space_id == w.space)
+    _delete_counted(
+        w, removal, chats_table, chats_table.c.id.in_(rooms), chats_table.c.id.not_in(left)
+    )
+    _delete_counted(w, removal, people_table, or_(p.created_by.in_(who), p.id.in_(who)))
+    _delete_counted(w, removal, subjects, s.id.in_(who))
+    _delete_counted(w, removal, done_once, done_once.c.person.in_(who))
+    _delete_counted(w, removal, link_tries, link_tries.c.person.in_(who))
+    outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as a key names them
+    _delete_counted(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
+    removal.counts["looks"] += access_log.delete_access_log_of_people(w.connection, w.space, who)
+    _delete_counted(w, removal, blocks, blocks.c.thread.in_(threads))
+    _delete_counted(w, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
+    _delete_counted(w, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
+    sets = _delete_unused_audiences(w, removal, who)
+    doors = [*map(revisions.person_path, who), *map(revisions.chat_path, rooms)]
+    doors += map(revisions.audience_path, sets)
+    _delete_counted(w, removal, partitions_table, partitions_table.c.door.in_(doors))
+    spaces.increment_identity_revision(w.connection, w.space)
+
+
+def remove_subject(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
+    """Every memory about them, in any of its wordings, and what others call them."""
+    who = sorted(identities)
+    remove_and_update_keys(w, removal, erasures.list_memories_about(w.connection, w.space, who))
+    n, p, m = person_names.c, people_table.c, memory_people.c
+    _delete_counted(w, removal, person_names, n.person.in_(who), n.known_to != "")
+    removal.counts["same_people"] += people.delete_merges(w.connection, w.space, who)
+    named = select(m.person).where(m.space_id == w.space, m.person.in_(who))
+    _delete_counted(w, removal, people_table, p.id.in_(who), p.id.not_in(named))
+    spaces.increment_identity_revision(w.connection, w.space)
+
+
+def _find_private_chats(w: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
+    """Their private chats, and the conversations there."""
+    c = chat_members.c
+    alone = (
+        select(c.chat)
+        .join(chats_table, (chats_table.c.space_id == c.space_id) & (chats_table.c.id == c.chat))
+        .where(
+            c.space_id == w.space, c.person.in_(who), chats_table.c.kind == ChatKind.PRIVATE.value
+        )
+    )
+    rooms = sorted(set(w.connection.execute(alone).scalars()))
+    there = select(_M.thread).where(
+        _M.space_id == w.space,
+        _M.owner.in_(who),
+        _M.learned_in.in_(rooms),
+        _M.thread.is_not(None),
+    )
+    threads = set(w.connection.execute(there.distinct()).scalars())
+    return rooms, sorted({one for one in threads if one} | set(rooms))
+
+
+def _remove_learning(w: Transaction, removal: Removal, who: list[str]) -> None:
+    """What they were asked, what they said no to, and how much was learned from them."""
+    a = proposals.c
+    asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
+    remove_memories(w, removal, w.connection.execute(asked).scalars().all())
+    _delete_counted(w, removal, declined, declined.c.concerns.in_(who))
+    _delete_counted(w, removal, learning_days, learning_days.c.owner.in_(who))
+    _delete_counted(w, removal, reflections, reflections.c.owner.in_(who))
+
+
+def _remove_statements(w: Transaction, removal: Removal, who: list[str]) -> None:
+    """What they said for a room goes; of what is another's, it is not told that they said it."""
+    said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == w.space, _M.speaker.in_(who))
+    rows = w.connection.execute(said).all()
+    remove_memories(w, removal, [row.id for row in rows if row.owner is None or row.is_turn])
+    for row in rows:
+        memory = (
+            memories.get_for_update(w, row.id)
+            if row.owner is not None and not row.is_turn
+            else None
+        )
+        if memory is not None:
+            unsaid = replace(memory, speaker=None, subjects=effective_subjects(memory))
+            memories.update_fields(w, unsaid, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    v, h, space = memory_versions.c, history_table.c, w.space
+    changes = (
+        (memory_versions, v.speaker, None),
+        (memory_versions, v.actor, ERASED_PERSON),
+        (history_table, h.actor, ERASED_PERSON),
+    )
+    for table, column, value in changes:
+        theirs = (table.c.space_id == space, column.in_(who))
+        w.connection.execute(update(table).where(*theirs).values({column: value}))
+
+
+def _delete_unused_audiences(w: Transaction, removal: Removal, who: list[str]) -> list[str]:
+    """Sets of listeners that nothing refers to any more."""
+    a = audience_people.c
+    referring = (memories_table, memory_versions, *checkpoints.STEP_TABLES)
+    sets = select(a.audience).where(
+        a.space_id == w.space,
+        a.person.in_(who),
+        *(
+            a.audience.not_in(
+                select(one.c.heard).where(one.c.space_id == w.space, one.c.heard.is_not(None))
+            )
+            for one in referring
+        ),
+    )
+    unused = sorted(set(w.connection.execute(sets).scalars()))
+    for start in range(0, len(unused), _PERSON_BATCH_COUNT):
+        some = unused[start : start + _PERSON_BATCH_COUNT]
+        _delete_counted(w, removal, audience_people, a.audience.in_(some))
+    return unused
+
+
+def _delete_counted(
+    w: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]
+) -> None:
+    done = w.connection.execute(delete(table).where(table.c.space_id == w.space, *which))
+    removal.counts[table.name] += done.rowcount
+
+
+# Erasing a source: what was learned from it is reverted first, so that what gave way to it stands
+# again; then its memories, its turns and its wordings of others go for good.
+
+_L = learned.c
+_H = history_table.c
+_V = memory_versions.c
+_WORDING_COLUMNS = (
+    _V.content, _V.speaker, _V.subjects, _V.heard, _V.visibility, _V.sensitivity, _V.portable,
+)  # fmt: skip
+# Of whose wording nothing is left if the source's is taken away.
+_PAST_STATES = (State.SUPERSEDED, State.FORGOTTEN, State.EXPIRED)
+
+RunTransaction = Callable[[Callable[[Transaction], Any]], Any]
+
+
+def erase_source(
+    act: RunTransaction,
+    origin: Origin,
+    note: Callable[[Transaction, Removal], RecordedErasure] = erasure_records.record_erasure,
+) -> RecordedErasure:
+    """`act` runs one transaction. Reverting takes some; erasing takes one, which writes the `note`.
+    Whoever dies between the two begins again, and finds the rest."""
+    revert_source(act, origin, dry_run=False)
+
+    def work(w: Transaction) -> RecordedErasure:
+        found = origin.resolve_chat(w.connection, w.space)
+        removal = Removal(scope="source", sources=set(source_names(found)))
+        _remove_source(w, removal, found)
+        return note(w, removal)
+
+    done: RecordedErasure = act(work)
+    return done
+
+
+def source_names(origin: Origin) -> list[str]:
+    """A source as it is hashed: under each id that its chat has had."""
+    if origin.agent is not None:
+        return [f"agent:{origin.agent}"]
+    if origin.role is not None:
+        return [f"role:{origin.role.value}"]
+    tail = "" if origin.message is None else f"/{origin.message}"
+    return [f"{room}{tail}" for room in origin.chat_ids]
+
+
+def _remove_source(w: Transaction, removal: Removal, origin: Origin) -> None:
+    if origin.chat is not None and origin.message is None:
+        removal.counts["updates"] += queue.clear_updates_of_chats(w, origin.chat_ids)
+        steps = checkpoints.delete_steps_of_chats(w.connection, w.space, origin.chat_ids)
+        removal.counts["graph_steps"] += steps
+    dead: set[str] = set()
+    for id in _select_ids(w, origin.row_filter):
+        memory = memories.get_for_update(w, id)
+        if memory is None:
+            continue
+        if memory.is_turn or _is_only_learned(w, memory):
+            dead.add(id)
+        elif origin.chat is not None and origin.message is None:
+            bad = {one.version for one in list_learned_wordings(w, memory) if one.learned}
+            _redact_versions(w, removal, memory, bad)
+    remove_and_update_keys(w, removal, dead)
+    here = _M.source_chat.in_(origin.chat_ids) if origin.chat is not None else None
+    for id in _select_ids(w, _was_put_back(), *(() if here is None else (here,))):
+        memory = memories.get_for_update(w, id)
+        if memory is not None:
+            _redact_versions(w, removal, memory, _undone_versions(w, memory))
+
+
+def _select_ids(w: Transaction, *which: ColumnElement[bool]) -> list[str]:
+    return list(w.connection.execute(select(_M.id).where(_M.space_id == w.space, *which)).scalars())
+
+
+def _was_put_back() -> ColumnElement[bool]:
+    put_back = select(_H.memory_id).where(
+        _H.space_id == _M.space_id,
+        _H.memory_id == _M.id,
+        _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
+    )
+    return put_back.exists()
+
+
+def _is_only_learned(w: Transaction, memory: Memory) -> bool:
+    """Whether learning made it: a person's own word is left alone, whatever chat it is from."""
+    known = select(_L.memory_id).where(_L.space_id == w.space, _L.memory_id == memory.id)
+    if memory.trust is not Trust.UNTRUSTED and w.connection.execute(known).first() is None:
+        return False
+    said = list_learned_wordings(w, memory)
+    if all(one.learned for one in said):
+        return True
+    return memory.state in _PAST_STATES and said[-1].learned
+
+
+def _undone_versions(w: Transaction, memory: Memory) -> set[int]:
+    """The wordings between one that was put back and its return."""
+    entries = select(_H.version, _H.detail).where(_H.space_id == w.space, _H.memory_id == memory.id)
+    bad: set[int] = set()
+    for row in w.connection.execute(entries):
+        before = json.loads(row.detail).get(AS_VERSION)
+        if before is not None:
+            bad |= set(range(int(before) + 1, row.version))
+    return bad
+
+
+def _redact_versions(w: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
+    """In the place of each, the nearest wording that stays: versions are counted without gaps."""
+    rows = w.connection.execute(
+        select(_V.version, *_WORDING_COLUMNS).where(
+            _V.space_id == w.space, _V.memory_id == memory.id
+        )
+    ).all()
+    good = {row.version: row for row in rows if row.version not in bad}
+    if memory.version in bad or not good:
+        return
+    for row in rows:
+        if row.version not in bad:
+            continue
+        nearest = good[min(good, key=lambda number: (abs(number - row.version), number))]
+        values = {column.name: getattr(nearest, column.name) for column in _WORDING_COLUMNS}
+        if values == {column.name: getattr(row, column.name) for column in _WORDING_COLUMNS}:
+            continue
+        one = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == row.version)
+        w.connection.execute(update(memory_versions).where(*one).values(values))
+        removal.counts["memory_versions"] += 1

@@ -1,0 +1,450 @@
+"""Record erasures: tombstones, the journal, pending remains of files, signed certificates."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import os
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import ErasureForged, InvalidInput
+from tacit.records.results import Certificate, PendingErasure
+from tacit.storage import erasures
+from tacit.storage.engine import Database
+from tacit.storage.erasures import Erasure
+from tacit.storage.memories import Transaction
+from tacit.storage.spaces import keyed_digest
+
+# The journal of erasures: a file beside the database, which no backup takes with it. Each line is
+# an erasure as it was signed; there is nothing in it but hashes and counts.
+
+log = logging.getLogger("tacit")
+JOURNAL_SUFFIX = ".erasures.jsonl"
+_LINE_START, _LAST_FIELD, _LINE_END = b'{"id":"', b'"signature":"', b'"}\n'
+
+
+def journal_path(database: Path) -> Path:
+    return database.with_name(database.name + JOURNAL_SUFFIX)
+
+
+def append_to_journal(path: Path | None, lines: Iterable[str]) -> None:
+    """On the disk before this returns. Where that fails, the row in the database is left, and the
+    next one who opens it writes the line: an erasure is never undone for want of a note."""
+    if path is None:
+        return
+    try:
+        _write_journal_lines(path, lines)
+    except OSError as error:
+        log.warning(
+            "the journal of erasures cannot be written (%s); what was erased is erased, and the "
+            "line is added when the database is opened again",
+            error.strerror or type(error).__name__,
+        )
+
+
+def _write_journal_lines(path: Path, lines: Iterable[str]) -> None:
+    new = not path.exists()
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        size = os.fstat(handle).st_size
+        # A line that a crash cut short stays alone.
+        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+        text = ("\n" if torn else "") + "".join(line + "\n" for line in lines)
+        rest = text.encode()
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    if new:
+        fsync_folder(path.parent)
+
+
+def fsync_folder(folder: Path) -> None:
+    """So that the name of a new file outlives a power cut, where a folder can be synced."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+def read_journal_lines(path: Path, but: Collection[str] = ()) -> Iterator[str]:
+    """Whole lines, without those of these ids: to know what is new, most need not be parsed."""
+    with path.open("rb") as file:
+        while raw := file.readline(limits.ERASURE_LINE_MAX_BYTES):
+            if raw.strip() and raw.endswith(b"\n") and _journal_line_id(raw) not in but:
+                yield raw.decode("utf-8", "replace")
+
+
+def read_journal_ids(path: Path) -> set[str]:
+    """Of lines that are whole to their last field: one that a crash cut short does not count."""
+    found = (line.encode() for line in read_journal_lines(path))
+    return {
+        _journal_line_id(raw) for raw in found if _LAST_FIELD in raw and raw.endswith(_LINE_END)
+    }
+
+
+def _journal_line_id(raw: bytes) -> str:
+    if not raw.startswith(_LINE_START):
+        return ""
+    return raw[len(_LINE_START) :].split(b'"', 1)[0].decode("utf-8", "replace")
+
+
+# What is left of an erasure: keyed hashes and counts, signed. Enough to do it again to an older
+# copy, and nothing that tells what was removed, or whose it was.
+
+SCOPES = ("memory", "owned", "person", "subject", "source", "space")
+SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS = (
+    "space",
+    "ids",
+    "people",
+    "owners",
+    "sources",
+)
+_CERTIFICATE_KEY = "key"  # in the row of a space that is gone: what its certificate is checked with
+_HASH_CHARS = 32  # of a hash in hexadecimal: 128 bits
+_TOMBSTONE_FIELDS = ("id", "scope", "digests", "counts", "erased_at", "signature")
+
+
+@dataclass(slots=True)
+class Removal:
+    """What one act has removed so far."""
+
+    scope: str
+    ids: set[str] = field(default_factory=set)
+    people: set[str] = field(default_factory=set)
+    owners: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def memories(self) -> int:
+        return self.counts["memories"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedErasure:
+    """An erasure that was written down, and what may be told of it to whoever did it."""
+
+    erasure: Erasure
+    key: str  # of its certificate
+    count: int
+    counts: Mapping[str, int]
+
+
+def hash_value(secret: str, what: str, value: str) -> str:
+    return keyed_digest(secret, f"{what}\n{value}")[:_HASH_CHARS]
+
+
+def hash_space(secret: str, space: str) -> str:
+    return hash_value(secret, SPACE_DIGEST, space)
+
+
+def derive_certificate_key(secret: str) -> str:
+    """Checks certificates, and tells nothing of the secret that it was made from."""
+    return keyed_digest(secret, "the key of certificates")
+
+
+def record_erasure(
+    w: Transaction, removal: Removal, *, count: int | None = None, whole: bool = True
+) -> RecordedErasure:
+    """In the transaction of the erasure. Whoever is not to know the `whole` of it is told of one
+    memory: not how many wordings it had, nor what was thought of it."""
+    erasure = sign_erasure(w.secret, w.space, removal, to_micros(w.at))
+    erasures.insert_erasure(w.connection, w.space, erasure)
+    return RecordedErasure(
+        erasure=erasure,
+        key=derive_certificate_key(w.secret),
+        count=removal.memories if count is None else count,
+        counts=erasure.counts if whole else {"memories": 1},
+    )
+
+
+def record_space_erasure(
+    w_connection: Any, secret: str, space: str, counts: Counter[str], at: int
+) -> RecordedErasure:
+    """After everything of the space is gone, its secret too."""
+    removal = Removal(scope="space", counts=counts)
+    erasure = sign_erasure(secret, space, removal, at)
+    key = derive_certificate_key(secret)
+    kept = Erasure(
+        **{**_erasure_to_json(erasure), "digests": {**erasure.digests, _CERTIFICATE_KEY: key}}
+    )
+    erasures.insert_erasure(w_connection, erasures.NO_SPACE, kept)
+    return RecordedErasure(erasure=erasure, key=key, count=removal.memories, counts=erasure.counts)
+
+
+def certificate_key_of_erased_space(erasure: Erasure | None) -> str | None:
+    found = None if erasure is None else erasure.digests.get(_CERTIFICATE_KEY)
+    return found if isinstance(found, str) else None
+
+
+def sign_erasure(secret: str, space: str, removal: Removal, at: int) -> Erasure:
+    lists = {
+        ID_DIGESTS: removal.ids,
+        PEOPLE_DIGESTS: removal.people,
+        OWNER_DIGESTS: removal.owners,
+        SOURCE_DIGESTS: removal.sources,
+    }
+    digests: dict[str, str | list[str]] = {SPACE_DIGEST: hash_space(secret, space)}
+    for what, values in lists.items():
+        if values:
+            digests[what] = sorted(hash_value(secret, what, value) for value in values)
+    bare = Erasure(
+        id=secrets.token_hex(8),
+        scope=removal.scope,
+        digests=digests,
+        counts={name: number for name, number in sorted(removal.counts.items()) if number},
+        erased_at=at,
+        signature="",
+    )
+    return Erasure(**{**_erasure_to_json(bare), "signature": _tombstone_signature(secret, bare)})
+
+
+def verify_tombstone(secret: str, erasure: Erasure) -> None:
+    if not hmac.compare_digest(_tombstone_signature(secret, erasure), erasure.signature):
+        raise ErasureForged(
+            "a line of the journal of erasures is not as it was signed: put a true copy of the "
+            "journal in its place, or move it aside to open the database without it"
+        )
+
+
+def format_journal_line(erasure: Erasure) -> str:
+    """The same for the same erasure, whenever it is written; its id comes first."""
+    plain = _erasure_to_json(erasure)
+    plain["digests"] = {
+        n: value for n, value in sorted(erasure.digests.items()) if n != _CERTIFICATE_KEY
+    }
+    plain["counts"] = dict(sorted(erasure.counts.items()))
+    return json.dumps(plain, separators=(",", ":"))
+
+
+def parse_journal_line(line: object) -> Erasure:
+    try:
+        plain = json.loads(line) if isinstance(line, str | bytes) else None
+    except (ValueError, RecursionError):
+        plain = None
+    if not isinstance(plain, dict) or not _is_complete(plain):
+        raise InvalidInput("lines", "is no journal of erasures: a line cannot be read")
+    return Erasure(**{name: plain[name] for name in _TOMBSTONE_FIELDS})
+
+
+def _is_complete(plain: Mapping[str, Any]) -> bool:
+    digests, counts = plain.get("digests"), plain.get("counts")
+    if not isinstance(digests, dict) or not isinstance(counts, dict):
+        return False
+    texts = [plain.get(name) for name in ("id", "scope", "signature")] + [digests.get(SPACE_DIGEST)]
+    lists: Iterable[Any] = (v for name, v in digests.items() if name != SPACE_DIGEST)
+    return (
+        all(isinstance(one, str) for one in texts)
+        and plain["scope"] in SCOPES
+        and all(isinstance(v, list) and all(isinstance(x, str) for x in v) for v in lists)
+        and all(type(number) is int for number in (*counts.values(), plain.get("erased_at")))
+    )
+
+
+def _erasure_to_json(erasure: Erasure) -> dict[str, Any]:
+    return {name: getattr(erasure, name) for name in _TOMBSTONE_FIELDS}
+
+
+def _tombstone_signature(secret: str, erasure: Erasure) -> str:
+    plain = _erasure_to_json(erasure)
+    del plain["signature"]
+    plain["digests"] = {
+        name: value for name, value in erasure.digests.items() if name != _CERTIFICATE_KEY
+    }
+    return keyed_digest(secret, "erasure\n" + json.dumps(plain, sort_keys=True))
+
+
+# What files of the database may still hold of an erasure, and how that ends.
+#
+# Only what was shown to be gone counts as gone: whatever is not known is pending.
+
+PENDING_ROWS = PendingErasure(
+    where="rows",
+    what="Other connections may still read the state from before the erasure, so the files of the "
+    "database still hold it.",
+    ends="`tacit maintain` removes it once those connections have ended their transactions.",
+)
+PENDING_PAGES = PendingErasure(
+    where="pages",
+    what="The rows are deleted and vacuumed, but free space in the files of tables and indexes, "
+    "and the planner's statistics, may still hold their bytes. So may the write-ahead log.",
+    ends="The operator runs `tacit maintain --rewrite`; then the write-ahead log is waited for.",
+)
+PENDING_LOG = PendingErasure(
+    where="log",
+    what="Every table was written anew, but segments of the write-ahead log may still hold the "
+    "bytes.",
+    ends="The server writes over these segments in the course of its work; `tacit maintain` looks, "
+    "if its role is a member of pg_monitor. CHECKPOINT and pg_switch_wal() make it sooner.",
+)
+PENDING_SERVER_LOG = PendingErasure(
+    where="server_log",
+    what="The database server is set to log the values of statements, so its log files may hold "
+    "what was written and erased.",
+    ends="The operator sets log_parameter_max_length to 0 and deletes the server's log files from "
+    "before.",
+)
+PENDING_NOTES = PendingErasure(
+    where="notes",
+    what="A file of notes beside the database could not be brought up to date, and may still hold "
+    "what was erased.",
+    ends="The operator makes the folder of notes writable and runs `tacit notes sync`.",
+)
+
+
+def list_pending(database: Database, id: str) -> tuple[PendingErasure, ...]:
+    """Of the erasure with this id, as far as the database knows now."""
+    follow_write_ahead_log(database)
+    with database.autocommit_connection() as connection:
+        remains = erasures.get_remains(connection, id)
+        logged = database.dialect.logs_parameters(connection)
+    return (*_pending_of(remains), *([PENDING_SERVER_LOG] if logged else []))
+
+
+def follow_write_ahead_log(database: Database) -> dict[str, str | None]:
+    """Look at the write-ahead log, where only that was left. By id: what is left of each erasure
+    of which anything is."""
+    with database.autocommit_connection() as connection:
+        found = erasures.list_unfinished(connection)
+        moved = {
+            before: database.dialect.track_wal(connection, before)
+            for before in {one for one in found.values() if one}
+        }
+    moved = {before: left for before, left in moved.items() if left != before}
+    for before, left in moved.items():
+        database.write(partial(erasures.advance_remains, before=before, left=left))
+    now = {id: moved.get(one, one) if one else one for id, one in found.items()}
+    return {id: one for id, one in now.items() if one != ""}
+
+
+def rewrite_files(database: Database) -> bool:
+    """Make the files anew. False where it could not be shown that no page holds what was erased
+    before."""
+    with database.autocommit_connection() as connection:
+        before = list(erasures.list_unfinished(connection))
+        left = database.dialect.rewrite(connection)
+    if left is None:
+        return False
+    database.write(lambda connection: erasures.mark_cleaned(connection, before, left))
+    return True
+
+
+def summarize_pending(database: Database) -> list[str]:
+    """Of all spaces: how many erasures are pending, for what, and how that ends."""
+    counted = Counter(
+        one for left in follow_write_ahead_log(database).values() for one in _pending_of(left)
+    )
+    return [
+        f"{count} {'erasure' if count == 1 else 'erasures'}: {one.what} {one.ends}"
+        for one, count in counted.items()
+    ]
+
+
+def _pending_of(remains: str | None) -> tuple[PendingErasure, ...]:
+    if remains is None:
+        return (PENDING_ROWS,)
+    if not remains:
+        return ()
+    return (PENDING_PAGES,) if remains == erasures.IN_FREE_PAGES else (PENDING_LOG,)
+
+
+# Certificates: a signed word on what was removed, for whoever asked for it. They tell how much,
+# and never what or whose.
+
+_CERTIFICATE_FIELDS = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
+
+
+def issue_certificate(done: RecordedErasure, pending: Sequence[PendingErasure]) -> Certificate:
+    bare = Certificate(
+        id=done.erasure.id,
+        scope=done.erasure.scope,
+        erased_at=from_micros(done.erasure.erased_at),
+        counts=dict(done.counts),
+        complete=not pending,
+        pending=tuple(pending),
+        signature="",
+    )
+    return Certificate(
+        **{**bare.fields, "signature": _certificate_signature(done.key, bare.to_json())}
+    )
+
+
+def verify_certificate(connection: Connection, space: str, text: object) -> bool:
+    """Whether this space, or one that was erased from this database, issued it as it stands."""
+    return _find_signing_key(connection, space, _parse_certificate(text)) is not None
+
+
+def find_certified_erasure(
+    connection: Connection, space: str, text: object
+) -> tuple[RecordedErasure, bool]:
+    """The erasure that a genuine certificate is about, with the counts that it tells; and whether
+    the notes of a space that is gone could be removed: nothing tells later which files were its.
+    """
+    plain = _parse_certificate(text)
+    key = _find_signing_key(connection, space, plain)
+    id = str(plain["id"])
+    erasure = erasures.get_erasure(connection, space, id) or erasures.get_erasure_of_erased_space(
+        connection, id
+    )
+    counts = plain["counts"]
+    if key is None or erasure is None or not isinstance(counts, dict):
+        raise InvalidInput("certificate", "is not genuine: hand in the text that an erasure gave")
+    mirrored = erasure.scope != "space" or f'"{PENDING_NOTES.where}"' not in json.dumps(
+        plain["pending"]
+    )
+    return RecordedErasure(erasure=erasure, key=key, count=0, counts=counts), mirrored
+
+
+def _find_signing_key(
+    connection: Connection, space: str, plain: Mapping[str, object]
+) -> str | None:
+    """That it was signed with; None where it is not genuine."""
+    bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
+    keys = [
+        certificate_key_of_erased_space(
+            erasures.get_erasure_of_erased_space(connection, str(plain["id"]))
+        )
+    ]
+    secret = erasures.list_space_secrets(connection).get(space)
+    if secret is not None:
+        keys.append(derive_certificate_key(secret))
+    given = str(plain["signature"])
+    for key in keys:
+        if key and hmac.compare_digest(_certificate_signature(key, bare), given):
+            return key
+    return None
+
+
+def _parse_certificate(text: object) -> dict[str, object]:
+    try:
+        plain = json.loads(text) if isinstance(text, str | bytes) else None
+    except (ValueError, RecursionError):
+        plain = None
+    if not isinstance(plain, dict) or set(plain) != _CERTIFICATE_FIELDS:
+        raise InvalidInput("certificate", "is none: hand in the text that an erasure gave")
+    if not str(plain["signature"]).isascii():
+        raise InvalidInput("certificate", "is none: its signature cannot be read")
+    return plain
+
+
+def _certificate_signature(key: str, bare: str) -> str:
+    return keyed_digest(key, "certificate\n" + bare)

@@ -1,0 +1,225 @@
+"""Repeat, in an older copy of the database, the erasures that were made since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from tacit.errors import InvalidInput
+from tacit.learning.turns import LEARN_JOB, unpack_turn
+from tacit.lifecycle import erasure_records
+from tacit.lifecycle.erasure import (
+    erase_source,
+    erase_space,
+    remove_and_update_keys,
+    remove_owned,
+    remove_person,
+    remove_subject,
+    scrub_files,
+)
+from tacit.lifecycle.erasure_records import (
+    ID_DIGESTS,
+    OWNER_DIGESTS,
+    PEOPLE_DIGESTS,
+    SOURCE_DIGESTS,
+    SPACE_DIGEST,
+    RecordedErasure,
+    Removal,
+    derive_certificate_key,
+    hash_space,
+    hash_value,
+    log,
+)
+from tacit.lifecycle.revert import Origin, parse_source
+from tacit.records.results import Erased
+from tacit.storage import erasures, queue
+from tacit.storage.erasures import Erasure
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import jobs, memories_table, updates
+from tacit.storage.store import Store
+
+_M = memories_table.c
+_J = jobs.c
+_U = updates.c
+
+
+@dataclass(frozen=True, slots=True)
+class _DueErasure:
+    space: str
+    secret: str
+    erasure: Erasure
+
+
+def replay_journal(store: Store) -> int:
+    """When a database is opened, before anybody reads: what its table knows and its journal does
+    not is added there; what its journal knows and its table does not is erased again, for an older
+    copy was put in its place. Says how many erasures that were."""
+    path = store.journal
+    if path is None:
+        return 0
+    with store.database.read() as connection:
+        known = erasures.list_erasure_ids(connection)
+        written = erasure_records.read_journal_ids(path) if path.exists() else set()
+        missing = known - written
+        lines = [
+            erasure_records.format_journal_line(e)
+            for e in erasures.list_erasures(connection, missing)
+        ]
+    if lines:
+        erasure_records.append_to_journal(path, lines)
+    if written <= known:
+        return 0
+    due = _find_due(store, _parse_readable(erasure_records.read_journal_lines(path, but=known)))
+    for one in due:
+        _erase_again(store, one)
+    if due:
+        log.warning("an older copy of the database: %d erasures were done again", len(due))
+        scrub_files(store.database)
+    return len(due)
+
+
+def replay_lines(store: Store, lines: object) -> Erased:
+    """Everything is checked before anything is erased."""
+    if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+        raise InvalidInput("lines", "expected lines of a journal of erasures, or its path")
+    parsed = [erasure_records.parse_journal_line(line) for line in lines if line != "\n"]
+    due = _find_due(store, parsed)
+    count = sum(_erase_again(store, one) for one in due)
+    scrub_files(store.database)
+    left = erasure_records.follow_write_ahead_log(store.database)
+    return Erased(count=count, complete=left.keys().isdisjoint(one.erasure.id for one in due))
+
+
+def _parse_readable(lines: Iterable[str]) -> list[Erasure]:
+    """A line that a crash cut short is none: its row is in the database that wrote it."""
+    found = []
+    for line in lines:
+        try:
+            found.append(erasure_records.parse_journal_line(line))
+        except InvalidInput:
+            log.warning("a line of the journal of erasures cannot be read, and is left out")
+    return found
+
+
+def _find_due(store: Store, parsed: Iterable[Erasure]) -> list[_DueErasure]:
+    """Those that this database does not know of, in the order they happened. What is of a space
+    that is not here has nothing to erase here."""
+    with store.database.read() as connection:
+        known = erasures.list_erasure_ids(connection)
+        here = {
+            hash_space(secret, space): (space, secret)
+            for space, secret in erasures.list_space_secrets(connection).items()
+        }
+    due: dict[str, _DueErasure] = {}
+    for erasure in parsed:
+        found = here.get(str(erasure.digests[SPACE_DIGEST]))
+        if found is not None:
+            erasure_records.verify_tombstone(found[1], erasure)
+            if erasure.id not in known:
+                due[erasure.id] = _DueErasure(*found, erasure)
+    return sorted(due.values(), key=lambda one: (one.erasure.erased_at, one.erasure.id))
+
+
+def _erase_again(store: Store, due: _DueErasure) -> int:
+    scope = due.erasure.scope
+    if scope == "space":
+        return _erase_space_again(store, due)
+    if scope == "source":
+        return _erase_source_again(store, due)
+
+    def work(w: Transaction) -> int:
+        removal = Removal(scope=scope)
+        _remove_due(w, removal, due)
+        erasures.insert_erasure(w.connection, w.space, due.erasure)
+        return removal.memories
+
+    return store.change_identities(due.space, "system", work)
+
+
+def _remove_due(w: Transaction, removal: Removal, due: _DueErasure) -> None:
+    erasure, secret = due.erasure, due.secret
+    who = _find_people(w.connection, due, PEOPLE_DIGESTS)
+    # What waits in an older copy was done and learned since, and may be what was erased.
+    concerned = _find_people(w.connection, due, OWNER_DIGESTS) | who
+    queue.clear_updates_of_people(w, concerned)
+    queue.delete_jobs(w.connection, w.space, concerned)
+    if erasure.scope == "person" and who:
+        remove_person(w, removal, who)
+    elif erasure.scope == "subject" and who:
+        remove_subject(w, removal, who)
+    elif erasure.scope == "owned" and who:
+        remove_owned(w, removal, who)
+    wanted = erasure.hashes(ID_DIGESTS)
+    found = erasures.iterate_memory_ids(w.connection, w.space)
+    remove_and_update_keys(
+        w, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted]
+    )
+
+
+def _find_people(connection: Connection, due: _DueErasure, what: str) -> set[str]:
+    wanted = due.erasure.hashes(what)
+    if not wanted:
+        return set()
+    everybody = erasures.list_all_identities(connection, due.space)
+    return {one for one in everybody if hash_value(due.secret, what, one) in wanted}
+
+
+def _erase_space_again(store: Store, due: _DueErasure) -> int:
+    def work(connection: Connection) -> int:
+        done = erase_space(connection, store, due.space)
+        if done is None:
+            return 0
+        # Under the id that the journal has, so that it is known from here on.
+        erasures.rename_erasure(connection, done.erasure.id, due.erasure)
+        return done.count
+
+    return store.database.write(work)
+
+
+def _erase_source_again(store: Store, due: _DueErasure) -> int:
+    """Everything that the source left here; and what was its, by id, wherever that is from."""
+    with store.database.read() as connection:
+        origins = _find_origins(connection, due)
+    counted = 0
+
+    def note(w: Transaction, removal: Removal) -> RecordedErasure:
+        return RecordedErasure(
+            erasure=due.erasure,
+            key=derive_certificate_key(w.secret),
+            count=removal.memories,
+            counts=removal.counts,
+        )
+
+    for origin in origins:
+        done = erase_source(lambda work: store.write_as(due.space, "system", work), origin, note)
+        counted += done.count
+
+    def rest(w: Transaction) -> int:
+        removal = Removal(scope="source")
+        _remove_due(w, removal, due)
+        erasures.insert_erasure(w.connection, w.space, due.erasure)
+        return removal.memories
+
+    return counted + store.change_identities(due.space, "system", rest)
+
+
+def _find_origins(connection: Connection, due: _DueErasure) -> list[Origin]:
+    wanted = due.erasure.hashes(SOURCE_DIGESTS)
+    columns = (_M.source_chat, _M.source_message, _M.agent, _M.role)
+    rows = select(*columns).where(_M.space_id == due.space).distinct()
+    said = {tuple(row) for row in connection.execute(rows)}
+    queued = select(_J.payload).where(_J.space_id == due.space, _J.kind == LEARN_JOB)
+    for payload in connection.execute(queued).scalars():
+        turn = unpack_turn(payload)
+        said.add((turn.asking.chat, turn.message, turn.agent, turn.role.value))
+    brought = select(_U.chat).where(_U.space_id == due.space, _U.chat.is_not(None)).distinct()
+    names = set(connection.execute(brought).scalars())
+    for chat, message, agent, role in said:
+        names |= {chat or "", f"{chat}/{message}", f"agent:{agent}", f"role:{role}"}
+    return [
+        parse_source(name)
+        for name in sorted(names)
+        if hash_value(due.secret, SOURCE_DIGESTS, name) in wanted
+    ]

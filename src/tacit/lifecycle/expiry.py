@@ -1,0 +1,203 @@
+"""Expire, fade and evict memories, and delete turns, proposals and changes past their time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from heapq import nsmallest
+from typing import Any, NamedTuple
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.lifecycle import clock_guard
+from tacit.lifecycle.purge import purge_memories
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
+from tacit.records.memory import State
+from tacit.storage import learned_facts, retention
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
+
+# Fading: what is of little importance and was not used for two months goes out of mind.
+#
+# To use a memory is to recall, query, get or show it, or to have it in the fresh part of a prompt; to
+# change or restore it counts as well. To list it, or to stand in a block, does not: that happens to
+# everything.
+
+FADE_REASON = "unused"
+
+
+def fade_memories(
+    w: Transaction, upkeep: LifecycleOptions, after: str, most: int
+) -> tuple[int, str | None]:
+    """The next ones. Says how many, and after which id to go on; None at the end."""
+    since = w.at - timedelta(days=upkeep.fade_after_days)
+    ids = retention.list_unused(w, since, upkeep.fade_below_importance, after, most)
+    until = w.at + timedelta(days=upkeep.restorable_days)
+    retention.retire_memories(w, ids, State.FORGOTTEN, "soft_deleted", until, FADE_REASON)
+    return len(ids), ids[-1] if len(ids) >= most else None
+
+
+# Eviction: whoever has more memories than the settings allow keeps those that are used.
+#
+# The score of a memory is log2(1 + uses) less one for every 30 days since its last use: twice as many
+# uses make up for a month. The lowest go first, of equals the less important and then the older ones;
+# values of keys go after everything else. What is pinned, or changed within a week, stays: then an
+# owner has more than the cap for a while.
+
+EVICTION_REASON = "more than the cap"
+_DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)
+
+
+def evict_memories(
+    w: Transaction, upkeep: LifecycleOptions, after: str, most: int
+) -> tuple[int, int, str | None]:
+    """Of the next owners. Says how many memories went, how many owners were looked at, and after
+    which one to go on; None at the end."""
+    if upkeep.max_entries is None:
+        return 0, 0, None
+    evicted, place = 0, after
+    some = min(most, limits.OWNERS_BATCH_COUNT)
+    found = retention.list_owner_counts(w, after, some)
+    for looked_at, (owner, count) in enumerate(found):
+        excess = count - upkeep.max_entries
+        if excess > 0:
+            evicted += _evict_from_owner(w, upkeep, owner, min(excess, most - evicted))
+        if evicted >= most:  # perhaps not all of this owner's: look at them again
+            return evicted, looked_at, place
+        place = owner
+    return evicted, len(found), place if len(found) >= some else None
+
+
+def _evict_from_owner(w: Transaction, upkeep: LifecycleOptions, owner: str, count: int) -> int:
+    until = w.at - timedelta(days=limits.EVICTION_MIN_AGE_DAYS)
+    now = to_micros(w.at)
+    worst = nsmallest(
+        count, retention.list_evictable(w, owner, until), key=lambda row: _eviction_order(row, now)
+    )
+    until = w.at + timedelta(days=upkeep.restorable_days)
+    ids = [row.id for row in worst]
+    return retention.retire_memories(
+        w, ids, State.FORGOTTEN, "soft_deleted", until, EVICTION_REASON
+    )
+
+
+def _eviction_order(row: Any, now: int) -> tuple[bool, float, int, str]:
+    return bool(row.keyed), retention_score(row, now), row.importance, row.id
+
+
+def retention_score(row: Any, now: int) -> float:
+    """The higher, the more it is worth keeping."""
+    used = max(row.last_accessed_at or 0, row.updated_at)
+    days = max(0, now - used) / _DAY_MICROS
+    return math.log2(1 + int(row.access_count)) - float(days) / limits.EVICTION_HALF_LIFE_DAYS
+
+
+# The sweep: what is past its time, unused or too much goes out of mind, and what was kept for a
+# while only goes for good. Nobody waits for it: reads leave out what has expired at once.
+
+EXPIRY_REASON = "expired"
+
+
+class _PhaseResult(NamedTuple):
+    """Of one part of the sweep, in one step."""
+
+    rows: int  # that it dealt with
+    cost: int  # how much of the step that took
+    cursor: str | None  # where it goes on; None: it is done
+
+
+_Phase = Callable[[Transaction, LifecycleOptions, str, int], _PhaseResult]
+
+
+def build_expire_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
+    def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
+        store.accesses.flush()  # what this process has used counts as used
+
+        def work(w: Transaction) -> StepProgress:
+            after = _run_phases(w, upkeep, before)
+            save(w.connection, after)
+            return after
+
+        return store.write_as(space, "system", work)
+
+    return step
+
+
+def _run_phases(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -> StepProgress:
+    """Part by part, as far as one transaction may go."""
+    if not clock_guard.is_clock_steady(w):
+        return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
+    name, _, place = (before.cursor or _PHASE_NAMES[0]).partition(":")
+    left, after = limits.SWEEP_BATCH_COUNT, before
+    while left > 0:
+        done = _PHASES[name](w, upkeep, place, left)
+        after = after.advance(None, **({name: done.rows} if done.rows else {}))
+        left -= done.cost
+        if done.cursor is not None:
+            place = done.cursor
+            continue
+        following = _PHASE_NAMES.index(name) + 1
+        if following == len(_PHASE_NAMES):
+            return after
+        name, place = _PHASE_NAMES[following], ""
+    return after.advance(f"{name}:{place}")
+
+
+def _expire_phase(w: Transaction, upkeep: LifecycleOptions, _: str, most: int) -> _PhaseResult:
+    ids = retention.list_expired(w, most, turns=False)
+    until = w.at + timedelta(days=upkeep.restorable_days)
+    retention.retire_memories(w, ids, State.EXPIRED, "expired", until, EXPIRY_REASON)
+    return _page_result(len(ids), most)
+
+
+def _fade_phase(w: Transaction, upkeep: LifecycleOptions, place: str, most: int) -> _PhaseResult:
+    count, further = fade_memories(w, upkeep, place, most)
+    return _PhaseResult(count, count, further)
+
+
+def _evict_phase(w: Transaction, upkeep: LifecycleOptions, place: str, most: int) -> _PhaseResult:
+    count, owners, further = evict_memories(w, upkeep, place, most)
+    return _PhaseResult(count, count + owners, further)
+
+
+def _delete_expired_turns(w: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
+    ids = retention.list_expired(w, most, turns=True)
+    purge_memories(w, ids)
+    return _page_result(len(ids), most)
+
+
+def _delete_expired_proposals(
+    w: Transaction, _: LifecycleOptions, __: str, most: int
+) -> _PhaseResult:
+    """Nobody answered: their words go as well."""
+    ids = learned_facts.list_expired_proposals(w.connection, w.space, w.at, most)
+    purge_memories(w, ids)
+    return _page_result(len(ids), most)
+
+
+def _delete_old_rows(w: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
+    return _page_result(retention.delete_old_rows(w.connection, w.space, w.at, most), most)
+
+
+def _delete_old_changes(w: Transaction, _: LifecycleOptions, place: str, most: int) -> _PhaseResult:
+    count, further = retention.delete_old_changes(w.connection, w.space, w.at, place, most)
+    return _PhaseResult(count, most if further is not None else count, further)
+
+
+def _page_result(count: int, most: int) -> _PhaseResult:
+    """A full page has others behind it."""
+    return _PhaseResult(count, count, "" if count >= most else None)
+
+
+# In this order, and under these words in the counts.
+_PHASES: dict[str, _Phase] = {
+    "expired": _expire_phase,
+    "faded": _fade_phase,
+    "evicted": _evict_phase,
+    "turns": _delete_expired_turns,
+    "proposals": _delete_expired_proposals,
+    "stale": _delete_old_rows,
+    "changes": _delete_old_changes,
+}
+_PHASE_NAMES = tuple(_PHASES)

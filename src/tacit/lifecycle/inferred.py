@@ -1,0 +1,167 @@
+"""Build and check memories that the system infers from private statements of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import LanguageFailed, LanguageOverBudget
+from tacit.learning.extraction.locale import Locale
+from tacit.learning.verification import check_well_formed
+from tacit.lifecycle.tasks import SaveProgress, StepProgress
+from tacit.llm.budget import Allowance, Budget
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Sensitivity,
+    Source,
+    State,
+    Trust,
+    Visibility,
+)
+from tacit.records.text import split_terms
+from tacit.records.validation import fold_name
+from tacit.screening import secrets
+from tacit.screening.instructions import find_instruction
+from tacit.storage import memories, relations
+from tacit.storage.learned_facts import DatabaseLedger
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
+
+SYSTEM_ACTOR = "system"
+# It is about a person, and never about whoever writes it.
+_ASSISTANT_TERMS = frozenset(
+    {"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceContext:
+    """Whose conclusion it is, and the private chat of theirs that it belongs to."""
+
+    owner: str
+    chat: str
+    channel: str | None
+    thread: str | None
+
+
+def find_refusal_reason(content: str, material: str, speaker: str, tongue: Locale) -> str | None:
+    """Why a sentence that a model made of the material is not kept; None where it is."""
+    found = check_well_formed(content, material, speaker, tongue)
+    if found is not None:
+        return found
+    if find_instruction(content) or secrets.find_secret(content):
+        return "it is an instruction or a secret"
+    if _ASSISTANT_TERMS & set(split_terms(content)):
+        return "it is about the assistant"
+    return None
+
+
+def estimate_sensitivity(content: str, tongue: Locale) -> Sensitivity:
+    """How sensitive its words are, by the lexicon: personal at the least."""
+    floors = [one.sensitivity for one in tongue.lexicon if one.match.search(content)]
+    return max([Sensitivity.PERSONAL, *floors], key=lambda one: one.rank)
+
+
+def mentions_others(connection: Connection, space: str, owner: str, content: str) -> bool:
+    """Whether a word of it is somebody else's name, as far as names are known to the owner."""
+    single = [fold_name(word) for word in split_terms(content)]
+    words = {*single, *map(" ".join, pairwise(single))}
+    return relations.is_name_of_other(connection, space, owner, sorted(words))
+
+
+def build_inferred_memory(
+    w: Transaction,
+    place: InferenceContext,
+    content: str,
+    *,
+    kind: Kind,
+    category: str,
+    sensitivity: Sensitivity,
+    importance: int,
+    expires_at: datetime | None,
+    tags: Sequence[str] = (),
+    observed_at: datetime | None = None,
+    run: str | None = None,
+) -> Memory:
+    """Its owner alone hears it, in private: that is what inferred means to the rules."""
+    return Memory(
+        id=memories.draw_memory_id(w),
+        space=w.space,
+        owner=place.owner,
+        speaker=None,
+        subjects=frozenset(),
+        learned_in=place.chat,
+        learned_kind=ChatKind.PRIVATE,
+        heard_by=frozenset(),
+        confidential=False,
+        kind=kind,
+        category=category,
+        key=None,
+        slot=None,
+        content=content,
+        version=1,
+        visibility=Visibility.PRIVATE_ONLY,
+        sensitivity=sensitivity,
+        portable=False,
+        withheld_from=frozenset(),
+        withheld_unknown=False,
+        inferred=True,
+        trust=Trust.INFERRED,
+        importance=importance,
+        confidence=None,
+        pinned=False,
+        tags=tuple(tags),
+        source=Source(channel=place.channel, chat=place.chat, message=None),
+        thread=place.thread,
+        agent=None,
+        run=run,
+        role=None,
+        created_at=w.at,
+        updated_at=w.at,
+        observed_at=observed_at or w.at,
+        expires_at=expires_at,
+        last_accessed_at=None,
+        access_count=0,
+        state=State.ACTIVE,
+        purge_at=None,
+        superseded_by=None,
+        shadowed=False,
+    )
+
+
+def make_budget(store: Store, space: str, allowance: Allowance) -> Budget:
+    return Budget(
+        space=space,
+        day=store.clock().date(),
+        allowance=allowance,
+        ledger=DatabaseLedger(store.database),
+    )
+
+
+def save_progress(
+    store: Store, space: str, after: StepProgress, save: SaveProgress
+) -> StepProgress:
+    """A step that wrote nothing but how far it is."""
+    store.write_as(space, SYSTEM_ACTOR, lambda w: save(w.connection, after))
+    return after
+
+
+def count_unanswered(before: StepProgress, owner: str, failed: LanguageFailed) -> StepProgress:
+    """The model did not answer: this person is left for another day."""
+    over = int(isinstance(failed, LanguageOverBudget))
+    return before.advance(owner, left=1, unanswered=1, over_budget=over)
+
+
+def should_ask_model(before: StepProgress) -> bool:
+    """A model that is down is not asked for every person anew; nor one that nobody pays. One that
+    answers more often than not is."""
+    failures, answers = (before.counts.get(one, 0) for one in ("unanswered", "answered"))
+    down = failures >= limits.LANGUAGE_FAILURES_MAX_COUNT and failures > answers
+    return not down and not before.counts.get("over_budget", 0)

@@ -1,0 +1,237 @@
+"""Parse the file of a note into entries with their lines, and render new files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tacit import limits
+from tacit.errors import NoteUnreadable
+from tacit.notes import frontmatter, markdown
+from tacit.notes.frontmatter import UNDATED, YamlValue
+from tacit.notes.markdown import BlockKind, MarkdownBlock, parse_blocks
+from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    Frontmatter,
+    Note,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    NoteRef,
+    Section,
+)
+
+__all__ = ["UNDATED", "Document", "Entry", "digest_item", "parse_head", "parse_note", "render_note"]
+
+_BOM = b"\xef\xbb\xbf"
+_HEAD_OPENING = re.compile(rb"---[ \t]*+\r?\n")
+_HEAD_CLOSING = re.compile(rb"^(?:---|\.\.\.)[ \t]*+\r?$", re.MULTILINE)
+_MERGE_CONFLICT = re.compile(rb"^<<<<<<< ", re.MULTILINE)
+_YAML_KEY = re.compile(rb"[A-Za-z_\"'][\w \"'-]*+:(?:[ \t\r\n]|\Z)")
+_SECTION_BY_HEADING = {text.casefold(): section for section, text in SECTION_HEADINGS.items()}
+# Where a bullet belongs that stands under a heading of the person's own.
+DEFAULT_SECTIONS: Mapping[NoteKind, Section] = {
+    NoteKind.SESSION: Section.FACTS,
+    NoteKind.LONG_TERM: Section.KEY_FACTS,
+    NoteKind.PAGE: Section.PAGE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An item with its lines: from `start` up to `end`, the text of its first line up to `more`."""
+
+    item: NoteItem
+    start: int
+    more: int  # where further lines of the content begin
+    end: int
+    heading: int | None  # the line of the heading above it
+    indent: str = ""
+    marker: str = ""  # none: it is a paragraph of a page
+    id_line: int = 0  # which line holds the id, or would
+    is_in_section: bool = True  # under the heading of its section, not one of the person's own
+
+    @property
+    def digest(self) -> str:
+        return digest_item(self.item)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLine:
+    link: NoteLink
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    section: Section | None  # none: a person's own
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    kind: NoteKind
+    head: Frontmatter
+    fields: Mapping[str, YamlValue]  # all of the frontmatter, as it is written
+    entries: tuple[Entry, ...]
+    lines: tuple[str, ...]  # joined by \n they are the file
+    body: int  # the first line below the frontmatter; 0: there is none
+    has_bom: bool
+    headings: tuple[Heading, ...]
+    link_lines: tuple[LinkLine, ...]
+    blocks: tuple[MarkdownBlock, ...]
+
+    @property
+    def items(self) -> tuple[NoteItem, ...]:
+        return tuple(entry.item for entry in self.entries)
+
+    @property
+    def links(self) -> tuple[NoteLink, ...]:
+        """One for each target, the first that there is."""
+        found: dict[str, NoteLink] = {}
+        for line in self.link_lines:
+            found.setdefault(line.link.target, line.link)
+        return tuple(found.values())
+
+    def note(self, place: NoteRef) -> Note:
+        return Note(place=place, head=self.head, items=self.items, links=self.links)
+
+
+def parse_note(data: bytes, kind: NoteKind) -> Document:
+    """What a file says. Raises `NoteUnreadable`, and then it is left alone."""
+    if len(data) > limits.NOTE_FILE_MAX_BYTES:
+        raise NoteUnreadable("it is larger than a note may be; split it")
+    bare = data.removeprefix(_BOM)
+    if b"<<<<<<< " in bare and _MERGE_CONFLICT.search(bare) and b"\n>>>>>>> " in bare:
+        raise NoteUnreadable("a merge in it is not finished; choose between the two sides")
+    after = _find_head_end(bare)
+    lines = _decode(bare).split("\n")
+    if len(lines) > limits.NOTE_LINES_MAX_COUNT:
+        raise NoteUnreadable(f"it has more than {limits.NOTE_LINES_MAX_COUNT:,} lines; split it")
+    if max(map(len, lines)) > limits.NOTE_LINE_MAX_CHARS:
+        raise NoteUnreadable("a line is longer than a memory may be; break it")
+    body = bare.count(b"\n", 0, after) + 1 if after else 0
+    fields = frontmatter.parse_frontmatter("\n".join(lines[1 : body - 1]) + "\n") if body else {}
+    blocks = parse_blocks(lines, body)
+    entries, headings, link_lines = _read_blocks(lines, blocks, kind)
+    return Document(
+        kind=kind,
+        head=frontmatter.build_head(fields),
+        fields=fields,
+        entries=tuple(entries),
+        lines=tuple(lines),
+        body=body,
+        has_bom=len(bare) < len(data),
+        headings=tuple(headings),
+        link_lines=tuple(link_lines),
+        blocks=tuple(blocks),
+    )
+
+
+def parse_head(data: bytes) -> Frontmatter:
+    """The frontmatter alone, for whoever needs no more of many files."""
+    bare = data[: 4 * limits.NOTE_HEAD_MAX_CHARS].removeprefix(_BOM)
+    lines = _decode(bare[: _find_head_end(bare)]).split("\n")
+    return frontmatter.build_head(frontmatter.parse_frontmatter("\n".join(lines[1:-1]) + "\n"))
+
+
+def digest_item(item: NoteItem) -> str:
+    """Two items of one digest say the same in the same place, however they are written. The id is
+    no part of it: a line that lost its id is known again."""
+    said = (item.section, item.content, item.done, item.added and str(item.added), item.conflict)
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+
+
+def render_note(note: Note) -> bytes:
+    """A note as a new file, in the form of the templates."""
+    kind = note.place.kind
+    lines = ["---", *frontmatter.format_frontmatter(note), "---", ""]
+    if kind is NoteKind.SESSION and note.place.day is not None:
+        lines += [f"# {note.place.day.isoformat()} Short-Term Memory", ""]
+    elif kind is NoteKind.LONG_TERM:
+        lines += ["# Long-Term Memory", ""]
+    linked = (Section.LINKS,) if kind is NoteKind.LONG_TERM and note.links else ()
+    for section in (*SECTIONS_BY_KIND[kind], *linked):
+        said = [item for item in note.items if item.section is section]
+        if not said and kind is NoteKind.LONG_TERM and section in CHECKBOX_SECTIONS:
+            continue
+        if kind is not NoteKind.PAGE:
+            lines.append(f"## {SECTION_HEADINGS[section]}")
+        for number, item in enumerate(said, start=1):
+            marker = f"{number}." if is_numbered(kind, section) else "-"
+            lines += markdown.format_item_lines(item, kind, "", marker)
+        if section is Section.LINKS:
+            lines += [f"- {markdown.format_link(link)}" for link in note.links]
+        lines.append("")
+    return "\n".join(lines).encode()
+
+
+def is_numbered(kind: NoteKind, section: Section) -> bool:
+    return kind is NoteKind.SESSION and section in (Section.SUMMARY, Section.FACTS)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise NoteUnreadable("it is not written in UTF-8; save it so") from None
+
+
+def _find_head_end(data: bytes) -> int:
+    """Where the line that closes the frontmatter ends; 0 where there is none."""
+    opened = _HEAD_OPENING.match(data)
+    if opened is None:
+        return 0
+    closed = _HEAD_CLOSING.search(data, opened.end())
+    if closed is not None:
+        return closed.end()
+    if _YAML_KEY.match(data, opened.end()):
+        raise NoteUnreadable("the frontmatter is not closed; write --- below it")
+    return 0  # no more than a line across the page
+
+
+def _read_blocks(
+    lines: Sequence[str], blocks: Sequence[MarkdownBlock], kind: NoteKind
+) -> tuple[list[Entry], list[Heading], list[LinkLine]]:
+    entries: list[Entry] = []
+    headings: list[Heading] = []
+    link_lines: list[LinkLine] = []
+    elsewhere = section = DEFAULT_SECTIONS[kind]
+    level, above, at_home = 0, None, kind is NoteKind.PAGE
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            above = block.start
+            known = _section_of_heading(block.text, kind)
+            headings.append(Heading(section=known, start=block.start, end=block.end))
+            if known is not None or block.level <= level:
+                section, level = known or elsewhere, block.level if known else 0
+                at_home = known is not None
+        elif section is Section.LINKS:
+            link_lines += [
+                LinkLine(link=link, start=block.start, end=block.end)
+                for link in markdown.find_links(" ".join(lines[block.start : block.end]))
+            ]
+        elif block.kind is BlockKind.ITEM or (
+            kind is NoteKind.PAGE and block.kind is BlockKind.PARAGRAPH
+        ):
+            entry = markdown.parse_entry_fields(lines, block, section, kind)
+            if len(entries) == limits.NOTE_ITEMS_MAX_COUNT:
+                most = f"{limits.NOTE_ITEMS_MAX_COUNT:,}"
+                raise NoteUnreadable(f"it has more than {most} items; split it")
+            if entry is not None:
+                entries.append(Entry(heading=above, is_in_section=at_home, **entry))
+    return entries, headings, link_lines
+
+
+def _section_of_heading(heading: str, kind: NoteKind) -> Section | None:
+    if kind is NoteKind.PAGE:
+        return None
+    found = _SECTION_BY_HEADING.get(" ".join(heading.split()).casefold().removesuffix(":"))
+    return found if found in SECTIONS_BY_KIND[kind] or found is Section.LINKS else None

@@ -1,0 +1,569 @@
+"""Edit the file of a note in place, and fill the layout of a page: other lines stay."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tacit.errors import InvalidInput, NoteUnreadable
+from tacit.notes import frontmatter, markdown
+from tacit.notes.document import Document, Entry, is_numbered, parse_note
+from tacit.notes.markdown import (
+    BlockKind,
+    escape_line,
+    find_comments,
+    format_id_comment,
+    format_inner_line,
+    format_item_lines,
+    strip_line_id,
+)
+from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    Section,
+)
+
+# An item of a note written anew where it stands: as little of its lines as the change needs.
+
+_BOX = re.compile(r"([ \t]*+(?:[-+*]|[0-9]{1,9}[.)])[ \t]++\[)[ xX](\].*)", re.DOTALL)
+_BLANKS = " \t\r"
+_EIGHT_LETTERS = re.compile(r"[A-Za-z]?[a-z]{7}")
+
+
+def reword_entry(document: Document, entry: Entry, item: NoteItem, *, flat: bool) -> list[str]:
+    """The lines of an entry once it says this."""
+    lines = list(document.lines[entry.start : entry.end])
+    end = "\r" if document.lines[0].endswith("\r") else ""
+    made = _reword_lines(lines, entry, item, document.kind, flat=flat)
+    if made == lines:
+        return lines
+    made = [line if line in lines else line.removesuffix("\r") + end for line in made]
+    if entry.end == len(document.lines):  # nothing ends the last line
+        made = [line.removesuffix("\r") + end for line in made]
+        made[-1] = made[-1].removesuffix("\r")
+    return made
+
+
+def _reword_lines(
+    now: list[str], entry: Entry, item: NoteItem, kind: NoteKind, *, flat: bool
+) -> list[str]:
+    old = entry.item
+    if replace(item, id=old.id, conflict=old.conflict, done=old.done) == old:
+        ticked = now[0] if item.done == old.done else _tick_line(now[0], done=bool(item.done))
+        if ticked is not None:
+            now = [ticked, *now[1:]]
+            at = entry.id_line - entry.start
+            if (item.id, item.conflict) != (old.id, old.conflict):
+                now[at] = _set_line_id(now[at], old, item)
+            return now
+    leading = now[: entry.more - entry.start]
+    aside = " ".join(filter(None, map(find_comments, leading)))
+    if old.id != item.id and old.id and _EIGHT_LETTERS.fullmatch(old.id):
+        aside = f"{aside} {format_id_comment(old)}".strip()
+    if item.id is None:
+        aside = _strip_trailing_id(aside)
+    fresh = format_item_lines(item, kind, entry.indent, entry.marker, aside, flat=flat)
+    if flat:
+        return fresh
+    return [fresh[0], *_reword_inner_lines(now[entry.more - entry.start :], old, item, fresh)]
+
+
+def _reword_inner_lines(
+    now: list[str], old: NoteItem, item: NoteItem, fresh: list[str]
+) -> list[str]:
+    """The inner lines; those that say what they said stay as they are."""
+    was, wants = old.content.split("\n")[1:], item.content.split("\n")[1:]
+    if was == wants:
+        return now
+    if not now or len(now) != len(was):
+        return fresh[1:]
+    inside = now[0][: len(now[0]) - len(now[0].lstrip(" \t"))]
+    made = [format_inner_line(line, inside) for line in wants]
+    head = 0
+    while head < min(len(was), len(wants)) and was[head] == wants[head]:
+        made[head] = now[head]
+        head += 1
+    tail = 1
+    while tail <= min(len(was), len(wants)) - head and was[-tail] == wants[-tail]:
+        made[-tail] = now[-tail]
+        tail += 1
+    return made
+
+
+def _tick_line(line: str, *, done: bool) -> str | None:
+    found = _BOX.fullmatch(line)
+    return None if found is None else f"{found[1]}{'x' if done else ' '}{found[2]}"
+
+
+def _set_line_id(line: str, old: NoteItem, item: NoteItem) -> str:
+    """The line with another id. A word of eight letters was hardly an id, but a person's remark."""
+    if item.id is None:
+        return _strip_trailing_id(line)
+    remark = old.id is not None and old.id != item.id and _EIGHT_LETTERS.fullmatch(old.id)
+    return f"{(line if remark else strip_line_id(line)).rstrip(_BLANKS)} {format_id_comment(item)}"
+
+
+def _strip_trailing_id(line: str) -> str:
+    """Without anything at the end that would be read as an id."""
+    while (shorter := strip_line_id(line).rstrip(_BLANKS)) != line.rstrip(_BLANKS):
+        line = shorter
+    return line
+
+
+# Lines of a note put in the place of others, or between them.
+
+_ORDERED_MARKER = re.compile(r"([0-9]{1,9})([.)])")
+
+
+@dataclass(slots=True)
+class LinePatch:
+    """Lines to be put in the place of others, and between others."""
+
+    document: Document
+    apart: bool = False  # with blank lines around whatever is new
+    flat: bool = False  # each new item on one line, and in a page without a marker
+    replaced: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
+    inserted: dict[int, list[str]] = field(default_factory=dict)
+    last_marker: dict[int, str] = field(default_factory=dict)  # of what is put there
+    sections: dict[Section, list[NoteItem | NoteLink]] = field(default_factory=dict)  # to be made
+    linked: set[str] = field(default_factory=set)
+
+    def set_entry(self, entry: Entry, item: NoteItem) -> None:
+        if item.section is not entry.item.section:
+            self.drop_entry(entry)
+            self.add_item(item, None)
+            return
+        lines = reword_entry(self.document, entry, item, flat=self.flat)
+        gap = [line + self.line_end for line in self.gap()]
+        self.replaced[entry.start] = entry.end, [*gap, *lines, *gap]
+
+    def drop_entry(self, entry: Entry) -> None:
+        self.replaced[entry.start] = entry.end, [line + self.line_end for line in self.gap()]
+
+    def add_item(self, item: NoteItem, after: Entry | None) -> None:
+        if after is None or after.item.section is not item.section:
+            after = self.last_entry_of(item.section)
+        if after is None:
+            place = self.end_of_section(item.section)
+            if place is None:
+                self.sections.setdefault(item.section, []).append(item)
+                return
+            self.insert_item(place, item, "")
+            return
+        if not after.marker:
+            self.insert_item(after.end, item, "", blank=True)
+        else:
+            self.insert_item(after.end, item, after.indent, after.marker)
+
+    def insert_item(
+        self, at: int, item: NoteItem, indent: str, behind: str = "", *, blank: bool = False
+    ) -> None:
+        kind = self.document.kind
+        new = self.inserted.setdefault(at, [])
+        if not new and (blank or (not behind and self.is_text(at - 1))):
+            new.append("")
+        behind = self.last_marker.get(at, behind)
+        marker = (
+            _next_marker(behind) if behind else "1." if is_numbered(kind, item.section) else "-"
+        )
+        self.last_marker[at] = marker
+        if self.flat and kind is NoteKind.PAGE:
+            marker = ""
+        lines = format_item_lines(item, kind, indent, marker, flat=self.flat)
+        new += [*self.gap(), *lines, *self.gap()]
+
+    def add_link(self, link: NoteLink) -> None:
+        same = self.document.link_lines
+        if link.target in self.linked or any(line.link.target == link.target for line in same):
+            return
+        self.linked.add(link.target)
+        at = same[-1].end if same else self.end_of_section(Section.LINKS)
+        if at is None:
+            self.sections.setdefault(Section.LINKS, []).append(link)
+            return
+        new = self.inserted.setdefault(at, [])
+        if not new and not same and self.is_text(at - 1):
+            new.append("")
+        new += [*self.gap(), f"- {markdown.format_link(link)}", *self.gap()]
+
+    def drop_link(self, target: str) -> None:
+        """What else is linked to on the same lines keeps a line of its own."""
+        lines = self.document.link_lines
+        for start, end in {(at.start, at.end) for at in lines if at.link.target == target}:
+            others = [at.link for at in lines if at.start == start and at.link.target != target]
+            self.replaced[start] = (
+                end,
+                [f"- {markdown.format_link(link)}{self.line_end}" for link in others],
+            )
+
+    def set_head(self, changes: Mapping[str, object]) -> None:
+        body, lines = self.document.body, self.document.lines
+        if not body:
+            made = frontmatter.update_frontmatter("", changes).split("\n")[:-1]
+            if made:
+                self.inserted.setdefault(0, [])[:0] = ["---", *made, "---", ""]
+            return
+        inner = "".join(f"{line}\n" for line in lines[1 : body - 1])
+        self.replaced[1] = body - 1, frontmatter.update_frontmatter(inner, changes).split("\n")[:-1]
+
+    @property
+    def line_end(self) -> str:
+        """What lines of this file end with, before the line feed."""
+        return "\r" if self.document.lines[0].endswith("\r") else ""
+
+    def gap(self) -> list[str]:
+        return [""] if self.apart else []
+
+    def is_text(self, at: int) -> bool:
+        """Whether a line would be read together with one that follows it."""
+        if at < self.document.body or not self.document.lines[at].strip():
+            return False
+        return not any(heading.end == at + 1 for heading in self.document.headings)
+
+    def last_entry_of(self, section: Section) -> Entry | None:
+        """The last item under the heading of the section; of a page, the last one of all."""
+        entries = self.document.entries
+        if self.document.kind is NoteKind.PAGE:
+            last = self.document.blocks[-1] if self.document.blocks else None
+            return entries[-1] if entries and last and entries[-1].start == last.start else None
+        found = [e for e in entries if e.is_in_section and e.item.section is section]
+        return found[-1] if found else None
+
+    def end_of_section(self, section: Section) -> int | None:
+        """Where an item may stand in a section that has none; None where the section is not
+        there."""
+        document = self.document
+        if document.kind is NoteKind.PAGE:
+            return self.end_of_file()
+        heading = next((h for h in document.headings if h.section is section), None)
+        if heading is None:
+            return None
+        end = heading.end
+        for block in document.blocks:
+            if block.start >= heading.end:
+                if block.kind is BlockKind.HEADING or block.is_open:
+                    break
+                end = block.end
+        return end
+
+    def end_of_file(self) -> int:
+        blocks = self.document.blocks
+        if not blocks:
+            return self.document.body
+        return blocks[-1].start if blocks[-1].is_open else blocks[-1].end
+
+    def make_sections(self) -> None:
+        kind = self.document.kind
+        order = [*SECTIONS_BY_KIND[kind], Section.LINKS]
+        for section in order:
+            if section not in self.sections:
+                continue
+            later = order[order.index(section) + 1 :]
+            at = min((h.start for h in self.document.headings if h.section in later), default=None)
+            lines = [f"## {SECTION_HEADINGS[section]}"]
+            marker = "1." if is_numbered(kind, section) else "-"
+            for what in self.sections[section]:
+                if isinstance(what, NoteLink):
+                    lines.append(f"- {markdown.format_link(what)}")
+                else:
+                    lines += format_item_lines(what, kind, "", marker, flat=self.flat)
+                    marker = _next_marker(marker)
+            if at is not None:
+                self.inserted.setdefault(at, []).extend([*self.gap(), *lines, ""])
+            else:
+                end = self.end_of_file()
+                self.inserted.setdefault(end, []).extend(
+                    ["", *lines, *self.gap()] if end else lines
+                )
+
+    def lines(self) -> list[str]:
+        """The lines of the file with all of this done."""
+        old, end = self.document.lines, self.line_end
+        made: list[str] = []
+        at = 0
+        while True:
+            new = self.inserted.get(at, [])
+            if at == len(old):
+                if new:  # behind a last line that nothing ends
+                    made[-1:] = [made[-1].removesuffix("\r") + end] if made else []
+                    made += [line + end for line in new[:-1]] + new[-1:]
+                return made
+            made += [line + end for line in new]
+            after, lines = self.replaced.get(at, (at, []))
+            made += lines
+            if after == at:
+                made.append(old[at])
+                after += 1
+            elif after == len(old) and not lines:
+                made.append("")  # what stood before the last line keeps its end
+            at = after
+
+
+def _next_marker(marker: str) -> str:
+    number = _ORDERED_MARKER.fullmatch(marker)
+    if number is None:
+        return marker
+    return f"{min(int(number[1]) + 1, 999_999_999)}{number[2]}"
+
+
+# Changes to a note that is there already: only the lines of what changed are written anew.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetItem:
+    """The entry says this now. In another section it moves to the end of that."""
+
+    entry: Entry
+    item: NoteItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropItem:
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddItem:
+    """A further item, right behind an entry, or else at the end of its section."""
+
+    item: NoteItem
+    after: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddLink:
+    """Nothing, where there is a link to the target already."""
+
+    link: NoteLink
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropLink:
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetHead:
+    """Keys of the frontmatter: text, times, counts, lists of text; None leaves a key out."""
+
+    changes: Mapping[str, object]
+
+
+Edit = SetItem | DropItem | AddItem | AddLink | DropLink | SetHead
+
+
+def apply_edits(document: Document, edits: Sequence[Edit]) -> bytes:
+    """The file with the edits made, every other line as it was. Raises `NoteUnreadable` where
+    there is no way to write it so that it would be read as it was meant."""
+    if not edits:
+        return _encode_lines(document, document.lines)
+    wanted = _expected_content(document, edits)
+    for patch in (
+        LinePatch(document),
+        LinePatch(document, apart=True),
+        LinePatch(document, True, True),
+    ):
+        data = _patch_document(patch, edits)
+        if _reads_back(data, document.kind, wanted):
+            return data
+    raise NoteUnreadable("its form leaves no place for a change; add a heading for the section")
+
+
+def _patch_document(patch: LinePatch, edits: Sequence[Edit]) -> bytes:
+    document = patch.document
+    changes: dict[str, object] = {}
+    for edit in edits:
+        match edit:
+            case SetItem():
+                patch.set_entry(edit.entry, _fit_item(edit.item, document.kind))
+            case DropItem():
+                patch.drop_entry(edit.entry)
+            case AddItem():
+                patch.add_item(_fit_item(edit.item, document.kind), edit.after)
+            case AddLink():
+                patch.add_link(edit.link)
+            case DropLink():
+                patch.drop_link(edit.target)
+            case SetHead():
+                changes |= edit.changes
+    if changes:
+        patch.set_head(changes)
+    patch.make_sections()
+    return _encode_lines(document, patch.lines())
+
+
+def _encode_lines(document: Document, lines: Sequence[str]) -> bytes:
+    return b"\xef\xbb\xbf" * document.has_bom + "\n".join(lines).encode()
+
+
+def _fit_item(item: NoteItem, kind: NoteKind) -> NoteItem:
+    """As it will be read: only some sections have boxes, only one kind of note has dates."""
+    if item.section not in SECTIONS_BY_KIND[kind] or item.section is Section.LINKS:
+        raise InvalidInput("section", f"a note of this kind has no items in {item.section}")
+    return replace(
+        item,
+        done=bool(item.done) if item.section in CHECKBOX_SECTIONS else None,
+        added=item.added if kind is NoteKind.LONG_TERM else None,
+        conflict=item.conflict and item.id is not None,
+    )
+
+
+def _expected_content(
+    document: Document, edits: Sequence[Edit]
+) -> tuple[Counter[NoteItem], set[str]]:
+    """The items and the targets of links that the file is to have afterwards."""
+    items = {entry.start: [entry.item] for entry in document.entries}
+    more: list[NoteItem] = []
+    targets = {link.target for link in document.links}
+    for edit in edits:
+        match edit:
+            case SetItem():
+                items[edit.entry.start] = [_fit_item(edit.item, document.kind)]
+            case DropItem():
+                items[edit.entry.start] = []
+            case AddItem():
+                more.append(_fit_item(edit.item, document.kind))
+            case AddLink():
+                if document.kind is NoteKind.PAGE:
+                    raise InvalidInput("link", "a page has its links in its text")
+                targets.add(edit.link.target)
+            case DropLink():
+                targets.discard(edit.target)
+            case SetHead():
+                pass
+    said = Counter(item for found in items.values() for item in found)
+    said.update(more)
+    return said, targets
+
+
+def _reads_back(data: bytes, kind: NoteKind, wanted: tuple[Counter[NoteItem], set[str]]) -> bool:
+    try:
+        found = parse_note(data, kind)
+    except NoteUnreadable:
+        return False
+    return (Counter(found.items), {link.target for link in found.links}) == wanted
+
+
+# How a page is laid out: its headings and whatever else stands between its items.
+#
+# Items are memories and live in the store as such; this is the rest, with a mark where each stood: a
+# place and no id, because what is erased leaves nothing behind. So a page reads back as it was
+# written, also where no file mirrors it.
+
+PlacedItem = tuple[int, NoteItem]  # by the position of its row, which is that of its mark
+FormatItem = Callable[[NoteItem, str], list[str]]
+
+_ITEM_MARK = "\x1f"  # no text that is kept has this character in it
+_DEFAULT_MARKER = "- "
+
+
+def extract_layout(document: Document, without: Collection[str] = ()) -> str:
+    """The text without its items, which are at the positions 0, 1, 2… Of those of another note,
+    named by their ids, there is no mark."""
+    out: list[str] = []
+    at = position = 0
+    for entry in document.entries:
+        out += document.lines[at : entry.start]
+        at = entry.end
+        if entry.item.id not in without:
+            marker = f"{entry.indent}{entry.marker} " if entry.marker else ""
+            out.append(f"{_ITEM_MARK}{position}{_ITEM_MARK}{marker}")
+            position += 1
+    return "\n".join([*out, *document.lines[at:]])
+
+
+def list_other_lines(document: Document) -> list[str]:
+    """The lines that are no items, as far as anything stands in them."""
+    inside = {line for one in document.entries for line in range(one.start, one.end)}
+    inside |= {line for one in document.link_lines for line in range(one.start, one.end)}
+    lines = enumerate(document.lines)
+    return [line.strip() for number, line in lines if number not in inside and line.strip()]
+
+
+def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
+    """The page with these items: each where it stood, what is new after the one before it. Of
+    the forms that say exactly these items, the one that is closest to how it was written."""
+    ordered = sorted(items, key=lambda one: one[0])
+    said = [item.content for _, item in ordered]
+    for write in (_format_as_written, _format_with_marker, _format_as_bullet):
+        text = _fill(layout, ordered, write)
+        if (
+            "\r" not in text and _nonblank_lines(text) == said
+        ):  # which no editor would leave as it is
+            return text
+    return "".join(
+        f"{line}\n" for _, item in ordered for line in _format_as_bullet(item, _DEFAULT_MARKER)
+    )
+
+
+def fill_layout_with_ids(layout: str, items: Sequence[PlacedItem]) -> bytes:
+    """The same for a file, in which each line tells the id of its memory."""
+    document = parse_note(fill_layout(layout, items).encode(), NoteKind.PAGE)
+    ordered = [item for _, item in sorted(items, key=lambda one: one[0])]
+    pairs = zip(document.entries, ordered, strict=True)
+    return apply_edits(
+        document,
+        [SetItem(entry=entry, item=replace(entry.item, id=item.id)) for entry, item in pairs],
+    )
+
+
+def _fill(layout: str, items: Sequence[PlacedItem], write: FormatItem) -> str:
+    lines = layout.split("\n")
+    marks = {int(line.split(_ITEM_MARK)[1]) for line in lines if line.startswith(_ITEM_MARK)}
+    placed: dict[int, list[NoteItem]] = {}
+    last = -1
+    for position, item in items:
+        last = position if position in marks else last
+        placed.setdefault(last, []).append(item)
+    out: list[str] = []
+    for line in lines:
+        if not line.startswith(_ITEM_MARK):
+            out.append(line)
+            continue
+        _, mark, marker = line.split(_ITEM_MARK)
+        for item in placed.get(int(mark), ()):
+            out += write(item, marker)
+            marker = _next_layout_marker(marker)
+    rest = [line for item in placed.get(-1, ()) for line in write(item, _DEFAULT_MARKER)]
+    if rest:  # at the end, which stays the end of a line
+        out = [*(out[:-1] if not out[-1] else out), *rest, ""]
+    return "\n".join(out)
+
+
+def _next_layout_marker(marker: str) -> str:
+    """Of a further item in the same place. Two paragraphs with no line between would be one."""
+    number = marker.strip()[:-1]
+    if number.isdecimal():
+        return marker.replace(number, str(int(number) + 1), 1)
+    return marker or _DEFAULT_MARKER
+
+
+def _format_as_written(item: NoteItem, marker: str) -> list[str]:
+    return _format_lines(item, marker, lambda line: line)
+
+
+def _format_with_marker(item: NoteItem, marker: str) -> list[str]:
+    return _format_lines(item, marker, escape_line)
+
+
+def _format_as_bullet(item: NoteItem, _: str) -> list[str]:
+    return _format_lines(item, _DEFAULT_MARKER, escape_line)
+
+
+def _format_lines(item: NoteItem, marker: str, write: Callable[[str], str]) -> list[str]:
+    first, *others = item.content.split("\n")
+    indent = " " * (len(marker) or 2)
+    return [marker + write(first), *(f"{indent}- {write(line)}" for line in others)]
+
+
+def _nonblank_lines(text: str) -> list[str]:
+    try:
+        return [entry.item.content for entry in parse_note(text.encode(), NoteKind.PAGE).entries]
+    except NoteUnreadable:
+        return []

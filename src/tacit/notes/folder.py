@@ -1,0 +1,674 @@
+"""The folder that holds notes: read, write, rename, scan and lock, never outside of it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tacit import limits
+from tacit.errors import (
+    Conflict,
+    InvalidInput,
+    NoteMoved,
+    NoteOutside,
+    NoteUnreadable,
+    NotFound,
+    SettingsError,
+    StoreUnavailable,
+)
+from tacit.notes import files, paths
+from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileContent, FileStamp, FolderScan
+
+# The root of a folder of notes while it is open: made, private, with an id of its own, and with
+# the locks by which processes take turns.
+
+MARK_FILE, LOCK_FILE, WRITING_FILE = ".tacit-notes", ".tacit-lock", ".tacit-writing"
+_LEFTOVER = re.compile(r"\.tacit-[0-9a-f]{32}\.tmp")
+_ID = re.compile(rb"[0-9a-f]{32}")
+_LOCK_PAUSE_SECONDS = 0.002
+
+
+def temporary_name() -> str:
+    """A name for a file that is being written."""
+    return f".tacit-{secrets.token_hex(16)}.tmp"
+
+
+def is_leftover(name: str) -> bool:
+    return _LEFTOVER.fullmatch(name) is not None
+
+
+class FolderRoot:
+    """One folder, however it is called later: a path that leads elsewhere by then is another."""
+
+    def __init__(self, path: Path) -> None:
+        self.handle = _open_root(path)
+        # Closed when nobody is at work in it any more, which may be later than another is opened.
+        weakref.finalize(self, os.close, self.handle)
+        what = os.fstat(self.handle)
+        self._key = (what.st_dev, what.st_ino)
+        self._guard = threading.Lock()
+        self._lock: int | None = None
+        self.identity()
+        self.folds = self._folds()
+
+    def is_at(self, path: Path) -> bool:
+        try:
+            what = path.lstat()
+        except FileNotFoundError:
+            return False
+        return (what.st_dev, what.st_ino) == self._key
+
+    def identity(self) -> str:
+        known = self._read_identity()
+        if known is None:
+            with self.writing():
+                known = self._read_identity() or self._write_identity()
+        return known
+
+    def lock(self) -> bool:
+        with self._guard:
+            if self._lock is None or not _is_still_named(self._lock, self.handle, LOCK_FILE):
+                self._let_go()
+                self._lock = _lock_file(self.handle, LOCK_FILE)
+            return self._lock is not None
+
+    def unlock(self) -> None:
+        with self._guard:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @contextmanager
+    def writing(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> Iterator[None]:
+        """Alone among all that write here. Whoever is killed in it lets go of it by that."""
+        deadline = time.monotonic() + wait_seconds
+        while (held := _lock_file(self.handle, WRITING_FILE)) is None:
+            if time.monotonic() > deadline:
+                raise Conflict("another process is writing to the notes; try again later")
+            time.sleep(_LOCK_PAUSE_SECONDS)
+        try:
+            yield
+        finally:
+            os.close(held)
+
+    def _read_identity(self) -> str | None:
+        found = files.open_file(self.handle, MARK_FILE, linked=True)
+        if found is None:
+            return None
+        handle, what = found
+        try:
+            files.restrict_mode(handle, what)
+            match = _ID.match(os.pread(handle, 64, 0))
+        finally:
+            os.close(handle)
+        return None if match is None else match[0].decode()
+
+    def _write_identity(self) -> str:
+        new, name = secrets.token_hex(16), temporary_name()
+        os.close(files.create_file(self.handle, name, f"{new}\n".encode(), os.fstat(self.handle)))
+        os.rename(name, MARK_FILE, src_dir_fd=self.handle, dst_dir_fd=self.handle)
+        files.sync_folder(self.handle)
+        return new
+
+    def _folds(self) -> bool:
+        """Whether this file system takes names of another case for the same."""
+        try:
+            other = os.stat(MARK_FILE.upper(), dir_fd=self.handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return other.st_ino == os.stat(MARK_FILE, dir_fd=self.handle, follow_symlinks=False).st_ino
+
+
+def _open_root(path: Path) -> int:
+    if os.open not in os.supports_dir_fd:
+        raise SettingsError("notes need a system with POSIX files; set notes.enabled to false")
+    made = False
+    with suppress(FileExistsError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(0o700)
+        made = True
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):
+            raise SettingsError("notes.dir is no folder; name one for the notes alone") from None
+        raise
+    try:
+        _make_private(handle, made)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _make_private(handle: int, made: bool) -> None:
+    """A folder that is not ours is left as it is: others may need to look into it."""
+    what = os.fstat(handle)
+    if what.st_mode & stat.S_ISVTX or any(os.path.samestat(what, one) for one in _shared_folders()):
+        raise SettingsError("notes.dir is used for more than notes; name a folder of its own")
+    if made:
+        os.fchmod(handle, 0o700)
+        return
+    ours = not what.st_mode & files.OTHERS_MODE or _is_own_folder(handle)
+    if not ours or not files.restrict_mode(handle, what):
+        raise SettingsError("notes.dir can be read by others; give it mode 0700")
+
+
+def _is_own_folder(handle: int) -> bool:
+    found = files.list_folder_names(handle)
+    return not found or MARK_FILE in found
+
+
+def _shared_folders() -> Iterator[os.stat_result]:
+    with suppress(RuntimeError, OSError):  # nobody in particular, or nowhere
+        yield Path.home().stat()
+    yield Path("/").stat()
+
+
+def _lock_file(at: int, name: str) -> int | None:
+    """The lock of that name, held until it is closed; None where somebody else holds it."""
+    while True:
+        handle = files.open_lock_file(at, name)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except BaseException:
+            os.close(handle)
+            raise
+        if _is_still_named(handle, at, name):
+            return handle
+        os.close(handle)  # somebody removed the file: those who come now lock another
+
+
+def _is_still_named(handle: int, at: int, name: str) -> bool:
+    try:
+        named = os.stat(name, dir_fd=at, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(os.fstat(handle), named)
+
+
+# Puts a file in the place of another, or takes one away, in one step; and gives back what was
+# there where somebody changed it in that very moment.
+
+OpenFile = tuple[int, os.stat_result]
+
+
+@contextmanager
+def open_existing(at: int | None, name: str, *, linked: bool = False) -> Iterator[OpenFile | None]:
+    found = None if at is None else files.open_file(at, name, linked=linked)
+    try:
+        yield found
+    finally:
+        if found is not None:
+            os.close(found[0])
+
+
+def require_match(found: OpenFile | None, expected: ExpectedFile) -> None:
+    if expected is ANY:
+        return
+    if found is None or expected is None:
+        same = found is None and expected is None
+    elif isinstance(expected, FileContent):
+        same = _read_bytes(found[0]) == expected.data
+    else:
+        same = FileStamp.from_stat(found[1]) == expected
+    if not same:
+        raise NoteMoved
+
+
+def put_file(
+    at: int, name: str, data: bytes, old: OpenFile | None, expected: ExpectedFile
+) -> FileStamp:
+    """`old` is what is there, and was found to be what the caller expects."""
+    like = os.fstat(at) if old is None else old[1]
+    temporary = temporary_name()
+    handle = files.create_file(at, temporary, data, like)
+    try:
+        if old is None:
+            _create_new(at, temporary, name)
+        else:
+            _replace_existing(at, temporary, name, old, expected)
+        files.sync_folder(at)
+        return FileStamp.from_stat(os.fstat(handle))
+    finally:
+        os.close(handle)
+        with suppress(FileNotFoundError):  # what was replaced, or what could not be put
+            os.unlink(temporary, dir_fd=at)
+
+
+def remove_file(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> None:
+    """Aside first, where it can still be looked at."""
+    aside = temporary_name()
+    try:
+        os.rename(name, aside, src_dir_fd=at, dst_dir_fd=at)
+    except FileNotFoundError:
+        raise NoteMoved from None
+    if not _is_unchanged(at, aside, old, expected):
+        try:
+            files.move_file(at, aside, at, name)
+        except FileExistsError:  # saved once more by now, over this
+            os.unlink(aside, dir_fd=at)
+        raise NoteMoved
+    os.unlink(aside, dir_fd=at)
+
+
+def _create_new(at: int, temporary: str, name: str) -> None:
+    try:
+        files.move_file(at, temporary, at, name)
+    except FileExistsError:
+        raise NoteMoved from None
+
+
+def _replace_existing(
+    at: int, temporary: str, name: str, old: OpenFile, expected: ExpectedFile
+) -> None:
+    try:
+        swapped = files.exchange_files(at, temporary, name)
+    except FileNotFoundError:
+        raise NoteMoved from None
+    if not swapped:  # a file system that cannot: an edit in between is lost, in a blink
+        os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+    elif not _is_unchanged(at, temporary, old, expected):
+        files.exchange_files(at, temporary, name)
+        raise NoteMoved
+
+
+def _is_unchanged(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> bool:
+    """Whether what lies there is what was looked at before."""
+    now = os.stat(name, dir_fd=at, follow_symlinks=False)
+    if expected is ANY and stat.S_ISREG(now.st_mode):
+        return True
+    if FileStamp.from_stat(now) != FileStamp.from_stat(old[1]):
+        return False
+    return not isinstance(expected, FileContent) or _read_bytes(old[0]) == expected.data
+
+
+def _read_bytes(handle: int) -> bytes | None:
+    try:
+        return files.read_all(handle)
+    except NoteUnreadable:
+        return None
+
+
+# Looks through a folder of notes without following a link: what lies in it, and what killed
+# writers left.
+
+
+def scan_folder(root: int) -> FolderScan:
+    scan = FolderScan(files={}, refused={}, folders=())
+    folders = []
+    for at, before, entries in _walk_folders(root, scan.refused):
+        folders.append(before.removesuffix("/"))
+        for entry in entries:
+            _record_file(at, before, entry, scan)
+    return FolderScan(files=scan.files, refused=scan.refused, folders=tuple(folders))
+
+
+def remove_leftovers(root: int) -> int:
+    count = 0
+    for at, _, entries in _walk_folders(root, {}):
+        for entry in entries:
+            if is_leftover(entry.name):
+                with suppress(FileNotFoundError, IsADirectoryError):
+                    os.unlink(entry.name, dir_fd=at)
+                    count += 1
+    return count
+
+
+def _walk_folders(
+    at: int, refused: dict[str, str], before: str = "", depth: int = 1
+) -> Iterator[tuple[int, str, list[os.DirEntry[str]]]]:
+    """Each folder, open, with how paths in it begin and what is in it. `at` is not closed."""
+    own = files.reopen_folder(at)
+    try:
+        with os.scandir(own) as found:
+            entries = list(found)
+        yield own, before, entries
+        for entry in entries:
+            if not _is_visible_name(entry.name) or not entry.is_dir(follow_symlinks=False):
+                continue
+            path = f"{before}{entry.name}"
+            if depth >= limits.NOTE_DEPTH_MAX_COUNT:
+                refused[path] = "deep"
+                continue
+            inner = _open_inner(own, entry.name, path, refused)
+            if inner is None:
+                continue
+            try:
+                yield from _walk_folders(inner, refused, f"{path}/", depth + 1)
+            finally:
+                os.close(inner)
+    finally:
+        os.close(own)
+
+
+def _open_inner(at: int, name: str, path: str, refused: dict[str, str]) -> int | None:
+    try:
+        return files.open_folder(at, name)
+    except NoteOutside:  # it was a folder a moment ago
+        refused[path] = "link"
+    except PermissionError:
+        refused[path] = "closed"
+    return None
+
+
+def _is_visible_name(name: str) -> bool:
+    return not name.startswith(".") and paths.find_name_fault(name) is None
+
+
+def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan) -> None:
+    if entry.name.startswith("."):
+        return
+    path = f"{before}{entry.name}"
+    if paths.find_name_fault(entry.name) is not None:
+        # As it can be shown: a name need not be text.
+        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        scan.refused[shown] = "name"
+        return
+    try:
+        what = os.stat(entry.name, dir_fd=at, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    if stat.S_ISREG(what.st_mode):
+        if what.st_nlink > 1:
+            scan.refused[path] = "hard_link"
+            return
+        if what.st_mode & files.OTHERS_MODE:
+            _restrict_file(at, entry.name)
+        scan.files[path] = FileStamp.from_stat(what)
+    elif not stat.S_ISDIR(what.st_mode):
+        scan.refused[path] = "link" if stat.S_ISLNK(what.st_mode) else "special"
+
+
+def _restrict_file(at: int, name: str) -> None:
+    with suppress(OSError, NoteOutside):
+        found = files.open_file(at, name)
+        if found is not None:
+            files.restrict_mode(*found)
+            os.close(found[0])
+
+
+# The folder that notes live in. Nothing outside of it is ever read or written, whatever a path
+# says and whatever lies in the folder; a file is always a whole one, the old or the new.
+
+_READ_ATTEMPTS_COUNT = 5  # while somebody is writing to the file
+
+
+class NotesFolder:
+    """A folder that is open. Made where there is none; modes are mended; what a killed writer left
+    is cleaned. May be used by several threads.
+
+    Paths are relative, with `/`. One that no note may have raises `NoteOutside`, which is an
+    `InvalidInput`; so does one that leads over a symbolic link, to a file with a second name, or to
+    what is no plain file. The disk's own failures are a `StoreUnavailable`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root).resolve()
+        self._guard = threading.Lock()  # over what is open
+        self._turn = threading.Lock()  # of those who write
+        self._generation = 0
+        with _translate_disk_errors():
+            self._open: FolderRoot | None = FolderRoot(self.root)
+        try:
+            with suppress(Conflict):  # somebody else is at it, and what is left stays till later
+                self._clean(limits.NOTE_CLEAN_WAIT_MAX_SECONDS)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Lets go of the lock too. Twice is once."""
+        with self._guard:
+            if self._open is not None:
+                self._open.unlock()
+                self._open = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def identity(self) -> str:
+        """A random id, kept in the folder. Where the folder was deleted and made anew it is
+        another: nothing that was known of the old one holds."""
+        with _translate_disk_errors():
+            return self._current_root().identity()
+
+    def lock(self) -> bool:
+        """Whether this folder object is the one that mirrors now. Cheap where it already is: ask
+        before each round, since a folder that was made anew has nobody yet."""
+        with _translate_disk_errors():
+            return self._current_root().lock()
+
+    def unlock(self) -> None:
+        with self._guard:
+            if self._open is not None:
+                self._open.unlock()
+
+    def read(self, path: str) -> FileContent | None:
+        """None where there is no such file. `NoteUnreadable` where it is too large for a note, or
+        may not be opened."""
+        names = paths.split_path(path)
+        with self._reading() as root, _open_parent(root, names) as at:
+            found = None if at is None else files.open_file(at, names[-1])
+            if at is None or found is None:
+                return None
+            handle, before = found
+            try:
+                _require_exact_name(root, at, names[-1])
+                for _ in range(_READ_ATTEMPTS_COUNT):
+                    data, after = files.read_all(handle), os.fstat(handle)
+                    if FileStamp.from_stat(after) == FileStamp.from_stat(before):
+                        break
+                    before = after
+            finally:
+                os.close(handle)
+            return FileContent(data=data, stamp=FileStamp.from_stat(after))
+
+    def write(self, path: str, data: bytes, *, expected: ExpectedFile = ANY) -> FileStamp:
+        """The file is there, whole and on the disk, before this returns.
+
+        `expected` is what the caller has seen: a `Read` (its bytes count), a `Stamp`, None for no
+        file, ANY. Where there is something else `NoteMoved` is raised, and that stays."""
+        names = paths.split_path(path)
+        if len(data) > limits.NOTE_FILE_MAX_BYTES:
+            most = limits.NOTE_FILE_MAX_BYTES
+            raise InvalidInput("data", f"a note has at most {most:,} bytes; make it two")
+        make = expected is None or expected is ANY
+        with self._writing() as root, _open_parent(root, names, make=make) as at:
+            if at is None:
+                raise NoteMoved
+            _require_exact_name(root, at, names[-1], new=True)
+            with open_existing(at, names[-1]) as old:
+                require_match(old, expected)
+                return put_file(at, names[-1], data, old, expected)
+
+    def remove(self, path: str, *, expected: FileStamp | FileContent | AnyFile = ANY) -> bool:
+        """Whether there was one. Folders that are empty then go too: their names may tell of whom
+        they were."""
+        names = paths.split_path(path)
+        with self._writing() as root:
+            with _open_parent(root, names) as at:
+                if at is None:
+                    return False
+                with open_existing(at, names[-1], linked=True) as old:
+                    if old is None:
+                        return False
+                    _require_exact_name(root, at, names[-1])
+                    require_match(old, expected)
+                    remove_file(at, names[-1], old, expected)
+                    files.sync_folder(at)
+            _remove_empty_folders(root, names[:-1])
+            return True
+
+    def rename(self, old: str, new: str) -> FileStamp:
+        """`NotFound` where there is no such file; `NoteMoved` where the new name is taken."""
+        here, there = paths.split_path(old), paths.split_path(new)
+        with self._writing() as root:
+            with _open_parent(root, here) as at, open_existing(at, here[-1]) as found:
+                if at is None or found is None:
+                    raise NotFound("note")
+                _require_exact_name(root, at, here[-1])
+                with _open_parent(root, there, make=True) as to:
+                    assert to is not None  # it was made
+                    but = here[-1] if here[:-1] == there[:-1] else None
+                    _require_exact_name(root, to, there[-1], new=True, but=but)
+                    try:
+                        files.move_file(at, here[-1], to, there[-1])
+                    except FileExistsError:
+                        raise NoteMoved from None
+                    files.sync_folder(to)
+                    files.sync_folder(at)
+                stamp = FileStamp.from_stat(os.fstat(found[0]))
+            _remove_empty_folders(root, here[:-1])
+            return stamp
+
+    def generation(self) -> int:
+        """Goes up when the folder was deleted, moved or replaced, and another is there now."""
+        with _translate_disk_errors():
+            self._current_root()
+            return self._generation
+
+    def is_folder(self, path: str) -> bool:
+        names = paths.split_path(path)
+        with self._reading() as root:
+            try:
+                with _open_parent(root, (*names, "")) as at:
+                    return at is not None
+            except NoteOutside:
+                return False
+
+    def files(self) -> dict[str, FileStamp]:
+        """Of all plain files. Modes that are too open are mended."""
+        return self.scan().files
+
+    def scan(self) -> FolderScan:
+        with self._reading() as root:
+            return scan_folder(root.handle)
+
+    def clean(self) -> int:
+        """Removes what killed writers left, and says how many that were. What somebody is writing
+        now stays: whoever writes is alone. An erasure does it too, for content lies in these."""
+        return self._clean(limits.NOTE_LOCK_WAIT_MAX_SECONDS)
+
+    def _clean(self, wait_seconds: float) -> int:
+        with self._writing(wait_seconds) as root:
+            return remove_leftovers(root.handle)
+
+    def _current_root(self) -> FolderRoot:
+        """The folder that the path leads to now: it may have been deleted and made anew. Whoever is
+        at work in the old one keeps that open until it is done."""
+        with self._guard:
+            if self._open is None:
+                raise StoreUnavailable("the folder of notes is closed; open it again")
+            if not self._open.is_at(self.root):
+                self._open.unlock()
+                self._open = FolderRoot(self.root)
+                self._generation += 1
+            return self._open
+
+    @contextmanager
+    def _reading(self) -> Iterator[FolderRoot]:
+        with _translate_disk_errors():
+            yield self._current_root()
+
+    @contextmanager
+    def _writing(
+        self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS
+    ) -> Iterator[FolderRoot]:
+        with self._turn, _translate_disk_errors():
+            root = self._current_root()
+            with root.writing(wait_seconds):
+                yield root
+
+
+@contextmanager
+def _open_parent(
+    root: FolderRoot, names: tuple[str, ...], *, make: bool = False
+) -> Iterator[int | None]:
+    """The folder that holds the file, open; None where there is none."""
+    at: int | None = files.reopen_folder(root.handle)
+    try:
+        for name in names[:-1]:
+            assert at is not None
+            _require_exact_name(root, at, name, new=make)
+            above, at = at, None
+            try:
+                at = files.open_folder(above, name, make=make)
+            finally:
+                os.close(above)
+            if at is None:
+                break
+        yield at
+    finally:
+        if at is not None:
+            os.close(at)
+
+
+def _require_exact_name(
+    root: FolderRoot, at: int, name: str, *, new: bool = False, but: str | None = None
+) -> None:
+    """A note has one name: not a further one where the file system does not mind the case, and no
+    new one (`new`) that would be one with another elsewhere. `but` is given up for it."""
+    if not (new or root.folds):
+        return
+    if not root.folds and files.file_exists(at, name):
+        return
+    found = files.list_folder_names(at)
+    if name in found:  # since a moment ago: whoever writes it now finds out
+        return
+    if root.folds and any(paths.is_same_name(other, name) for other in found):
+        return
+    key = paths.fold_file_name(name)
+    if any(paths.fold_file_name(other) == key and other != but for other in found):
+        raise NoteOutside("a name differs from one that is there in no more than case or accents")
+
+
+def _remove_empty_folders(root: FolderRoot, names: tuple[str, ...]) -> None:
+    """From the innermost folder outwards, as long as they are empty."""
+    for depth in range(len(names), 0, -1):
+        with _open_parent(root, names[:depth]) as at:
+            if at is None:
+                return
+            try:
+                os.rmdir(names[depth - 1], dir_fd=at)
+            except OSError:
+                return
+            files.sync_folder(at)
+
+
+@contextmanager
+def _translate_disk_errors() -> Iterator[None]:
+    """What the disk refuses, in our words and without the path: a name may tell of somebody."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise StoreUnavailable(
+            f"the folder of notes cannot be used ({why}); see that it is there, and has room"
+        ) from None

@@ -1,0 +1,314 @@
+"""Parse and change the YAML frontmatter of notes within bounds, key by key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import yaml
+
+from tacit import limits
+from tacit.errors import NoteUnreadable
+from tacit.records.notes import Frontmatter, Note, Section, TaskProgress
+
+# Frontmatter as keys and values, read event by event within bounds. Every scalar is text: `yes` is
+# a word here, and 0123 no number.
+
+YamlValue: TypeAlias = "str | list[Value] | dict[str, Value] | None"
+
+_PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BLOCK_STYLES = frozenset("|>")
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+@dataclass(slots=True, kw_only=True)
+class ValueSpan:
+    """Where a value stands, in characters from the beginning."""
+
+    key: int
+    colon_from: int  # the end of the key
+    start: int
+    end: int
+    one_line: bool
+
+
+@dataclass(slots=True)
+class YamlReader:
+    parser: Any
+    end: int = 0  # of the last thing that was read
+    spans: dict[str, ValueSpan] = field(default_factory=dict)
+    column: int = 0
+    flow_from: int | None = None  # behind the brace, where the whole is written in braces
+
+    def mapping(self, start: Any, depth: int) -> dict[str, YamlValue]:
+        found: dict[str, YamlValue] = {}
+        if depth == 1:
+            self.column = start.start_mark.column
+            self.flow_from = start.start_mark.index + 1 if start.flow_style else None
+        while True:
+            key = self.parser.get_event()
+            kind = type(key)
+            if kind is yaml.MappingEndEvent:
+                if start.flow_style:
+                    self.end = key.end_mark.index
+                return found
+            if kind is not yaml.ScalarEvent:
+                raise NoteUnreadable("a key of the frontmatter is no word")
+            _refuse_unsafe_event(key)
+            name = key.value
+            if name in found:
+                raise NoteUnreadable("a key stands twice in the frontmatter; leave one out")
+            event = self.parser.get_event()
+            self.end = max(self.end, key.end_mark.index)
+            found[name] = self.value(event, depth)
+            if depth == 1:
+                self.spans[name] = ValueSpan(
+                    key=key.start_mark.index,
+                    colon_from=key.end_mark.index,
+                    start=event.start_mark.index,
+                    end=max(self.end, event.start_mark.index),
+                    one_line=type(event) is yaml.ScalarEvent and event.style not in _BLOCK_STYLES,
+                )
+
+    def value(self, event: Any, depth: int) -> YamlValue:
+        if depth > limits.NOTE_HEAD_DEPTH_MAX_COUNT:
+            raise NoteUnreadable("the frontmatter is nested too deep")
+        _refuse_unsafe_event(event)
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self.end = max(self.end, event.end_mark.index)
+            return None if not event.style and event.value in _NULLS else event.value
+        if kind is yaml.MappingStartEvent:
+            return self.mapping(event, depth + 1)
+        if kind is yaml.SequenceStartEvent:
+            return self.sequence(event, depth + 1)
+        raise NoteUnreadable("the frontmatter is no list of keys and values")
+
+    def sequence(self, start: Any, depth: int) -> list[YamlValue]:
+        found: list[YamlValue] = []
+        while True:
+            event = self.parser.get_event()
+            kind = type(event)
+            if kind is yaml.SequenceEndEvent:
+                if start.flow_style:
+                    self.end = event.end_mark.index
+                return found
+            self.end = max(self.end, event.start_mark.index)
+            found.append(self.value(event, depth))
+
+
+def parse_yaml(text: str) -> tuple[dict[str, YamlValue], YamlReader]:
+    """All keys and values, and where they stand. Raises `NoteUnreadable` on what is no plain
+    mapping within bounds."""
+    if len(text) > limits.NOTE_HEAD_MAX_CHARS:
+        raise NoteUnreadable("the frontmatter is too long; move what it says below it")
+    try:
+        parser = _PARSER(text)
+        try:
+            return _read_document(YamlReader(parser))
+        finally:
+            parser.dispose()
+    except (yaml.YAMLError, UnicodeError):
+        raise NoteUnreadable("the frontmatter is no YAML; look at its quotes and colons") from None
+
+
+def _read_document(reading: YamlReader) -> tuple[dict[str, YamlValue], YamlReader]:
+    take = reading.parser.get_event
+    take()
+    if isinstance(take(), yaml.StreamEndEvent):
+        return {}, reading
+    found = reading.value(take(), 0)
+    take()
+    if not isinstance(take(), yaml.StreamEndEvent):
+        raise NoteUnreadable("the frontmatter is more than one document")
+    if not isinstance(found, dict):
+        if found is None:
+            return {}, reading
+        raise NoteUnreadable("the frontmatter is no list of keys and values")
+    return found, reading
+
+
+def _refuse_unsafe_event(event: Any) -> None:
+    if type(event) is yaml.AliasEvent or event.anchor is not None:
+        raise NoteUnreadable("the frontmatter has anchors or aliases (& or *); write values out")
+    if event.tag is not None:
+        raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
+
+
+# The frontmatter of a note: what we know of it, and its keys changed where they stand.
+
+UNDATED = datetime(1970, 1, 1, tzinfo=UTC)  # where a file does not say when it was made
+
+# Words that are something else than text to other readers of YAML.
+_YAML_KEYWORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_PLAIN_SCALAR = re.compile(r"[A-Za-z][A-Za-z0-9_./@:+-]*+(?<!:)")
+_QUOTED_KEYS = frozenset({"summary", "tasks", "follow_ups"})
+# What YAML does not hold as it is, or takes for the end of a line.
+_ESCAPED_CHARS = re.compile('[\x00-\x1f"\\\\\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]')
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def parse_frontmatter(text: str) -> dict[str, YamlValue]:
+    """All keys and values. Raises `NoteUnreadable` on what is no plain mapping within bounds."""
+    return parse_yaml(text)[0]
+
+
+def build_head(fields: Mapping[str, YamlValue]) -> Frontmatter:
+    """What we know of it. A value of another form than ours is taken for none."""
+    made = parse_head_time(fields.get("created_at"))
+    tags = fields.get("tags")
+    words = tags if isinstance(tags, list) else [tags]
+    return Frontmatter(
+        created_at=made or UNDATED,
+        updated_at=parse_head_time(fields.get("updated_at")) or made or UNDATED,
+        summary=_text_field(fields, "summary") or "",
+        session_id=_text_field(fields, "session_id"),
+        source=_text_field(fields, "source"),
+        channel=_text_field(fields, "channel"),
+        tags=tuple(word for word in words if isinstance(word, str) and word),
+        subject_id=_text_field(fields, "subject_id"),
+        contact_id=_text_field(fields, "contact_id"),
+        contact_nickname=_text_field(fields, "contact_nickname"),
+    )
+
+
+def format_frontmatter(note: Note) -> list[str]:
+    """The frontmatter of a new file, in the order of the templates."""
+    head = note.head
+    values: dict[str, object] = {
+        "created_at": head.created_at,
+        "updated_at": head.updated_at,
+        "summary": head.summary,
+        "tasks": note.progress(Section.TASKS),
+        "follow_ups": note.progress(Section.FOLLOW_UPS),
+        "session_id": head.session_id,
+        "source": head.source,
+        "channel": head.channel,
+        "tags": head.tags or None,
+        "subject_id": head.subject_id,
+        "contact_id": head.contact_id,
+        "contact_nickname": head.contact_nickname,
+    }
+    return [f"{key}: {format_value(key, v)}" for key, v in values.items() if v is not None]
+
+
+def update_frontmatter(text: str, changes: Mapping[str, object]) -> str:
+    """The frontmatter with some keys set, added, or (None) left out; the rest as it stands."""
+    for key, value in changes.items():
+        fields, reading = parse_yaml(text)
+        wanted = {name: old for name, old in fields.items() if name != key}
+        if value is not None:
+            wanted[key] = _normalize_value(value)
+        if wanted == fields:
+            continue
+        spliced = _replace_value(text, key, value, reading)
+        text = spliced if _reads_back_as(spliced, wanted) else _format_whole(wanted)
+    return text
+
+
+def format_value(key: str, value: object) -> str:
+    """A value as it is written behind its key, on one line."""
+    plain = _normalize_value(value)
+    if isinstance(plain, list):
+        return f"[{', '.join(_format_scalar(v) if isinstance(v, str) else _format_json(v) for v in plain)}]"
+    if not isinstance(plain, str):
+        return _format_json(plain)
+    if isinstance(value, datetime):
+        return plain
+    return _quote(plain) if key in _QUOTED_KEYS else _format_scalar(plain)
+
+
+def parse_head_time(value: YamlValue) -> datetime | None:
+    """A time as people write it; UTC where it does not say."""
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _text_field(fields: Mapping[str, YamlValue], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _normalize_value(value: object) -> YamlValue:
+    """The value that is read back."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return {str(key): _normalize_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normalize_value(inner) for inner in value]
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float | TaskProgress):
+        return str(value)
+    raise TypeError(f"frontmatter holds text, not {type(value).__name__}")
+
+
+def _format_scalar(text: str) -> str:
+    if _PLAIN_SCALAR.fullmatch(text) and text.lower() not in _YAML_KEYWORDS:
+        return text
+    return _quote(text)
+
+
+def _quote(text: str) -> str:
+    return f'"{_ESCAPED_CHARS.sub(_escape_char, text)}"'
+
+
+def _escape_char(found: re.Match[str]) -> str:
+    char = found[0]
+    return _SHORT_ESCAPES.get(char) or f"\\u{ord(char):04x}"
+
+
+def _format_json(value: YamlValue) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_quote(k)}: {_format_json(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_format_json, value))}]"
+    return "null" if value is None else _quote(value)
+
+
+def _reads_back_as(text: str, wanted: Mapping[str, YamlValue]) -> bool:
+    try:
+        return parse_frontmatter(text) == wanted
+    except NoteUnreadable:
+        return False
+
+
+def _format_whole(wanted: Mapping[str, YamlValue]) -> str:
+    """Written as a whole, where its form is too odd to be changed in place."""
+    return "".join(
+        f"{_format_scalar(key)}: {_format_json(value)}\n" for key, value in wanted.items()
+    )
+
+
+def _replace_value(text: str, key: str, value: object, reading: YamlReader) -> str:
+    seen = reading.spans.get(key)
+    eol = "\r\n" if "\r\n" in text else "\n"
+    if seen is None:
+        entry = f"{_format_scalar(key)}: {format_value(key, value)}"
+        if reading.flow_from is not None:
+            comma = ", " if reading.spans else ""
+            return text[: reading.flow_from] + entry + comma + text[reading.flow_from :]
+        last = "" if not text or text.endswith("\n") else eol
+        return f"{text}{last}{' ' * reading.column}{entry}{eol}"
+    end = seen.start + len(text[seen.start : seen.end].rstrip())
+    if value is None:
+        start = text.rfind("\n", 0, seen.key) + 1
+        stop = text.find("\n", max(end, seen.colon_from))
+        return text[:start] + (text[stop + 1 :] if stop >= 0 else "")
+    new = format_value(key, value)
+    if seen.one_line and seen.start < end and "\n" not in text[seen.colon_from : end]:
+        return text[: seen.start] + new + text[end:]
+    colon = text.find(":", seen.colon_from) + 1
+    remark = text[colon : seen.start].strip()
+    return f"{text[:colon]} {new}{' ' + remark if remark.startswith('#') else ''}{text[end:]}"

@@ -1,0 +1,677 @@
+"""Parse and format the Markdown of notes: blocks, links, escapes and list items."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from typing import Any
+
+from tacit import limits
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteKind, NoteLink, Section
+
+# The blocks of a Markdown file by their lines: headings, list items, paragraphs, and what is left
+# alone. One pass, no look back: a file costs what its lines cost.
+
+# Whatever a line can begin with that makes it more than text.
+_LINE = re.compile(
+    r"([ \t]*+)(?:([-+*]|[0-9]{1,9}[.)])(?=[ \t\r]|\Z)|(#{1,6})(?=[ \t\r]|\Z)"
+    r"|(`{3,}+(?=[^`]*+\Z)|~{3,}+)|(<)|(>))?"
+)
+_RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+)\r?\Z")
+_UNDERLINE = re.compile(r" {0,3}(=++|-++)[ \t\r]*+\Z")
+_TABLE = re.compile(r"[ \t]*+[|:-][ \t|:-]*+\r?\Z")
+_REFERENCE = re.compile(r" {0,3}\[[^\]]++\]:")
+_RAW_HTML = re.compile(r"<(script|pre|style|textarea)(?=[\s>]|\Z)", re.IGNORECASE)
+_TAG_BLOCK = re.compile(
+    r"</?(?:address|article|aside|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir"
+    r"|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html"
+    r"|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search"
+    r"|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)(?=[\s/>]|\Z)|<[?!]",
+    re.IGNORECASE,
+)
+_TAG_ALONE = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*+(?:\s[^<>]*+)?/?>\s*\Z")
+_COMMENT_START = "<!--"
+
+
+class BlockKind(Enum):
+    HEADING = "heading"
+    ITEM = "item"
+    PARAGRAPH = "paragraph"
+    OTHER = "other"  # code, comments, quotes, tables, rules: nothing that we read
+
+
+@dataclass(slots=True)
+class MarkdownBlock:
+    """Lines from `start` up to `end`, without the blank ones behind."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    indent: str = ""
+    marker: str = ""
+    text: str = ""  # of a heading; of an item what follows the marker on its line
+    level: int = 0
+    is_open: bool = False  # it lasts to the end of the file, because nothing closes it
+
+
+def parse_blocks(lines: Sequence[str], at: int) -> list[MarkdownBlock]:
+    """The blocks from that line on."""
+    found = []
+    while at < len(lines):
+        line = lines[at]
+        if not line or line.isspace():
+            at += 1
+            continue
+        block = _parse_block(lines, at)
+        found.append(block)
+        at = block.end
+    return found
+
+
+def indent_width(indent: str) -> int:
+    """Columns of blanks at the beginning of a line."""
+    return len(indent.expandtabs(4)) if "\t" in indent else len(indent)
+
+
+def find_fence(text: str) -> str | None:
+    """The marks that open a fenced block, if the text begins with such."""
+    if not text.startswith(("```", "~~~")):
+        return None
+    found = _LINE.match(text)
+    return found[4] if found is not None else None
+
+
+def closes_fence(text: str, fence: str) -> bool:
+    """Whether a line ends the fenced block."""
+    bare = text.strip(" \t\r")
+    return len(bare) >= len(fence) and not bare.strip(fence[0])
+
+
+def _parse_block(lines: Sequence[str], at: int) -> MarkdownBlock:
+    line = lines[at]
+    found = _LINE.match(line)
+    assert found is not None
+    indent, marker, hashes, fence, angle, quote = found.groups()
+    if indent_width(indent) >= 4:
+        return _parse_indented_code(lines, at)
+    if (marker or line[len(indent)] in "-_*") and _RULE.match(line):
+        return MarkdownBlock(BlockKind.OTHER, at, at + 1)
+    if marker:
+        return _parse_list_item(lines, at, indent, marker)
+    if hashes:
+        text = line[found.end() :].strip(" \t\r").rstrip("#").rstrip(" \t")
+        return MarkdownBlock(BlockKind.HEADING, at, at + 1, text=text, level=len(hashes))
+    if fence:
+        return _parse_fenced(lines, at, fence)
+    if quote:
+        return _parse_quote(lines, at)
+    if angle:
+        block = _parse_html(lines, at, line.lstrip(" \t"))
+        if block is not None:
+            return block
+    if line.lstrip(" \t").startswith("[") and _REFERENCE.match(line):
+        return MarkdownBlock(BlockKind.OTHER, at, at + 1)
+    return _parse_paragraph(lines, at)
+
+
+def _parse_list_item(lines: Sequence[str], at: int, indent: str, marker: str) -> MarkdownBlock:
+    text = lines[at][len(indent) + len(marker) :].strip(" \t\r")
+    inside = indent_width(indent) + 2  # as people indent: a little more than the marker is inside
+    hidden = text.startswith(_COMMENT_START) and "-->" not in text[2:]
+    fence = find_fence(text)
+    lazy = bool(text) and fence is None and not hidden
+    end, blank, here = at + 1, False, at
+    while here + 1 < len(lines):
+        here += 1
+        line = lines[here]
+        if not line or line.isspace():
+            blank = True
+            continue
+        if line[0] not in " \t":
+            depth = 0
+        else:
+            depth = indent_width(line[: len(line) - len(line.lstrip(" \t"))])
+        if depth < inside:
+            if blank or not lazy or _begins_block(line):
+                break
+        else:
+            bare = line.strip(" \t\r")
+            if fence is not None:
+                fence = None if closes_fence(bare, fence) else fence
+                lazy = False
+            else:
+                fence = find_fence(_strip_markers(bare))
+                lazy = fence is None and bare[0] not in "#<"
+        end, blank = here + 1, False
+    shape = BlockKind.OTHER if hidden else BlockKind.ITEM
+    return MarkdownBlock(shape, at, end, indent=indent, marker=marker, text=text)
+
+
+def _strip_markers(text: str) -> str:
+    found = _LINE.match(text)
+    return text[found.end() :].lstrip(" \t") if found is not None and found[2] else text
+
+
+def _begins_block(line: str, *, in_paragraph: bool = False) -> bool:
+    """Whether a line begins a block of its own where text could go on."""
+    found = _LINE.match(line)
+    assert found is not None
+    indent, marker, hashes, fence, angle, quote = found.groups()
+    if indent_width(indent) >= 4:
+        return False
+    if hashes or fence or quote:
+        return True
+    if marker:
+        if not in_paragraph or _RULE.match(line):
+            return True
+        return marker in ("-", "+", "*", "1.", "1)") and not line[found.end() :].isspace()
+    if angle:
+        bare = line.lstrip(" \t")
+        return bool(_TAG_BLOCK.match(bare) or _RAW_HTML.match(bare))
+    return line[len(indent)] in "-_*" and _RULE.match(line) is not None
+
+
+def _parse_paragraph(lines: Sequence[str], at: int) -> MarkdownBlock:
+    end = at + 1
+    if end < len(lines) and "|" in lines[end] + lines[at] and _TABLE.match(lines[end]):
+        return _block_until_blank(lines, at)
+    while end < len(lines):
+        line = lines[end]
+        if not line or line.isspace():
+            break
+        under = _UNDERLINE.match(line)
+        if under is not None:
+            text = " ".join(part.strip(" \t\r") for part in lines[at:end])
+            level = 1 if under[1][0] == "=" else 2
+            return MarkdownBlock(BlockKind.HEADING, at, end + 1, text=text, level=level)
+        if _begins_block(line, in_paragraph=True):
+            break
+        end += 1
+    return MarkdownBlock(BlockKind.PARAGRAPH, at, end)
+
+
+def _parse_indented_code(lines: Sequence[str], at: int) -> MarkdownBlock:
+    end = here = at + 1
+    while here < len(lines):
+        line = lines[here]
+        if line and not line.isspace():
+            if indent_width(line[: len(line) - len(line.lstrip(" \t"))]) < 4:
+                break
+            end = here + 1
+        here += 1
+    return MarkdownBlock(BlockKind.OTHER, at, end)
+
+
+def _parse_fenced(lines: Sequence[str], at: int, fence: str) -> MarkdownBlock:
+    for here in range(at + 1, len(lines)):
+        line = lines[here]
+        if fence[0] in line and line[:4].strip(" ") and closes_fence(line, fence):
+            return MarkdownBlock(BlockKind.OTHER, at, here + 1)
+    return MarkdownBlock(BlockKind.OTHER, at, len(lines), is_open=True)
+
+
+def _parse_quote(lines: Sequence[str], at: int) -> MarkdownBlock:
+    end = at + 1
+    while end < len(lines):
+        line = lines[end]
+        if not line or line.isspace():
+            break
+        if not line.lstrip(" \t").startswith(">") and _begins_block(line):
+            break
+        end += 1
+    return MarkdownBlock(BlockKind.OTHER, at, end)
+
+
+def _parse_html(lines: Sequence[str], at: int, bare: str) -> MarkdownBlock | None:
+    if bare.startswith(_COMMENT_START):
+        return _block_until_mark(lines, at, "-->")
+    raw = _RAW_HTML.match(bare)
+    if raw is not None:
+        return _block_until_mark(lines, at, f"</{raw[1].lower()}>")
+    if _TAG_BLOCK.match(bare) or _TAG_ALONE.match(bare):
+        return _block_until_blank(lines, at)
+    return None
+
+
+def _block_until_mark(lines: Sequence[str], at: int, mark: str) -> MarkdownBlock:
+    for here in range(at, len(lines)):
+        if mark in lines[here].lower():
+            return MarkdownBlock(BlockKind.OTHER, at, here + 1)
+    return MarkdownBlock(BlockKind.OTHER, at, len(lines), is_open=True)
+
+
+def _block_until_blank(lines: Sequence[str], at: int) -> MarkdownBlock:
+    end = at + 1
+    while end < len(lines) and lines[end] and not lines[end].isspace():
+        end += 1
+    return MarkdownBlock(BlockKind.OTHER, at, end)
+
+
+# Markdown links of a note, written and found.
+
+_LINK = re.compile(
+    r"(?<!\\)\[((?:[^\[\]\\]|\\.)*+)\]"
+    r"\((?:<((?:[^<>\\]|\\.)*+)>|((?:[^\s()<>\\]|\\.)*+))(?:[ \t]++\"[^\"]*+\")?\)",
+    re.DOTALL,
+)
+_ESCAPED_IN_TEXT = re.compile(r"[\\\[\]&\r\n]")
+_ESCAPED_IN_TARGET = re.compile(r"[\\<>&\r\n]")
+_BARE_TARGET = re.compile(r"[^\s()<>\\&]++")
+_LINK_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&#(10|13);")
+
+
+def format_link(link: NoteLink) -> str:
+    target = link.target
+    if not _BARE_TARGET.fullmatch(target):
+        target = f"<{_ESCAPED_IN_TARGET.sub(_escape_link_char, target)}>"
+    return f"[{_ESCAPED_IN_TEXT.sub(_escape_link_char, link.text)}]({target})"
+
+
+def find_links(text: str) -> list[NoteLink]:
+    """The links in a text, in their order."""
+    return [
+        NoteLink(
+            text=_LINK_ESCAPE.sub(_unescape_link_char, m[1]),
+            target=_LINK_ESCAPE.sub(_unescape_link_char, m[2] or m[3] or ""),
+        )
+        for m in _LINK.finditer(text)
+    ]
+
+
+def _escape_link_char(found: re.Match[str]) -> str:
+    char = found[0]
+    return f"&#{ord(char)};" if char in "\r\n" else f"\\{char}"
+
+
+def _unescape_link_char(found: re.Match[str]) -> str:
+    return found[1] or chr(int(found[2]))
+
+
+# Contents of memories as lines of Markdown, and back. Content is Markdown already: only what would
+# be misread as the form of a note is escaped. Each content has one form, and that one content.
+
+# Every run of backslashes is taken whole (`*+`), from where it begins: no line is read twice.
+_BACKSLASHES = r"(?<!\\)(\\*+)"
+_CHAR_CODE = r"&#(?:9|10|13|32);"
+_TO_CODE = re.compile(_BACKSLASHES + rf"({_CHAR_CODE}|[\r\n]|\A[ \t]|[ \t]\Z)")
+_FROM_CODE = re.compile(_BACKSLASHES + rf"({_CHAR_CODE})")
+_COMMENT = re.compile(_BACKSLASHES + "<!--")
+_ID = re.compile(r"(?<!\\)<!-- ([A-Za-z0-9]{8})( conflict)? -->[ \t\r]*\Z")
+_ADDED = re.compile(r"\(added ([0-9]{4}-[0-9]{2}-[0-9]{2})\)\Z")
+_ADDED_CHARS = len("(added 2026-01-31)")
+_TICKS = re.compile("`++")
+_BOX = re.compile(r"\[([ xX])\](?=[ \t]|\Z)")
+
+# A title is short, without a full stop, and without anything that Markdown reads.
+_READ_CHARS = r"*`\[\]<>\\.:"
+_TITLE_TEXT = rf"[^\s&{_READ_CHARS}](?:[^{_READ_CHARS}]{{0,{limits.NOTE_TITLE_MAX_CHARS - 2}}}[^\s{_READ_CHARS}])?"
+_TITLE = re.compile(rf"({_TITLE_TEXT}): (?=[^ \t])")
+_BOLD = re.compile(rf"\*\*({_TITLE_TEXT})(?:\*\*:|:\*\*)[ \t]+(?=[^ \t])")
+
+_SPECIAL = (
+    r"(?=[-+*](?:[ \t]|\Z)|#{1,6}(?:[ \t]|\Z)|>|```|~~~"
+    r"|(?:-[ \t]*+){3,}+\Z|(?:_[ \t]*+){3,}+\Z|(?:\*[ \t]*+){3,}+\Z"
+    r"|<(?!!--)[!/?A-Za-z]|\[[ xX]\](?:[ \t]|\Z)|\[[^\]]*+\]:{titled})"
+)
+_START = re.compile(r"(\\*+)" + _SPECIAL.replace("{titled}", ""))
+_START_TITLED = re.compile(r"(\\*+)" + _SPECIAL.replace("{titled}", "|" + _BOLD.pattern))
+_NUMBER = re.compile(r"([0-9]{1,9})(\\*+)(?=[.)](?:[ \t]|\Z))")
+_PLAIN_START = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstLine:
+    """What the first line of a bullet says, after its marker."""
+
+    text: str
+    id: str | None = None
+    conflict: bool = False
+    done: bool | None = None
+    added: date | None = None
+
+
+def has_bold_title(section: Section) -> bool:
+    """Whether `Title: rest` is written with the title in bold there."""
+    return section not in CHECKBOX_SECTIONS and section is not Section.PAGE
+
+
+def format_first_line(item: NoteItem, *, dated: bool, asides: str = "", flat: bool = False) -> str:
+    """The first line of an item, without its marker. `asides` are the comments of a person. If it
+    is to be flat, this line holds all of the content."""
+    bare = dated and item.added is None  # then a date at the end of the content looks like its own
+    line = item.content if flat else item.content.split("\n", 1)[0]
+    text = escape_line(line, dated=bare, titled=has_bold_title(item.section))
+    parts = [] if item.done is None else ["[x]" if item.done else "[ ]"]
+    parts.append(text)
+    if dated and item.added is not None:
+        parts.append(f"(added {item.added.isoformat()})")
+    parts.append(asides)
+    if item.id is not None:
+        parts.append(format_id_comment(item))
+    return " ".join(part for part in parts if part)
+
+
+def format_id_comment(item: NoteItem) -> str:
+    return f"<!-- {item.id}{' conflict' if item.conflict else ''} -->"
+
+
+def escape_line(line: str, *, dated: bool = False, titled: bool = False) -> str:
+    """One line of a content as Markdown that means it."""
+    text = _TO_CODE.sub(_encode_char, line)
+    if "<!--" in text:
+        text = _COMMENT.sub(r"\1\\<!--", text)
+    if dated and text.endswith(")"):
+        text = _ADDED.sub(r"\\\g<0>", text)
+    title = _TITLE.match(text) if titled else None
+    if title is not None:
+        return f"**{title[1]}**: {text[title.end() :]}"
+    number = _NUMBER.match(text)
+    if number is not None:
+        return f"{number[0]}\\{text[number.end() :]}"
+    start = _START_TITLED if titled else _START
+    return "\\" + text if start.match(text) else text
+
+
+def parse_first_line(text: str, section: Section, *, dated: bool) -> FirstLine:
+    """The opposite of `write_first`, for whatever somebody may have written there."""
+    text = text.strip(" \t\r")
+    id, conflict = None, False
+    if text.endswith("-->"):
+        found = _ID.search(text, max(0, len(text) - 32))
+        if found is not None:
+            id, conflict = found[1], found[2] is not None
+            text = text[: found.start()].rstrip(" \t")
+    done = None
+    if section in CHECKBOX_SECTIONS:
+        box = _BOX.match(text)
+        done = box is not None and box[1] != " "
+        text = text[box.end() :].lstrip(" \t") if box is not None else text
+    text = _strip_comments(text)
+    added = None
+    if dated and text.endswith(")"):
+        text, added = _strip_date(text)
+    return FirstLine(
+        text=_unescape(text, titled=has_bold_title(section)),
+        id=id,
+        conflict=conflict,
+        done=done,
+        added=added,
+    )
+
+
+def unescape_line(text: str) -> str:
+    """What a further line says, after its marker."""
+    return _unescape(_strip_comments(text.strip(" \t\r")), titled=False)
+
+
+def split_id_comment(line: str) -> tuple[str, str | None]:
+    """A line without the comment that holds an id, and this comment."""
+    found = _ID.search(line) if line.endswith("-->") else None
+    if found is None:
+        return line, None
+    return line[: found.start()].rstrip(" \t"), found[0]
+
+
+def find_comments(text: str) -> str:
+    """The comments of a person in a line, which are no part of what it says."""
+    found = _ID.search(text)
+    return " ".join(text[a:b] for a, b in _comment_spans(text[: found.start()] if found else text))
+
+
+def strip_line_id(line: str) -> str:
+    """The line without the comment that holds its id."""
+    found = _ID.search(line) if line.rstrip().endswith("-->") else None
+    if found is None:
+        return line
+    return line[: found.start()].rstrip(" \t") + ("\r" if line.endswith("\r") else "")
+
+
+def strip_ids(text: str) -> str:
+    """A note as a model reads it: without the comments that hold ids."""
+    if "<!--" not in text:
+        return text
+    return "\n".join(strip_line_id(line) for line in text.split("\n"))
+
+
+def _encode_char(found: re.Match[str]) -> str:
+    """A character that no line can hold there, or the literal text of its code."""
+    run, what = found[1], found[2]
+    return run * 2 + ("\\" + what if what.startswith("&") else f"&#{ord(what)};")
+
+
+def _decode_char(found: re.Match[str]) -> str:
+    run, what = found[1], found[2]
+    half = "\\" * (len(run) // 2)
+    return half + (what if len(run) % 2 else chr(int(what[2:-1])))
+
+
+def _strip_date(text: str) -> tuple[str, date | None]:
+    found = _ADDED.fullmatch(text, max(0, len(text) - _ADDED_CHARS))
+    if found is None:
+        return text, None
+    at = found.start()
+    if text[:at].endswith("\\"):
+        return text[: at - 1] + text[at:], None
+    try:
+        return text[:at].rstrip(" \t"), date.fromisoformat(found[1])
+    except ValueError:
+        return text, None
+
+
+def _unescape(text: str, *, titled: bool) -> str:
+    if titled and text.startswith("**"):
+        bold = _BOLD.match(text)
+        if bold is not None:
+            text = f"{bold[1]}: {text[bold.end() :]}"
+    elif text.startswith("\\"):
+        start = _START_TITLED if titled else _START
+        text = text[1:] if start.match(text) else text
+    elif "\\" in text[:11]:
+        number = _NUMBER.match(text)
+        if number is not None and number[2]:
+            text = number[1] + text[len(number[1]) + 1 :]
+    if "\\<!--" in text:
+        text = _COMMENT.sub(lambda m: f"{m[1][1:]}<!--", text)
+    return _FROM_CODE.sub(_decode_char, text) if "&#" in text else text
+
+
+def _strip_comments(text: str) -> str:
+    """Without what Markdown does not show. In a code span it does show it."""
+    if "<!--" not in text:
+        return text
+    kept, at = [], 0
+    for start, end in _comment_spans(text):
+        kept.append(text[at:start].rstrip(" \t") if at or start else "")
+        at = end
+    kept.append(text[at:])
+    return "".join(kept).strip(" \t")
+
+
+def _comment_spans(text: str) -> list[tuple[int, int]]:
+    """Where comments are that are closed, outside of code spans."""
+    code = _code_spans(text) if "`" in text else []
+    spans: list[tuple[int, int]] = []
+    at = passed = 0
+    for found in _COMMENT.finditer(text):
+        start = found.start()
+        if start < at or found[1]:
+            continue
+        while passed < len(code) and code[passed][1] <= start:
+            passed += 1
+        if passed < len(code) and code[passed][0] < start:
+            continue
+        end = text.find("-->", start + 2)
+        if end < 0:
+            break
+        at = end + 3
+        spans.append((start, at))
+    return spans
+
+
+def _code_spans(text: str) -> list[tuple[int, int]]:
+    """Each from a run of backticks to the next run that is as long."""
+    runs = [(found.start(), found.end()) for found in _TICKS.finditer(text)]
+    after: dict[int, list[int]] = {}
+    for index in range(len(runs) - 1, -1, -1):
+        after.setdefault(runs[index][1] - runs[index][0], []).append(index)
+    spans, at = [], 0
+    while at < len(runs):
+        start, end = runs[at]
+        same = after[end - start]
+        while same and same[-1] <= at:
+            same.pop()
+        if same and (start == 0 or text[start - 1] != "\\"):
+            spans.append((start, runs[same[-1]][1]))
+            at = same[-1]
+        at += 1
+    return spans
+
+
+# Items from the lines of a list, and their lines: the first is the bullet, each further line of
+# the content a bullet inside it.
+
+_MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]++|\Z)")
+
+
+def format_item_lines(
+    item: NoteItem,
+    kind: NoteKind,
+    indent: str,
+    marker: str,
+    asides: str = "",
+    *,
+    flat: bool = False,
+) -> list[str]:
+    """The lines of an item that is written anew. Without a marker it is a paragraph; if it is to
+    be flat, it has one line, whatever is around it."""
+    more = [] if flat else item.content.split("\n")[1:]
+    if more and not marker:
+        marker = "-"
+    text = format_first_line(item, dated=kind is NoteKind.LONG_TERM, asides=asides, flat=flat)
+    inside = indent + " " * (len(marker) + 1)
+    return [
+        f"{indent}{marker} {text}".rstrip(" ") if marker else indent + text,
+        *(format_inner_line(line, inside) for line in more),
+    ]
+
+
+def format_inner_line(line: str, inside: str) -> str:
+    return f"{inside}- {escape_line(line)}".rstrip(" ")
+
+
+def parse_entry_fields(
+    lines: Sequence[str], block: MarkdownBlock, section: Section, kind: NoteKind
+) -> dict[str, Any] | None:
+    """What an entry is made of, or None where the item says nothing that can be seen."""
+    first = block.text if block.marker else lines[block.start]
+    more, raw, id_line = _read_leading_text(lines, block, first)
+    read = parse_first_line(raw, section, dated=kind is NoteKind.LONG_TERM)
+    content = read.text
+    if more < block.end:
+        content = "\n".join([content, *_read_inner_lines(lines, more, block)])
+    if not content or content.isspace():
+        return None
+    item = NoteItem(
+        section=section,
+        content=content,
+        id=read.id,
+        done=read.done,
+        added=read.added,
+        conflict=read.conflict,
+    )
+    return {
+        "item": item,
+        "start": block.start,
+        "more": more,
+        "end": block.end,
+        "indent": block.indent,
+        "marker": block.marker,
+        "id_line": id_line,
+    }
+
+
+def _read_leading_text(
+    lines: Sequence[str], block: MarkdownBlock, first: str
+) -> tuple[int, str, int]:
+    """The text before any inner list, with the lines that were wrapped; its id moved to the end."""
+    more, id_line = block.start + 1, block.start
+    if more == block.end or (block.marker and (not first or find_fence(first) is not None)):
+        return more, first, id_line
+    parts, id = [first.strip(" \t\r")], None
+    while more < block.end:
+        bare = lines[more].strip(" \t\r")
+        if not bare or (block.marker and _begins_inner_block(bare) and split_id_comment(bare)[0]):
+            break
+        parts.append(bare)
+        more += 1
+    if len(parts) == 1:
+        return more, first, id_line
+    for index, part in enumerate(parts):
+        text, found = split_id_comment(part)
+        if found and id is None:
+            parts[index], id, id_line = text, found, block.start + index
+    joined = _join_wrapped(parts)
+    return more, f"{joined} {id}" if id else joined, id_line
+
+
+def _begins_inner_block(bare: str) -> bool:
+    """Whether a line inside an item begins something else than more of its text."""
+    marker = _MARKER.match(bare)
+    if marker is not None:
+        return marker[1] in ("-", "+", "*", "1.", "1)")
+    return bare.startswith(("#", ">", "<!--")) or find_fence(bare) is not None
+
+
+def _read_inner_lines(lines: Sequence[str], at: int, block: MarkdownBlock) -> list[str]:
+    """What the lines inside an item say, one by one."""
+    found: list[list[str]] = []  # each with the lines that it was wrapped into
+    fence = find_fence(block.text) if block.marker and at == block.start + 1 else None
+    goes_on = in_list = hidden = False
+    for line in lines[at : block.end]:
+        bare = line.strip(" \t\r")
+        if fence is not None:
+            found.append([line.rstrip("\r")[len(block.indent) + 2 :] if bare else ""])
+            fence = None if closes_fence(bare, fence) else fence
+            goes_on = False
+            continue
+        if hidden or bare.startswith("<!--"):
+            hidden = "-->" not in (bare if hidden else bare[2:])
+            goes_on = False
+            continue
+        if not bare:
+            goes_on = False
+            continue
+        marker = _MARKER.match(bare)
+        if marker is not None and (in_list or not goes_on or _begins_inner_block(bare)):
+            bare = bare[marker.end() :]
+            in_list = True
+            fence = find_fence(bare)
+            found.append([unescape_line(bare)])
+            goes_on = bool(bare) and fence is None
+        elif goes_on and not _begins_inner_block(bare):
+            found[-1].append(unescape_line(bare))
+        else:
+            fence = find_fence(bare)
+            found.append([unescape_line(bare)])
+            goes_on = fence is None
+    return [_join_wrapped(parts) for parts in found]
+
+
+def _join_wrapped(parts: list[str]) -> str:
+    """Lines of one text as one: people put no blanks between the signs of some scripts."""
+    if len(parts) == 1:
+        return parts[0]
+    pieces: list[str] = []
+    for part in filter(None, parts):
+        if pieces and not (_is_wide(pieces[-1][-1]) and _is_wide(part[0])):
+            pieces.append(" ")
+        pieces.append(part)
+    return "".join(pieces)
+
+
+def _is_wide(char: str) -> bool:
+    return char >= "\u1100" and unicodedata.east_asian_width(char) in "WF"

@@ -1,0 +1,454 @@
+"""Keep the notes folder and the store in step: on demand, from a thread, and for the doctor."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+
+from tacit import limits
+from tacit.errors import InvalidInput, NoteMoved, StoreBusy, StoreError, TacitError
+from tacit.notes import paths, rendering
+from tacit.notes.folder import NotesFolder
+from tacit.notes.readback import get_summary
+from tacit.notes.sync import UNKNOWN_FOLDER, NotesSync, SyncOptions, SyncTally, space_prefix
+from tacit.notes.watcher import FolderWatcher
+from tacit.notes.writers import NoteRetention
+from tacit.records.notes import NoteChange, NotesReport
+from tacit.records.results import Finding
+from tacit.storage import notes
+from tacit.storage.engine import FileChanges
+from tacit.storage.memories import Transaction
+from tacit.storage.store import Store
+
+# The folder of notes as a mirror of the store: one process at a time looks at both, and settles
+# what they differ in.
+
+_PAUSE_SECONDS = 0.02
+_LISTED_SECONDS = 2.0
+
+
+class NotesMirror:
+    """Safe to share between threads. `written` is told when there are words without a vector."""
+
+    def __init__(
+        self,
+        store: Store,
+        root: Path,
+        how: NoteRetention,
+        *,
+        forget_at_once_max: int = limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
+    ) -> None:
+        self.folder = NotesFolder(root)
+        self.written: Callable[[], None] = lambda: None
+        self._store, self._retention, self._most = store, how, forget_at_once_max
+        self._lock = RLock()
+        self._known: set[tuple[str, str]] = set()  # folder and space that were mirrored before
+        self._seen: dict[str, int] = {}  # by space: the revision of its notes
+        self._listed: list[str] = []  # spaces that have notes
+        self._listed_until = 0.0
+        self._traces = FileChanges(store.database.engine)
+
+    def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
+        """Everything, both ways. `forget`: what has no line any more, however much that is."""
+        return self._sync_space(space, self._options(forget=forget, strangers=strangers)).report()
+
+    def rebuild(self, space: str, to: Path | None = None) -> NotesReport:
+        """The files from the store: lines that are missing come back. With `to`, all of them anew
+        in another folder."""
+        if to is None:
+            return self._sync_space(space, self._options(bring_back=True)).report()
+        with NotesFolder(to) as folder:
+            return self._copy(space, folder)
+
+    def import_folder(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
+        """What stands in another folder, whose files stay as they are."""
+        with NotesFolder(source) as folder, _lock_folder(folder):
+            options = self._options(forget=forget, strangers=True, read_only=True)
+            tally = NotesSync(self._store, folder, space, self._retention, options).run()
+        self._notify_written(tally)
+        return tally.report()
+
+    def diff(self, space: str) -> list[NoteChange]:
+        """What a sync would do, and does not."""
+        return self._sync_space(space, self._options(rehearse=True)).changes
+
+    def inspect(self, space: str) -> tuple[NotesReport, int]:
+        """How files and store stand, without a change to either; and how many notes a sync would
+        change, on either side."""
+        tally = self._sync_space(space, self._options(rehearse=True))
+        left = {"asks", "refused"}
+        return tally.report(), len({one.path for one in tally.changes if one.act not in left})
+
+    def sync_changed(self, changed: Iterable[str] = ()) -> NotesReport:
+        """What changed since the last look: these files, and whatever moved in the store."""
+        files = self._by_space(changed)
+        total = SyncTally()
+        for space, (revision, paths) in self._due(files).items():
+            if paths:
+                with self._lock_exclusively():
+                    done = self._make_sync(space, self._options()).run(paths)
+                self._notify_written(done)
+                total.add(done)
+            self._seen[space] = revision
+        return total.report()
+
+    def _due(self, files: dict[str, set[str]]) -> dict[str, tuple[int, set[str]]]:
+        """By space: its revision, and the notes that changed up to it."""
+        due: dict[str, tuple[int, set[str]]] = {}
+        if not files and self._traces.is_unchanged():
+            return due
+        seen_then = {space: self._seen.get(space, 0) for space in self._listed}
+        listed = time.monotonic() < self._listed_until
+        if listed and not files and not notes.have_notes_changed(self._store.database, seen_then):
+            return due
+        with self._store.database.read() as connection:
+            if not listed:  # a new space is rare, and may wait
+                self._listed = notes.list_spaces_with_notes(connection)
+                self._listed_until = time.monotonic() + _LISTED_SECONDS
+            for space in sorted({*self._listed, *files}):
+                paths = files.get(space, set())
+                revision, seen = notes.notes_revision(connection, space), self._seen.get(space, 0)
+                if revision != seen:
+                    since = seen if seen < revision else 0  # lower: the space was erased
+                    rows = notes.list_changed_notes(connection, space, since)
+                    paths |= {row.path for row in rows}
+                    paths |= set(
+                        notes.list_orphaned_files(connection, space, self.folder.identity())
+                    )
+                if paths or revision != seen:
+                    due[space] = (revision, paths)
+        if not listed and not due:
+            self._traces.mark_seen()
+        return due
+
+    def refresh_spaces(self) -> None:
+        """At the next look no space is left out, however new."""
+        self._listed_until = 0.0
+        self._traces.reset()
+
+    def sync_all(self) -> NotesReport:
+        """Every space that has notes, in the store or in the folder."""
+        total = SyncTally()
+        for space in self._spaces():
+            total.add(self._sync_space(space, self._options()))
+        return total.report()
+
+    def remove_erased(self) -> bool:
+        """After an erasure: no file holds anything of it. False where that could not be seen to."""
+        try:
+            cleaned = [self._clean_space(space) for space in self._spaces()]
+        except (TacitError, OSError):
+            return False
+        return all(cleaned)
+
+    def remove_space(self, space: str) -> bool:
+        """A space was erased, with all that could tell what stood in its files."""
+        try:
+            with self._lock_exclusively():
+                self._known = {one for one in self._known if one[1] != space}
+                for path in self.folder.files():
+                    found = paths.parse_note_path(path)
+                    if found is not None and found[0] == space:
+                        self.folder.remove(path)
+                self.folder.clean()
+        except (TacitError, OSError):
+            return False
+        return True
+
+    def close(self) -> None:
+        self.folder.close()
+
+    def _sync_space(self, space: str, options: SyncOptions) -> SyncTally:
+        with self._lock_exclusively():
+            with self._store.database.read() as connection:
+                revision = notes.notes_revision(connection, space)
+            tally = self._make_sync(space, options).run()
+            if not options.rehearse:
+                self._seen[space] = revision
+        self._notify_written(tally)
+        return tally
+
+    def _make_sync(self, space: str, options: SyncOptions) -> NotesSync:
+        here = self.folder.identity()
+        if (here, space) not in self._known:
+            with self._store.database.read() as connection:
+                states = notes.list_file_states(connection, space, here).values()
+            if any(state.problem != UNKNOWN_FOLDER for state in states):
+                self._known.add((here, space))
+        known = (here, space) in self._known
+        return NotesSync(self._store, self.folder, space, self._retention, options, known=known)
+
+    def _clean_space(self, space: str) -> bool:
+        with self._lock_exclusively():
+            here = self.folder.identity()
+            with self._store.database.read() as connection:
+                states = notes.list_file_states(connection, space, here)
+                held = {path for path, state in states.items() if state.stamp < 0}
+                held |= set(notes.list_orphaned_files(connection, space, here))
+                moved = notes.list_changed_notes(connection, space, 0)
+                known = {row.path: states[row.path].stamp for row in moved if row.path in states}
+                held |= {row.path for row in moved if known.get(row.path, row.stamp) != row.stamp}
+            new = self._by_space(self.folder.files()).get(space, set()) - set(states)
+            tally = self._make_sync(space, self._options()).run(held | new)
+            self.folder.clean()
+        left = {one.problem for path, one in tally.problems.items() if path in held}
+        return not left & {"unreadable", "outside", "busy"}
+
+    def _copy(self, space: str, folder: NotesFolder) -> NotesReport:
+        tally = SyncTally()
+
+        def work(w: Transaction) -> list[tuple[str, bytes]]:
+            made = []
+            for row in notes.list_changed_notes(w.connection, space, 0):
+                shown = notes.list_file_items(w.connection, w.audiences, space, row.path)
+                summary = get_summary(w, row)
+                if shown or summary is not None:
+                    made.append((row.path, rendering.render_file(row, shown, summary)))
+            return made
+
+        with _lock_folder(folder):
+            for path, data in self._store.write_as(space, "system", work):
+                try:
+                    folder.write(space_prefix(space) + path, data, expected=None)
+                except NoteMoved:
+                    problem = "has notes in it already; name an empty folder"
+                    raise InvalidInput("to", problem) from None
+                tally.files, tally.written = tally.files + 1, tally.written + 1
+        return tally.report()
+
+    def _spaces(self) -> list[str]:
+        here = self._by_space(self.folder.files())
+        with self._store.database.read() as connection:
+            return sorted({*notes.list_spaces_with_notes(connection), *here})
+
+    def _by_space(self, files: Iterable[str]) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for path in files:
+            place = paths.parse_note_path(path)
+            if place is not None:
+                space = place[0]
+                found.setdefault(space, set()).add(path.removeprefix(space_prefix(space)))
+        return found
+
+    def _options(self, **chosen: bool) -> SyncOptions:
+        return SyncOptions(forget_at_once_max=self._most, **chosen)
+
+    def _notify_written(self, tally: SyncTally) -> None:
+        if tally.read_back:
+            self.written()
+
+    @contextmanager
+    def _lock_exclusively(self) -> Iterator[None]:
+        with self._lock, _lock_folder(self.folder):
+            yield
+
+
+@contextmanager
+def _lock_folder(folder: NotesFolder) -> Iterator[None]:
+    """One at a time, of all threads and processes."""
+    until = time.monotonic() + limits.NOTE_LOCK_WAIT_MAX_SECONDS
+    while not folder.lock():
+        if time.monotonic() > until:
+            raise StoreBusy("another process is at the notes; try again")
+        time.sleep(_PAUSE_SECONDS)
+    try:
+        yield
+    finally:
+        folder.unlock()
+
+
+# Mirroring while a memory is open: a thread that hears of changed files and asks the store.
+
+_log = logging.getLogger(__name__)
+MirrorListener = Callable[[NotesReport], None]
+
+
+class MirrorThread:
+    """Files and store are brought together once at the start, within a second of each change while
+    `watch` is on, and once more at the end."""
+
+    def __init__(self, mirror: NotesMirror, *, watch: bool) -> None:
+        self.mirror = mirror
+        self._watch = watch
+        self._started = False  # whoever only looks on changes nothing, not even at the end
+        self._changed: set[str] = set()
+        self._everything = False
+        self._moved = threading.Event()
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._watcher: FolderWatcher | None = None
+        self._listeners: list[MirrorListener] = []
+
+    def start(self) -> None:
+        self._started = True
+        self._run_safely(self.mirror.sync_all)
+        if self._watch:
+            self.watch()
+
+    def watch(self) -> None:
+        """From now on. Asked again, nothing changes."""
+        with self._lock:
+            if self._thread is not None or self._stopping.is_set():
+                return
+            self._started = True
+            self._watcher = FolderWatcher(self.mirror.folder, self._on_changed)
+            self._thread = threading.Thread(target=self._run, name="tacit-notes", daemon=True)
+            self._watcher.start()
+            self._thread.start()
+
+    def listen(self, listener: MirrorListener) -> Callable[[], None]:
+        """Tells of each look that found something. The answer ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    @property
+    def watching(self) -> bool:
+        return self._thread is not None
+
+    @property
+    def closed(self) -> bool:
+        return self._stopping.is_set()
+
+    def close(self) -> None:
+        """What was written last is in the files before this returns."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        self._moved.set()
+        if self._watcher is not None:
+            self._watcher.stop()
+        if self._thread is not None:
+            self._thread.join()
+        if self._started:
+            self.mirror.refresh_spaces()
+            self._run_safely(self._sync_once)
+        self.mirror.close()
+
+    def _on_changed(self, paths: set[str]) -> None:
+        with self._lock:
+            self._changed |= paths
+            self._everything |= not paths
+        self._moved.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._moved.wait(limits.NOTE_MIRROR_POLL_SECONDS)
+            self._moved.clear()
+            if not self._stopping.is_set():
+                self._run_safely(self._sync_once)
+
+    def _sync_once(self) -> NotesReport:
+        with self._lock:
+            changed, everything = self._changed, self._everything
+            self._changed, self._everything = set(), False
+        try:
+            if everything:
+                return self.mirror.sync_all()
+            return self.mirror.sync_changed(changed)
+        except BaseException:
+            self._retry_later(changed, everything=everything)
+            raise
+
+    def _retry_later(self, changed: set[str], *, everything: bool) -> None:
+        with self._lock:
+            self._changed |= changed
+            self._everything |= everything
+
+    def _run_safely(self, work: Callable[[], NotesReport]) -> None:
+        """The next look may go better."""
+        try:
+            report = work()
+        except (TacitError, OSError) as error:
+            if not self._stopping.is_set() or not isinstance(error, StoreError):
+                _log.warning("notes wait: %s", type(error).__name__)
+            return
+        except Exception as error:  # noqa: BLE001 - nobody else would look any more
+            _log.warning("mirroring notes was interrupted: %s", type(error).__name__)
+            return
+        if report.read_back or report.written or report.problems:
+            for listener in tuple(self._listeners):
+                listener(report)
+
+
+# What the doctor finds in notes: where files and store are not in step, and why.
+
+_CountProblems = Callable[[NotesReport], int]
+
+
+def _count_problems(*problems: str) -> _CountProblems:
+    return lambda report: sum(
+        one.problem in problems or bool({*one.detail.split(", ")} & {*problems})
+        for one in report.problems
+    )
+
+
+# By name: what is wrong, for people, behind a count; and who can mend it.
+_PROBLEM_CHECKS: dict[str, tuple[str, str, _CountProblems]] = {
+    "notes-unreadable": (
+        "files of notes cannot be read",
+        "a person mends the file: its frontmatter has to be plain YAML; docs/notes.md",
+        _count_problems("unreadable"),
+    ),
+    "notes-refused": (
+        "files of notes hold lines that may not be kept",
+        "a person takes the secret, or what is too long, out of the line",
+        _count_problems("refused"),
+    ),
+    "notes-conflicts": (
+        "files of notes hold both wordings of what was changed on both sides",
+        "a person deletes the wording that does not hold",
+        _count_problems("conflict"),
+    ),
+    "notes-asking": (
+        "files of notes miss more than is forgotten without being asked",
+        "tacit notes import --forget forgets it, tacit notes rebuild brings it back",
+        _count_problems("asks"),
+    ),
+    "notes-orphaned": (
+        "files of notes belong to nobody here, or to another database",
+        "name the person in subject_id; tacit notes import takes in another database's",
+        _count_problems("unknown_person", "unknown_folder"),
+    ),
+    "notes-outside": (
+        "files in the folder of notes are links, or have names that no note has",
+        "a person renames the file, or puts a plain file in place of the link",
+        _count_problems("outside"),
+    ),
+}
+_DRIFT_CHECK = "notes-drift"
+NOTES_CHECK_NAMES = (_DRIFT_CHECK, *_PROBLEM_CHECKS)
+
+
+def check_notes(
+    mirror: NotesMirror, space: str, names: frozenset[str], *, repair: bool
+) -> tuple[Finding, ...]:
+    """With `repair`, files and store are brought together; what only a person can say stays."""
+    report, differing = mirror.inspect(space)
+    findings = []
+    if _DRIFT_CHECK in names and differing:
+        repaired = 0
+        if repair:
+            mirror.sync(space)
+            report, left = mirror.inspect(space)
+            repaired = differing - left
+        findings.append(
+            Finding(
+                check=_DRIFT_CHECK,
+                says="notes are not the same in the files and in the store",
+                mends="brings them together, as a sync does",
+                count=differing,
+                repairable=differing,
+                repaired=repaired,
+            )
+        )
+    for name, (says, mends, count) in _PROBLEM_CHECKS.items():
+        found = count(report) if name in names else 0
+        if found:
+            findings.append(Finding(check=name, says=says, mends=mends, count=found, repairable=0))
+    return tuple(findings)

@@ -1,0 +1,250 @@
+"""Map notes to safe file paths and back."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from datetime import date
+
+from tacit import limits
+from tacit.errors import InvalidInput, NoteOutside
+from tacit.records.notes import NoteKind, NoteRef
+
+# Which paths a note may have: relative, of few and ordinary names, the same everywhere.
+
+_ORDINARY = re.compile(r"[\w=~. -]+", re.ASCII)
+_FORBIDDEN = frozenset('\\:<>"|?*')
+# Controls, what cannot be seen or encoded, and what breaks lines: some file systems ignore these,
+# and then two names are one.
+_INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
+)
+
+
+def split_path(path: object) -> tuple[str, ...]:
+    """The names of a path, from the folder down to the file. Raises `NoteOutside`."""
+    if not isinstance(path, str) or not path:
+        raise NoteOutside("must be the path of a note in the folder, like 2026-01-31/morning.md")
+    if len(path) > limits.NOTE_PATH_MAX_BYTES:
+        raise NoteOutside("is too long; use shorter names")
+    names = tuple(path.split("/"))
+    if len(names) > limits.NOTE_DEPTH_MAX_COUNT:
+        raise NoteOutside(f"has more than {limits.NOTE_DEPTH_MAX_COUNT} names; put it higher")
+    for name in names:
+        wrong = find_name_fault(name)
+        if wrong is not None:
+            raise NoteOutside(wrong)
+    if len(path.encode()) > limits.NOTE_PATH_MAX_BYTES:
+        raise NoteOutside("is too long; use shorter names")
+    return names
+
+
+def find_name_fault(name: str) -> str | None:
+    """Why no note may have this name in its path, or None."""
+    if not name:
+        return "must be relative to the folder of notes, with one / between names"
+    if name.startswith("."):
+        return "a name begins with a dot; use one that does not"
+    if name != name.strip() or name.endswith("."):
+        return "a name begins or ends with a space, or ends with a dot; leave these out"
+    if _ORDINARY.fullmatch(name) is None and any(map(_is_invisible, name)):
+        return 'a name holds one of \\ : < > " | ? * or a character that cannot be seen'
+    if len(name.encode()) > limits.NOTE_NAME_MAX_BYTES:
+        return f"a name is longer than {limits.NOTE_NAME_MAX_BYTES} bytes; use a shorter one"
+    if fold_file_name(name).split(".", 1)[0].rstrip() in _DEVICES:
+        return "a name is that of a device on some systems; use another"
+    return None
+
+
+def _is_invisible(char: str) -> bool:
+    return char in _FORBIDDEN or unicodedata.category(char) in _INVISIBLE_CATEGORIES
+
+
+def fold_file_name(name: str) -> str:
+    """Names that some file system takes for one are alike in this."""
+    plain = unicodedata.normalize("NFKD", name)
+    return unicodedata.normalize("NFKD", plain.casefold())
+
+
+def is_same_name(name: str, other: str) -> bool:
+    """Whether a file system that writes names in its own way would give one back for the other."""
+    return unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", other)
+
+
+# Names of notes as paths: two that differ never share one, on any file system.
+
+DEFAULT_SPACE = "default"
+LONG_TERM_FOLDER = "_longterms"
+SPACES_FOLDER = "_spaces"
+INDEX_FILE = "_index.md"
+PAGE_SUFFIXES = (".md", ".txt")
+
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-.")
+_UPPER = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_RESERVED = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
+)
+_ESCAPE = re.compile(rb"~([0-9a-f]{2})|=([a-z])|(_)|([a-z0-9.-])")
+_SHORTENED = re.compile(r".*~~[0-9a-f]{40}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def encode_name(name: str) -> str:
+    """One name of a file or folder for one name. A long one is cut and told apart by its hash."""
+    whole = "".join(_escape_bytes(name))
+    if len(whole) <= limits.NOTE_ENCODED_NAME_MAX_BYTES:
+        return whole
+    kept, size = [], 0
+    for part in _escape_bytes(name):
+        size += len(part)
+        if size > limits.NOTE_SHORTENED_NAME_BYTES:
+            break
+        kept.append(part)
+    return "".join(kept) + "~~" + hashlib.sha256(name.encode()).hexdigest()[:40]
+
+
+def decode_name(name: str) -> str | None:
+    """What was encoded; None where it was cut, or where nothing is encoded like this."""
+    found = _unescape_name(name)
+    return found if found is not None and encode_name(found) == name else None
+
+
+def is_shortened(name: str) -> bool:
+    """Whether it is the name of a longer one, which only the frontmatter knows."""
+    return _SHORTENED.fullmatch(name) is not None
+
+
+def note_path(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
+    """Where a note lies, from the root of the notes folder."""
+    if place.kind is NoteKind.SESSION:
+        if place.day is None or not place.session:
+            raise InvalidInput("place", "a session's note has a day and a session")
+        path = f"{place.day.isoformat()}/{encode_name(place.session)}.md"
+    else:
+        if not place.subject:
+            raise InvalidInput("place", "this note belongs to somebody: name the subject")
+        name = INDEX_FILE if place.kind is NoteKind.LONG_TERM else check_page_name(place.name)
+        path = f"{LONG_TERM_FOLDER}/{encode_name(place.subject)}/{name}"
+    return path if space == DEFAULT_SPACE else f"{SPACES_FOLDER}/{_space_folder(space)}/{path}"
+
+
+def parse_note_path(path: str) -> tuple[str, NoteRef] | None:
+    """Which note lies there, and in which space; None where no note of ours may lie. What was cut
+    short in the path (subject, session) is None in the place: the frontmatter has it."""
+    space, parts = DEFAULT_SPACE, path.split("/")
+    if parts[0] == SPACES_FOLDER:
+        if len(parts) < 4:
+            return None
+        named = _parse_space_folder(parts[1])
+        if named is None or named == DEFAULT_SPACE:
+            return None
+        space, parts = named, parts[2:]
+    if parts[0] == LONG_TERM_FOLDER:
+        place = _parse_subject_path(parts)
+    else:
+        place = _parse_session_path(parts)
+    return None if place is None else (space, place)
+
+
+def check_page_name(name: object) -> str:
+    """The name of a page is what people see of it: it is kept as it is, where it is safe
+    everywhere. It may lie in one folder beside the index."""
+    text = name if isinstance(name, str) else ""
+    parts = text.split("/")
+    if not text.endswith(PAGE_SUFFIXES):
+        raise InvalidInput("name", "a page is a .md or .txt file: name it like ideas.md")
+    if len(parts) > 2:
+        raise InvalidInput("name", "lies too deep: put it into one folder at most")
+    if fold_file_name(parts[-1]) == INDEX_FILE:
+        raise InvalidInput("name", "is the name of an index: choose another")
+    for part in parts:
+        wrong = find_name_fault(part)
+        if wrong is not None or part != unicodedata.normalize("NFC", part):
+            raise InvalidInput("name", wrong or "is not in the usual form of Unicode: use NFC")
+    return text
+
+
+def _parse_subject_path(parts: list[str]) -> NoteRef | None:
+    if len(parts) not in (3, 4):
+        return None
+    subject = decode_name(parts[1])
+    if not subject and not is_shortened(parts[1]):
+        return None
+    if parts[2:] == [INDEX_FILE]:
+        return NoteRef(kind=NoteKind.LONG_TERM, subject=subject)
+    try:
+        return NoteRef(
+            kind=NoteKind.PAGE, subject=subject, name=check_page_name("/".join(parts[2:]))
+        )
+    except InvalidInput:
+        return None
+
+
+def _parse_session_path(parts: list[str]) -> NoteRef | None:
+    if len(parts) != 2 or not _DAY.fullmatch(parts[0]) or not parts[1].endswith(".md"):
+        return None
+    stem = parts[1].removesuffix(".md")
+    session = decode_name(stem)
+    if not session and not is_shortened(stem):
+        return None
+    try:
+        day = date.fromisoformat(parts[0])
+    except ValueError:
+        return None
+    return NoteRef(kind=NoteKind.SESSION, day=day, session=session)
+
+
+def _space_folder(space: str) -> str:
+    """Names of spaces are short, and nothing but the path tells them: never cut."""
+    return "".join(_escape_bytes(space))
+
+
+def _parse_space_folder(name: str) -> str | None:
+    found = _unescape_name(name)
+    return found if found and _space_folder(found) == name else None
+
+
+def _escape_bytes(name: str) -> list[str]:
+    """Each byte in a form that survives case folding and Unicode normalisation."""
+    data = name.encode()
+    out = [_escape_letter(byte) for byte in data]
+    if data[:1] == b".":
+        out[0] = _escape_hex(data[0])
+    if data[-1:] == b".":
+        out[-1] = _escape_hex(data[-1])
+    if name.split(".", 1)[0].lower() in _RESERVED:
+        out[0] = _escape_hex(data[0])
+    return out
+
+
+def _escape_letter(byte: int) -> str:
+    if byte in _SAFE:
+        return chr(byte)
+    if byte == ord(":"):
+        return "_"
+    return f"={chr(byte).lower()}" if byte in _UPPER else _escape_hex(byte)
+
+
+def _escape_hex(byte: int) -> str:
+    return f"~{byte:02x}"
+
+
+def _unescape_name(name: str) -> str | None:
+    data, out, at = name.encode("utf-8", "replace"), bytearray(), 0
+    while at < len(data):
+        found = _ESCAPE.match(data, at)
+        if found is None:
+            return None
+        code, upper, colon, plain = found.groups()
+        if code:
+            out.append(int(code, 16))
+        else:
+            out += upper.upper() if upper else b":" if colon else plain
+        at = found.end()
+    try:
+        return out.decode() or None
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,645 @@
+"""The notes of a view as files that a model lists, reads, writes, renames and deletes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from difflib import SequenceMatcher
+from itertools import product
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NotFound
+from tacit.identity.external_keys import channel_of_chat
+from tacit.notes import paths
+from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
+from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
+from tacit.notes.markdown import strip_ids
+from tacit.notes.paths import INDEX_FILE, PAGE_SUFFIXES, check_page_name, note_path, parse_note_path
+from tacit.notes.readback import AgreedLine, Readback, ReadbackRules, ShownItem
+from tacit.notes.sessions import find_session, has_same_audience
+from tacit.notes.writers import NoteRetention, ViewNoteWriter
+from tacit.records import validation
+from tacit.records.memory import ChatKind, Memory
+from tacit.records.notes import (
+    SECTION_HEADINGS,
+    SECTIONS_BY_KIND,
+    Frontmatter,
+    Note,
+    NoteItem,
+    NoteKind,
+    NoteLink,
+    NoteRef,
+    Section,
+    filing_of_section,
+    item_from_memory,
+)
+from tacit.records.request import Request
+from tacit.screening.instructions import find_instruction
+from tacit.storage import memories, notes
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.notes import ItemMemories, NoteRow
+
+# Which line of an edited text is which line of the text before. Pure.
+#
+# Whoever edits a text sees no ids: a line is known by its words, or by where it stood and how much of
+# its words is left.
+
+_ALIKE_MIN = 0.4  # of the words; with less in common it is another thing that took the place
+_COMPARED_MAX_COUNT = 10_000  # pairs of lines, each with each; beyond, in their order alone
+_COMPARED_WORDS_MAX_COUNT = 2_000_000  # pairs of their words, which are as many steps
+_WORDS_COUNT = 60  # of a line that are compared
+
+
+def count_changes_at_least(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> int:
+    """How many lines are new, or gone, by their words alone: quickly, before they are aligned."""
+    before, after = Counter(map(_item_key, old)), Counter(map(_item_key, new))
+    return max((after - before).total(), (before - after).total())
+
+
+def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteItem | None]:
+    """For each of the new ones the old one that it is, if it is one. None is given twice."""
+    found: list[NoteItem | None] = [None] * len(new)
+    before, after = [_item_key(item) for item in old], [_item_key(item) for item in new]
+    blocks: list[tuple[range, range]] = []
+    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            found[c:d] = old[a:b]
+        else:
+            blocks.append((range(a, b), range(c, d)))
+    left: dict[tuple[str, str], list[int]] = {}
+    for gone, _ in reversed(blocks):
+        for one in reversed(gone):
+            left.setdefault(before[one], []).append(one)
+    for _, come in blocks:  # the same words elsewhere: it was moved
+        for one in come:
+            if left.get(after[one]):
+                found[one] = old[left[after[one]].pop()]
+    waiting = {one for some in left.values() for one in some}
+    for gone, come in blocks:
+        _pair_edited(
+            [one for one in gone if one in waiting],
+            [one for one in come if found[one] is None],
+            old,
+            new,
+            found,
+        )
+    return found
+
+
+def _pair_edited(
+    gone: list[int],
+    come: list[int],
+    old: Sequence[NoteItem],
+    new: Sequence[NoteItem],
+    found: list[NoteItem | None],
+) -> None:
+    """Of what was replaced at one place, the most alike first."""
+    before = {one: _first_words(old[one]) for one in gone}
+    after = {one: _first_words(new[one]) for one in come}
+    words = sum(map(len, before.values())) * sum(map(len, after.values()))
+    few = len(gone) * len(come) <= _COMPARED_MAX_COUNT and words <= _COMPARED_WORDS_MAX_COUNT
+    pairs = product(gone, come) if few else zip(gone, come, strict=False)
+    rated = sorted(
+        # A fact is no task.
+        (
+            (_word_overlap(before[a], after[c]), a, c)
+            for a, c in pairs
+            if (old[a].done is None) == (new[c].done is None)
+        ),
+        key=lambda one: (-one[0], one[1], one[2]),
+    )
+    used: set[int] = set()
+    for likeness, a, c in rated:
+        if likeness >= _ALIKE_MIN and a not in used and found[c] is None:
+            found[c] = old[a]
+            used.add(a)
+
+
+def _first_words(item: NoteItem) -> list[str]:
+    return item.content[:2_000].casefold().split()[:_WORDS_COUNT]
+
+
+def _word_overlap(one: list[str], other: list[str]) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _item_key(item: NoteItem) -> tuple[str, str]:
+    """Ticked or not, it is the same task."""
+    return item.section.value, " ".join(item.content.split())
+
+
+# The files that one view has: their names as a model writes them, looked at before anything else.
+#
+# `_index.md` is the person's long-term index, `trips.md` or `work/plans.md` a page of theirs, and
+# `2026-03-01/telegram_1001.md` the session of a day.
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewPath:
+    """Where in the tree. A folder has no kind of its own: it is what lies in it."""
+
+    path: str
+    kind: NoteKind | None
+
+    def stored_paths(self, subjects: Collection[str]) -> list[str]:
+        """The paths under which notes of these people, or the session, are kept."""
+        if self.kind is NoteKind.SESSION:
+            return [self.path]
+        name = self.path if self.kind is NoteKind.PAGE else None
+        return [
+            note_path(NoteRef(kind=self.kind or NoteKind.PAGE, subject=subject, name=name))
+            for subject in sorted(subjects)
+        ]
+
+
+def parse_view_path(path: object) -> ViewPath:
+    """What a path names, or the reason why it can name nothing. Nothing is looked up for that."""
+    names = _split_names(path)
+    whole = "/".join(names)
+    if whole == INDEX_FILE:
+        return ViewPath(path=whole, kind=NoteKind.LONG_TERM)
+    if names[0].startswith("_") or names[-1].startswith("_"):
+        raise NoteOutside("a name begins with _, which only _index.md does; use another")
+    if _DAY.fullmatch(names[0]):
+        return _parse_day_path(names)
+    if len(names) == 1 and not whole.endswith(PAGE_SUFFIXES):
+        return ViewPath(path=whole, kind=None)
+    if any(name.endswith(PAGE_SUFFIXES) for name in names[:-1]):
+        raise NoteOutside("leads through a file; name the folder without .md or .txt")
+    try:
+        return ViewPath(path=check_page_name(whole), kind=NoteKind.PAGE)
+    except InvalidInput as error:
+        raise NoteOutside(error.problem) from None
+
+
+def parse_file_path(path: object) -> ViewPath:
+    """The same for what must be a file."""
+    found = parse_view_path(path)
+    if found.kind is None:
+        raise NoteOutside("names a folder; a file ends with .md or .txt")
+    return found
+
+
+def view_name(path: str) -> str | None:
+    """What a view calls a note that is kept under this path."""
+    found = parse_note_path(path)
+    if found is None:
+        return None
+    place = found[1]
+    if place.kind is NoteKind.SESSION:
+        return path
+    return INDEX_FILE if place.kind is NoteKind.LONG_TERM else place.name
+
+
+def is_same_path(one: str, other: str) -> bool:
+    """Two names that some file system takes for one."""
+    return paths.fold_file_name(one) == paths.fold_file_name(other)
+
+
+def _split_names(path: object) -> tuple[str, ...]:
+    names = paths.split_path(path)
+    for name in names:
+        plain = unicodedata.normalize("NFKC", name)
+        # What somebody decodes, or writes more simply, must not become another path then.
+        if any(char in plain for char in "/\\%") or plain.startswith("."):
+            raise NoteOutside("a name holds one of / \\ % or begins with a dot; use another")
+    validation.refuse_secrets("path", "/".join(names))
+    return names
+
+
+def _parse_day_path(names: tuple[str, ...]) -> ViewPath:
+    whole = "/".join(names)
+    if len(names) == 1:
+        return ViewPath(path=whole, kind=None)
+    found = parse_note_path(whole)
+    if found is None or found[1].kind is not NoteKind.SESSION:
+        raise NoteOutside("names no session; in the folder of a day there is nothing else")
+    return ViewPath(path=whole, kind=NoteKind.SESSION)
+
+
+# The tree of files that one request may read, made of the store alone.
+#
+# In the person's own private chat that is their index, their pages, and the sessions they may hear
+# of; in a group the group's own sessions. Each is made of what this audience may hear and of nothing
+# else, and one of which nothing may be heard is not there.
+
+_FIRST_DAY = date.min
+_ROW_STRIDE = 2**32  # between the items of two notes in one file: those of the first come first
+_END_OF_HEAD = "\n---\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewFile:
+    """A file as it may be read here."""
+
+    path: ViewPath
+    rows: tuple[NoteRow, ...]  # several, where a person's identities have a page of that name each
+    shown: ItemMemories  # what the text is made of
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileTree:
+    connection: Connection
+    audiences: AudienceCache
+    request: Request
+    may_use: Callable[[Memory], bool]  # whether the agent that reads may hear of it
+    has_pages: bool = True  # whether that agent may use what pages are filed as
+
+    def list_files(self, folder: str = "") -> list[ViewFile]:
+        """All files, or those of a folder, by their names."""
+        most = limits.FILES_LISTED_MAX_COUNT
+        notes_of = notes.list_recent_sessions(
+            self.connection, self.audiences, self.request, _FIRST_DAY, most
+        )
+        if self.request.private:
+            mine, space = self.request.own_identities, self.request.space
+            notes_of += notes.list_index_notes(self.connection, space, mine)
+            notes_of += (
+                notes.list_page_notes(self.connection, space, mine) if self.has_pages else ()
+            )
+        by_name: dict[str, list[NoteRow]] = {}
+        for row in notes_of:
+            name = view_name(row.path)
+            if name is not None and (not folder or name.startswith(f"{folder}/")):
+                by_name.setdefault(name, []).append(row)
+        shown = self._visible_items([row for rows in by_name.values() for row in rows])
+        found = [
+            self._make_file(ViewPath(path=name, kind=rows[0].kind), rows, shown)
+            for name, rows in sorted(by_name.items())
+        ]
+        return [one for one in found if one is not None]
+
+    def open_file(self, spot: ViewPath) -> ViewFile | None:
+        """One file; None where there is none for this audience."""
+        rows = [row for row in self._find_rows(spot) if self._may_open(row)]
+        return self._make_file(spot, rows, self._visible_items(rows)) if rows else None
+
+    def find_files(self, spot: ViewPath) -> list[ViewFile]:
+        found = self.open_file(spot)
+        return [] if found is None else [found]
+
+    def _find_rows(self, spot: ViewPath) -> list[NoteRow]:
+        space = self.request.space
+        found = (
+            notes.get_note(self.connection, space, path)
+            for path in spot.stored_paths(self.request.own_identities)
+        )
+        return [row for row in found if row is not None]
+
+    def _may_open(self, row: NoteRow) -> bool:
+        request = self.request
+        if row.chat_kind is ChatKind.GROUP:
+            return request.private or (
+                request.kind is ChatKind.GROUP
+                and row.chat is not None
+                and row.chat in request.chat_ids
+            )
+        if row.kind is NoteKind.PAGE and not self.has_pages:
+            return False
+        return request.private and row.subject in request.own_identities
+
+    def _visible_items(self, rows: Sequence[NoteRow]) -> dict[str, ItemMemories]:
+        paths = [row.path for row in rows]
+        heard = notes.list_visible_items(self.connection, self.audiences, self.request, paths)
+        return {path: [one for one in some if self.may_use(one[1])] for path, some in heard.items()}
+
+    def _make_file(
+        self, spot: ViewPath, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]
+    ) -> ViewFile | None:
+        # One's own name of today first: its layout is the one that counts.
+        ordered = sorted(rows, key=lambda row: (row.subject != self.request.subject, row.path))
+        shown = [one for row in ordered for one in heard[row.path]]
+        if not shown and all(row.layout is None for row in ordered):
+            return None
+        text = self._render_text(ordered, heard)
+        return ViewFile(path=spot, rows=tuple(ordered), shown=shown, text=text)
+
+    def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]) -> str:
+        first = rows[0]
+        items = [
+            (_ROW_STRIDE * n + item.position, item_from_memory(memory, item.section, item.added_on))
+            for n, row in enumerate(rows)
+            for item, memory in heard[row.path]
+        ]
+        if first.kind is NoteKind.PAGE:
+            return fill_layout(first.layout or "", items)
+        # The head of a file has ids of people and times of what is hidden: it is not shown.
+        place = NoteRef(
+            kind=first.kind, subject=first.subject, day=first.day, session=first.session
+        )
+        head = Frontmatter(created_at=UNDATED, updated_at=UNDATED)
+        whole = render_note(
+            Note(
+                place=place,
+                head=head,
+                items=tuple(item for _, item in items),
+                links=self._visible_links(first),
+            )
+        )
+        return strip_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
+
+    def _visible_links(self, row: NoteRow) -> tuple[NoteLink, ...]:
+        """No rule judges links: they are told to the person whose note it is."""
+        own = row.chat_kind is not ChatKind.GROUP and self.request.private
+        return row.links if own else ()
+
+
+# Writing, deleting and renaming the files of a view: every act is one write, by its own request.
+#
+# What is written is compared with what may be read here. A line that is new is remembered, one that
+# was changed is updated, one that is missing is forgotten; whatever is not shown here stays.
+
+_EDIT_RULES = ReadbackRules(strict=True, own_only=True)  # all of it is taken, or nothing
+_TITLES = ("# Long-Term Memory",)
+NOT_YOURS = "holds what is not yours to change here; leave those lines as they are"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEditor:
+    """Whoever writes, and how."""
+
+    tx: Transaction
+    tree: FileTree  # as they read it
+    retention: NoteRetention
+    thread: str
+    agent: str | None
+    may_file: Callable[[str], str]  # raises where the agent may not use a category
+
+    def write(self, spot: ViewPath, said: str, *, new: bool, instead_of: str | None) -> None:
+        found = next(iter(self._lock_files(spot)), None)
+        if new and found is not None:
+            raise Conflict("there is such a file already; choose another name")
+        if instead_of is not None:
+            if found is None:
+                raise NotFound("file")
+            if found.text != instead_of:
+                raise NoteMoved
+        assert spot.kind is not None
+        if found is not None and found.text == said:
+            return
+        if found is not None and not self._is_from_here(found):
+            raise InvalidInput("text", NOT_YOURS)
+        before = "" if found is None else found.text
+        _screen_new_text(before, said)
+        document = parse_note(said.encode(), spot.kind)
+        _check_form(spot, document, before, said)
+        row = found.rows[0] if found is not None else self._make_row(spot)
+        self._read_back(row, found, document)
+
+    def delete(self, spot: ViewPath) -> None:
+        """Everything in it is forgotten, and can be restored as anything that is forgotten."""
+        hand = ViewNoteWriter(self.tx, self.retention, self.agent)
+        for one in self._find_target(spot):
+            if not self._is_from_here(one):
+                raise InvalidInput("path", NOT_YOURS)
+            own = [row for row in one.rows if row.chat_kind is not ChatKind.GROUP]
+            where = (self.tx.connection, self.tx.audiences, self.tree.request)
+            summed_up = notes.list_visible_summaries(*where, own).values()
+            for memory in (*(memory for _, memory in one.shown), *summed_up):
+                now = memories.get_for_update(self.tx, memory.id) or memory
+                try:
+                    hand.forget(now)
+                except NotFound:
+                    raise InvalidInput("path", NOT_YOURS) from None
+            for row in own:
+                notes.update_note(self.tx, row.path, layout=None, links=(), updated_at=self.tx.at)
+
+    def rename(self, old: ViewPath, new: ViewPath) -> None:
+        found = self._find_target(old)
+        if any(one.path.kind is not NoteKind.PAGE for one in found):
+            raise InvalidInput("path", "only pages have a name of your choice; this one stays")
+        if (old.kind, new.kind) not in ((NoteKind.PAGE,) * 2, (None, None)):
+            raise InvalidInput("path", "the new name is of another kind; a page is named trips.md")
+        for one in found:
+            to = parse_file_path(new.path + one.path.path.removeprefix(old.path))
+            if to.kind is not NoteKind.PAGE:
+                raise InvalidInput("path", "only pages can be moved, and only to be pages")
+            self._check_free(to, one.path.path)
+            for row in one.rows:
+                assert row.subject is not None
+                path = note_path(NoteRef(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
+                if notes.get_note(self.tx.connection, self.tx.space, path) is not None:
+                    notes.delete_note(self.tx, path)  # of one that was deleted
+                notes.rename_note(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
+
+    def _find_target(self, spot: ViewPath) -> list[ViewFile]:
+        found = self._lock_files(spot)
+        if not found:
+            raise NotFound("file")
+        return found
+
+    def _lock_files(self, spot: ViewPath) -> list[ViewFile]:
+        """The file, or all of a folder, as it stays until this write is done."""
+        held: set[str] = set()
+        while True:
+            found = (
+                self.tree.list_files(spot.path) if spot.kind is None else self.tree.find_files(spot)
+            )
+            ids = {memory.id for one in found for _, memory in one.shown}
+            if ids <= held:
+                return found
+            for id in sorted(ids - held):
+                memories.get_for_update(self.tx, id)
+            held |= ids
+
+    def _make_row(self, spot: ViewPath) -> NoteRow:
+        """The note of a file that is not there yet, where there may be one."""
+        w, request = self.tx, self.tx.request
+        session = find_session(request, self.thread)
+        if spot.kind is NoteKind.SESSION:
+            if session is None or spot.path != session.path:
+                raise NotFound("file")
+            place = NoteRef(kind=NoteKind.SESSION, day=session.day, session=session.name)
+        elif not request.private:
+            where = "" if session is None else f"; write to {session.path}"
+            raise InvalidInput("path", f"only sessions are kept here{where}")
+        else:
+            if spot.kind is NoteKind.PAGE:
+                self.may_file(filing_of_section(Section.PAGE).category)
+            self._check_free(spot)
+            name = spot.path if spot.kind is NoteKind.PAGE else None
+            assert spot.kind is not None
+            place = NoteRef(kind=spot.kind, subject=request.subject, name=name)
+        room, of_a_day = request.kind is ChatKind.GROUP, place.day is not None
+        row = NoteRow(
+            path=note_path(place),
+            kind=place.kind,
+            subject=None if room else request.subject,
+            day=place.day,
+            session=place.session,
+            chat=request.chat,
+            chat_kind=request.kind,
+            thread=self.thread if of_a_day else None,
+            source=channel_of_chat(request.chat) if of_a_day else None,
+            channel=request.chat if of_a_day else None,
+            created_at=w.at,
+            updated_at=w.at,
+        )
+        return notes.ensure_note(w, row)
+
+    def _check_free(self, spot: ViewPath, besides: str | None = None) -> None:
+        """A page of this name is none yet, in any spelling that a file system takes for it."""
+        if spot.kind is not NoteKind.PAGE:
+            return
+        rows = notes.list_page_notes(
+            self.tx.connection, self.tx.space, self.tree.request.own_identities
+        )
+        count = sum(row.layout is not None for row in rows)
+        taken = {name for row in rows if (name := view_name(row.path)) is not None}
+        if count >= limits.PAGES_MAX_COUNT and besides is None:
+            raise InvalidInput(
+                "path", f"there are {limits.PAGES_MAX_COUNT:,} pages already; delete one first"
+            )
+        if self.tree.open_file(spot) is not None:
+            raise Conflict("there is such a file already; choose another name")
+        for name in taken - {spot.path, besides}:
+            if is_same_path(name, spot.path):
+                raise InvalidInput("path", "is another spelling of a name that is taken")
+
+    def _is_from_here(self, found: ViewFile) -> bool:
+        """What a group has heard is read in private, and never changed there: the group would see
+        what was said behind its back."""
+        return all(has_same_audience(self.tx.request, row) for row in found.rows)
+
+    def _read_back(self, row: NoteRow, found: ViewFile | None, document: Document) -> None:
+        self.tx.dialect.acquire_lock(self.tx.connection, f"{self.tx.space} note {row.path}")
+        if document.links and row.chat_kind is ChatKind.GROUP:
+            raise InvalidInput("text", "links are not kept in a group's note; write what they say")
+        shown = [] if found is None else found.shown
+        old = [item_from_memory(memory, item.section, item.added_on) for item, memory in shown]
+        for item in document.items:
+            validation.check_storable("content", item.content, limits.CONTENT_MAX_CHARS)
+        _check_change_count(count_changes_at_least(old, document.items))
+        known = align_items(old, document.items)
+        _check_change_count(_count_changed(old, document.items, known))
+        for item, before in zip(document.items, known, strict=True):
+            if before is None or before.section is not item.section:
+                self.may_file(filing_of_section(item.section).category)
+        named = parse_note(apply_edits(document, _assign_ids(document, known)), row.kind)
+        hand = ViewNoteWriter(self.tx, self.retention, self.agent)
+        try:
+            done = Readback(
+                self.tx, hand, row, named, shown, _agreed_lines(shown), _EDIT_RULES
+            ).read()
+        except NotFound:
+            raise InvalidInput("text", NOT_YOURS) from None
+        after = parse_note(apply_edits(named, done.edits), row.kind)
+        places = self._save_order(row, after.items)
+        changes: dict[str, object] = {"updated_at": self.tx.at}
+        if row.kind is NoteKind.PAGE:
+            others = {item.id for item in after.items if item.id not in places}
+            changes["layout"] = extract_layout(after, {id for id in others if id is not None})
+        elif row.kind is NoteKind.SESSION and row.chat_kind is not ChatKind.GROUP:
+            changes["links"] = document.links
+        notes.update_note(self.tx, row.path, **changes)
+
+    def _save_order(self, row: NoteRow, items: Sequence[NoteItem]) -> dict[str, int]:
+        """Positions as they stand in the text. They share the places that they had: what stands
+        between them and is not shown here stays where it is, and nothing tells of it."""
+        had = {
+            item.memory_id: item
+            for item in notes.list_items(self.tx.connection, self.tx.space, row.path)
+        }
+        wanted = [item for item in items if item.id in had]
+        free = sorted(had[item.id].position for item in wanted if item.id is not None)
+        places: dict[str, int] = {}
+        last = -1
+        for position, item in enumerate(wanted):
+            assert item.id is not None
+            # A page is marked out by the positions of its items: there they are 0, 1, 2…
+            last = position if row.kind is NoteKind.PAGE else max(free[position], last + 1)
+            places[item.id] = last
+            if had[item.id].position != last:
+                notes.put_item(self.tx, row.path, item.id, item.section, last)
+        return places
+
+
+def _assign_ids(document: Document, known: Sequence[NoteItem | None]) -> list[SetItem]:
+    """Each line with the id of the memory that it is, and with no other."""
+    return [
+        SetItem(entry=entry, item=wanted)
+        for entry, before in zip(document.entries, known, strict=True)
+        if (wanted := replace(entry.item, id=before.id if before else None, conflict=False))
+        != entry.item
+    ]
+
+
+def _count_changed(
+    old: Sequence[NoteItem], items: Sequence[NoteItem], known: Sequence[NoteItem | None]
+) -> int:
+    """Lines that are new, worded otherwise, or gone."""
+    come = sum(
+        before is None or (before.content, before.section) != (item.content, item.section)
+        for item, before in zip(items, known, strict=True)
+    )
+    return come + len(old) - sum(before is not None for before in known)
+
+
+def _check_change_count(count: int) -> None:
+    """Each line that changes is a write of its own, and all of them are one transaction."""
+    most = limits.FILE_CHANGED_LINES_MAX_COUNT
+    if count > most:
+        raise InvalidInput("text", f"changes more than {most} lines at once; write it in parts")
+
+
+def _agreed_lines(shown: Sequence[ShownItem]) -> dict[str, AgreedLine]:
+    """What was read is what both sides say."""
+    items = ((memory, item_from_memory(memory, row.section, row.added_on)) for row, memory in shown)
+    return {
+        memory.id: AgreedLine(
+            digest=digest_item(item), version=memory.version, done=item.done, content=item.content
+        )
+        for memory, item in items
+    }
+
+
+def _screen_new_text(before: str, said: str) -> None:
+    """Only what is new: an older line may say what people may say and a model may not."""
+    seen = set(before.split("\n"))
+    fresh = "\n".join(line for line in said.split("\n") if line not in seen)
+    validation.refuse_secrets("text", fresh)
+    if find_instruction(fresh) is not None:
+        raise InvalidInput("text", "reads like an instruction to the agent; write down facts alone")
+
+
+def _check_form(spot: ViewPath, document: Document, before: str, said: str) -> None:
+    """A page may hold anything; of the others only bullets under their headings are kept, and what
+    would be lost is refused."""
+    if any(not item.content.strip() for item in document.items):
+        raise InvalidInput("text", "has a bullet with nothing in it; leave it out")
+    if spot.kind is NoteKind.PAGE:
+        return
+    assert spot.kind is not None
+    headings = [f"## {SECTION_HEADINGS[section]}" for section in SECTIONS_BY_KIND[spot.kind]]
+    usual = {*headings, *_TITLES, *(line.strip() for line in before.split("\n"))}
+    if spot.kind is NoteKind.SESSION:
+        usual.add(f"# {spot.path.split('/')[0]} Short-Term Memory")
+    for line in list_other_lines(document):
+        if line not in usual:
+            raise InvalidInput(
+                "text",
+                f"has a line that is no bullet under one of {', '.join(headings)}; "
+                "put free text into a page",
+            )
+    if spot.kind is NoteKind.LONG_TERM and len(said) > len(before):
+        _check_size(document.items)
+
+
+def _check_size(items: Sequence[NoteItem]) -> None:
+    count, chars = limits.LONG_TERM_ITEMS_MAX_COUNT, limits.LONG_TERM_MAX_CHARS
+    if len(items) > count or sum(len(item.content) for item in items) > chars:
+        raise InvalidInput(
+            "text",
+            f"the index holds {count} lines of {chars:,} characters in all; "
+            "put the rest into a page",
+        )

@@ -1,0 +1,314 @@
+"""Apply edits of a note to memories: for its owner, a chat, or a view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import (
+    Ttls,
+    compose_memory,
+    compute_expiry,
+    find_floor,
+    stricter_sensitivity,
+)
+from tacit.learning.consent import refuse_profile
+from tacit.lifecycle import forget as forgetting
+from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.records import notes, validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State
+from tacit.records.notes import Filing, NoteItem
+from tacit.retrieval.text_features import KnownNames
+from tacit.storage import chats, memories, people
+from tacit.storage.memories import Transaction
+
+# Doing to memories what a note says: as the person whose note it is, or as the operator of the
+# folder where it is a room's.
+
+NOTES_OPERATOR = "operator:notes"  # stands in the history of what is a room's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRetention:
+    """What an operator set for memories, as far as notes make and drop some."""
+
+    ttls: Ttls = field(default_factory=dict)
+    restorable_days: int = limits.RESTORABLE_DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignMemory:
+    """What a file tells of a memory that it has from another database."""
+
+    id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NoteWriter(Protocol):
+    """Every method answers with the memory as it is then; its id may be another. `NotFound` where
+    whoever acts may not; `InvalidInput` where the words may not be kept."""
+
+    def remember(
+        self, content: str, filed: Filing, known: ForeignMemory | None = None
+    ) -> Memory: ...
+    def reword(self, memory: Memory, content: str) -> Memory: ...
+    def refile(self, memory: Memory, filed: Filing) -> Memory: ...
+    def forget(self, memory: Memory) -> None: ...
+    def restore(self, memory: Memory) -> Memory: ...
+    def may_restore(self, memory: Memory) -> bool: ...
+
+
+def file_new_item(item: NoteItem) -> Filing:
+    """What an item that is new is filed as."""
+    plain = notes.filing_of_section(item.section)
+    return plain._replace(tags=notes.tags_of_item(item.section, item.done))
+
+
+def chat_sensitivity(content: str) -> Sensitivity:
+    """Of what is said to a whole room: what the lexicon says, and public where it says nothing."""
+    return find_floor(f"{content} ")
+
+
+def raise_sensitivity(w: Transaction, memory: Memory) -> Memory:
+    """A line that was just reworded is as sensitive as its new words at the least."""
+    kept = stricter_sensitivity(memory.sensitivity, chat_sensitivity(memory.content))
+    if kept is memory.sensitivity:
+        return memory
+    changed = replace(memory, sensitivity=kept, updated_at=w.at)
+    memories.update_fields(w, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"})
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerNoteWriter:
+    """A request's own: that of the person whose note it is, or of a view."""
+
+    tx: Transaction
+    retention: NoteRetention
+
+    def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
+        asked = _build_draft(content, filed, for_room=self.tx.request.kind is ChatKind.GROUP)
+        least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
+        asked = replace(asked, sensitivity=stricter_sensitivity(least, chat_sensitivity(content)))
+        memory = _apply_foreign_identity(
+            compose_memory(self.tx, asked, None, self.retention.ttls), known
+        )
+        memories.insert_memory(self.tx, memory)
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        wording = validation.parse_content(content)
+        if memory.state is not State.ACTIVE:
+            memory = self.restore(memory)
+        w = self._in_own_chat(memory)
+        standing = may_change(ChangeAction.UPDATE, w.request, memory)
+        if standing is None:
+            raise NotFound
+        if memory.owner is None:
+            standing = RequesterRole.MEMBER  # whoever it is about is one too, and the room words it
+        done = learning.update_memory(
+            w, memory, standing, Draft(content=wording), self.retention.ttls
+        )
+        return raise_sensitivity(w, _get_locked(w, done.id))
+
+    def refile(self, memory: Memory, filed: Filing) -> Memory:
+        if may_change(ChangeAction.UPDATE, self._in_own_chat(memory).request, memory) is None:
+            raise NotFound
+        return _refile_memory(self.tx, memory, filed, self.retention)
+
+    def forget(self, memory: Memory) -> None:
+        if may_change(ChangeAction.FORGET, self._in_own_chat(memory).request, memory) is None:
+            raise NotFound
+        forgetting.forget_memory(self.tx, memory, self.retention.restorable_days)
+
+    def restore(self, memory: Memory) -> Memory:
+        if may_change(ChangeAction.RESTORE, self._in_own_chat(memory).request, memory) is None:
+            raise NotFound
+        forgetting.restore_memory(self.tx, memory, self.retention.ttls)
+        return _get_locked(self.tx, memory.id)
+
+    def may_restore(self, memory: Memory) -> bool:
+        request = self._in_own_chat(memory).request
+        return may_change(ChangeAction.RESTORE, request, memory) is not None and not memory.is_turn
+
+    def _in_own_chat(self, memory: Memory) -> Transaction:
+        """A person's note is read by nobody else, wherever they said what stands in it: it goes
+        on as what was said in the private chat that it is from."""
+        request = self.tx.request
+        own = memory.owner is not None and request.person(memory.owner) == request.requester
+        private = memory.learned_kind is ChatKind.PRIVATE and memory.learned_in
+        if not (own and private and request.private) or memory.learned_in in request.chat_ids:
+            return self.tx
+        there = replace(request, chat=memory.learned_in, chat_ids=request.chat_ids | {private})
+        return replace(self.tx, request=there)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatNoteWriter:
+    """The operator's, on what is a room's own. Their words are nobody's, and say nothing of who
+    heard them."""
+
+    tx: Transaction
+    retention: NoteRetention
+    chat: str
+
+    def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
+        asked = _build_draft(content, filed, for_room=True)
+        asked = replace(asked, sensitivity=chat_sensitivity(content))
+        there = replace(
+            self.tx.request,
+            chat=self.chat,
+            kind=ChatKind.GROUP,
+            chat_ids=frozenset({self.chat}),
+            confidential=chats.read_chat(self.tx.connection, self.tx.space, self.chat).confidential,
+        )
+        w = replace(self.tx, request=there, thread=self.chat)
+        memory = _apply_foreign_identity(compose_memory(w, asked, None, self.retention.ttls), known)
+        memories.insert_memory(w, memory)
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        wording = validation.parse_content(content)
+        if memory.state is not State.ACTIVE:
+            memory = self.restore(memory)
+        changed = replace(
+            memory,
+            content=wording,
+            version=memory.version + 1,
+            speaker=None,  # as of a new line: it is about whom it names, and nobody heard it
+            heard_by=frozenset(),
+            updated_at=self.tx.at,
+        )
+        memories.update_content(self.tx, changed)
+        return raise_sensitivity(self.tx, changed)
+
+    def refile(self, memory: Memory, filed: Filing) -> Memory:
+        return _refile_memory(self.tx, memory, filed, self.retention)
+
+    def forget(self, memory: Memory) -> None:
+        forgetting.forget_memory(self.tx, memory, self.retention.restorable_days)
+
+    def restore(self, memory: Memory) -> Memory:
+        forgetting.restore_memory(self.tx, memory, self.retention.ttls)
+        return _get_locked(self.tx, memory.id)
+
+    def may_restore(self, memory: Memory) -> bool:
+        return memory.owner is None and memory.learned_in == self.chat and not memory.is_turn
+
+
+def _build_draft(content: str, filed: Filing, *, for_room: bool) -> Draft:
+    return Draft(
+        content=validation.parse_content(content),
+        kind=filed.kind,
+        category=filed.category,
+        tags=filed.tags,
+        for_room=for_room,
+    )
+
+
+def _apply_foreign_identity(memory: Memory, known: ForeignMemory | None) -> Memory:
+    if known is None:
+        return memory
+    created, updated = min(known.created_at, memory.created_at), known.updated_at
+    updated = max(created, min(updated, memory.updated_at))
+    return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
+
+
+def _refile_memory(w: Transaction, memory: Memory, filed: Filing, how: NoteRetention) -> Memory:
+    """The same words in another section, or ticked. What has a key stays where it is filed."""
+    kind, category = memory.kind, memory.category
+    if memory.key is None:
+        kind, category = filed.kind, filed.category
+    changed = replace(memory, kind=kind, category=category, tags=filed.tags)
+    if changed == memory:
+        return memory
+    if kind is not memory.kind:
+        changed = replace(changed, expires_at=compute_expiry(kind, w.at, how.ttls))
+    changed = replace(changed, updated_at=w.at)
+    memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
+    return changed
+
+
+def _get_locked(w: Transaction, id: str) -> Memory:
+    found = memories.get_for_update(w, id)
+    assert found is not None  # it was written in this very transaction
+    return found
+
+
+# The hand of a view: what a model writes into a note, as the person it works for may say it there.
+#
+# In a group it is said to everybody. Whom the words are about settles who may hear them, so that is
+# found out before they are kept; and what is too private for a room is not put into its note.
+
+
+@dataclass(frozen=True, slots=True)
+class ViewNoteWriter(OwnerNoteWriter):
+    agent: str | None = None
+    _names: list[KnownNames] = field(default_factory=list)
+
+    def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
+        """Always as something new: a model knows of no ids."""
+        assert known is None
+        said, room = validation.parse_content(content), self.tx.request.kind is ChatKind.GROUP
+        if room:
+            _require_shareable(said)
+        asked = Draft(
+            content=said,
+            kind=filed.kind,
+            category=filed.category,
+            tags=filed.tags,
+            sensitivity=Sensitivity.PUBLIC if room else _own_sensitivity(said),
+            about=tuple(sorted(self._find_subjects(said))) or None if room else None,
+            for_room=room,
+            agent=self.agent,
+            by_model=True,
+        )
+        refuse_profile(asked, "text")
+        done = learning.remember(self.tx, asked, self.retention.ttls)
+        memory = memories.get_for_update(self.tx, done.id)
+        assert memory is not None
+        return memory
+
+    def reword(self, memory: Memory, content: str) -> Memory:
+        refuse_profile(Draft(content=content, by_model=True), "text", memory)
+        if memory.owner is not None:
+            return OwnerNoteWriter.reword(self, memory, content)
+        _require_shareable(content)
+        if self._resolve_people(self._find_subjects(content)) == self._resolve_people(
+            memory.subjects
+        ):
+            return OwnerNoteWriter.reword(self, memory, content)
+        if may_change(ChangeAction.UPDATE, self.tx.request, memory) is None:
+            raise NotFound
+        # Words of a room about other people reach others: another memory.
+        new = self.remember(content, Filing(memory.kind, memory.category, memory.tags))
+        learning.supersede_memory(self.tx, memory, new.id)
+        return new
+
+    def _resolve_people(self, identities: frozenset[str]) -> set[str]:
+        return {self.tx.request.person(one) for one in identities}
+
+    def _find_subjects(self, content: str) -> frozenset[str]:
+        """As far as whoever says it knows people by name."""
+        if not self._names:
+            known = people.list_known_people(self.tx.connection, self.tx.request)
+            self._names.append(KnownNames(self.tx.request, known))
+        found = frozenset[str]().union(*self._names[0].find_in(content).values())
+        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+
+
+def _own_sensitivity(content: str) -> Sensitivity:
+    return stricter_sensitivity(Sensitivity.PERSONAL, chat_sensitivity(content))
+
+
+def _require_shareable(content: str) -> None:
+    if chat_sensitivity(content) is not Sensitivity.PUBLIC:
+        raise InvalidInput(
+            "text", "has a line that is too private for a note of the whole group; leave it out"
+        )

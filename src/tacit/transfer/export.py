@@ -1,0 +1,294 @@
+"""Export formats: JSON lines, written and imported again, and Markdown to read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from tacit import limits
+from tacit.errors import InvalidInput, StoreError, TacitError
+from tacit.learning.memory_writes import remember, update_memory
+from tacit.policy.permissions import RequesterRole
+from tacit.records import drafts, validation
+from tacit.records.drafts import Draft, ImportRun
+from tacit.records.memory import Memory, State, Trust, Version, Visibility
+from tacit.records.results import Imported
+from tacit.storage import memories
+from tacit.storage.memories import Transaction
+
+# Memories as JSON lines: a person's own, out of one store and into another.
+#
+# A line tells what was remembered, never where: provenance cannot be carried in a file, so what is
+# imported counts as learned in the private chat of the import.
+
+_MEMORY_FIELDS = (
+    "kind", "category", "key", "slot", "visibility", "sensitivity", "portable", "importance",
+    "confidence", "pinned", "tags", "agent", "run", "role", "data",
+)  # fmt: skip
+_TIME_FIELDS = ("observed_at", "expires_at")
+_SKIPPED_PARTS = (
+    "person", "chat", "about", "proposal", "known", "checkpoint", "step", "import", "turn",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportLine:
+    """One line, checked."""
+
+    draft: Draft
+    wordings: tuple[str, ...]  # oldest first; the last is the content
+    state: State
+
+
+def memory_to_json(memory: Memory, versions: Iterable[Version]) -> dict[str, Any]:
+    plain: dict[str, Any] = {"id": memory.id, "content": memory.content, "state": memory.state}
+    for name in _MEMORY_FIELDS:
+        plain[name] = getattr(memory, name)
+    for name in (*_TIME_FIELDS, "created_at", "updated_at"):
+        moment = getattr(memory, name)
+        plain[name] = moment.isoformat() if moment else None
+    plain["about"] = sorted(memory.subjects)
+    plain["withheld_from"] = sorted(memory.withheld_from)
+    plain["versions"] = [
+        {"version": v.number, "content": v.content, "created_at": v.created_at.isoformat()}
+        for v in versions
+    ]
+    return plain
+
+
+def import_run_to_json(run: ImportRun) -> dict[str, Any]:
+    """One import, as a part of everything about somebody."""
+    moments = {n: v.isoformat() for n, v in asdict(run).items() if isinstance(v, datetime)}
+    return asdict(run) | moments
+
+
+def import_lines(
+    lines: object, categories: Collection[str], take: Callable[[ExportLine], bool]
+) -> Imported:
+    created = skipped = 0
+    refused: list[str] = []
+    if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+        raise InvalidInput("lines", "expected lines of text, as an open file gives them")
+    for number, raw in enumerate(lines, start=1):
+        if isinstance(raw, str) and not raw.strip():
+            continue
+        try:
+            line = parse_line(raw, categories)
+            new = None if line is None else take(line)
+        except StoreError:
+            raise
+        except TacitError as error:
+            refused.append(f"line {number}: {error}")
+            continue
+        if new is not None:
+            created, skipped = created + new, skipped + (not new)
+    return Imported(created=created, skipped=skipped, refused=tuple(refused))
+
+
+def parse_line(raw: object, categories: Collection[str]) -> ExportLine | None:
+    """None for a part of an export that is no memory of one's own: it is not to be taken in."""
+    if not isinstance(raw, str):
+        raise InvalidInput("line", "expected text")
+    if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
+        raise InvalidInput("line", f"is longer than {limits.IMPORT_LINE_MAX_BYTES:,} bytes")
+    try:
+        plain = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise InvalidInput("line", "is not JSON") from None
+    if not isinstance(plain, dict):
+        raise InvalidInput("line", "is not a JSON object")
+    if plain.get("type") in _SKIPPED_PARTS:
+        return None
+    fields = {
+        name: plain.get(name) for name in ("content", "about", "withheld_from", *_MEMORY_FIELDS)
+    }
+    for name in _TIME_FIELDS:
+        fields[name] = _parse_moment(name, plain.get(name))
+    asked = drafts.parse_draft(fields, categories)
+    if asked.content is None:
+        raise InvalidInput("content", "is missing")
+    room = asked.visibility is Visibility.ROOM  # which means nothing in the chat of an import
+    asked = replace(
+        asked,
+        about=asked.about or None,
+        visibility=Visibility.PRIVATE_ONLY if room else asked.visibility,
+        trust=Trust.IMPORTED,
+        created_at=_parse_moment("created_at", plain.get("created_at")),
+    )
+    return ExportLine(
+        draft=asked,
+        wordings=(*_earlier_wordings(plain.get("versions"), asked.content), asked.content or ""),
+        state=validation.parse_enum("state", plain.get("state") or State.ACTIVE.value, State),
+    )
+
+
+def _earlier_wordings(versions: object, content: str | None) -> list[str]:
+    if versions is None:
+        return []
+    if not isinstance(versions, list) or not all(isinstance(v, dict) for v in versions):
+        raise InvalidInput("versions", "expected a list of objects with a content")
+    wordings = [validation.parse_content(v.get("content"), "versions") for v in versions]
+    return wordings[:-1] if wordings and wordings[-1] == content else wordings
+
+
+def import_line(w: Transaction, line: ExportLine) -> bool:
+    """False where the owner already has it: importing a file twice changes nothing."""
+    if not w.request.private:
+        raise InvalidInput("import", "works in a private chat only")
+    if line.state is not State.ACTIVE:
+        return False
+    if memories.has_duplicate(w, line.draft):
+        return False
+    first, *later = line.wordings
+    done = remember(w, replace(line.draft, content=first), {})
+    for wording in later:
+        memory = memories.get_for_update(w, done.id)
+        assert memory is not None
+        worded = Draft(content=wording, trust=Trust.IMPORTED)
+        done = update_memory(w, memory, RequesterRole.OWNER, worded, {})
+    return True
+
+
+def _parse_moment(name: str, value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00")
+    try:
+        return validation.parse_datetime(name, datetime.fromisoformat(value))
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00") from None
+
+
+# What a person may see about themselves, for people to read.
+
+ExportPart = Mapping[str, Any]
+
+SECTION_TITLES = {
+    "person": "Who you are",
+    "chat": "Chats you are in",
+    "memory": "What is remembered for you",
+    "about": "What others said about you",
+    "proposal": "What waits for your yes",
+    "known": "People you know",
+    "checkpoint": "Where agents had got to",
+    "step": "Steps of graphs",
+    "import": "What was taken over from other memories",
+    "turn": "What was said, word for word",
+}
+# What would be read as markup, wherever it stands; and what only the beginning of a line makes so.
+_MARKS = re.compile(r"([\\`*_\[\]<>|~])")
+_LINE_OPENING = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)]))")
+
+
+def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
+    """One section for each kind of part, in the order they come."""
+    yield "# What Tacit remembers of you"
+    last = None
+    for part in parts:
+        kind = part["type"]
+        if kind != last:
+            yield from ("", f"## {SECTION_TITLES[kind]}", "")
+            last = kind
+        yield from _SECTION_LINES[kind](part)
+
+
+def escape_markdown(text: str) -> str:
+    """People's words as words: nothing in them is markup, and they stay in their item."""
+    rows = (
+        _LINE_OPENING.sub(r"\1\\\2", _MARKS.sub(r"\\\1", row)) for row in text.splitlines() or [""]
+    )
+    return "  \n  ".join(rows)
+
+
+def _person_lines(part: ExportPart) -> Iterator[str]:
+    for name in part["names"]:
+        yield f"- {name['kind']}: {escape_markdown(name['text'])}"
+    for identity in part["identities"]:
+        yield f"- known as `{identity}`"
+
+
+def _chat_lines(part: ExportPart) -> Iterator[str]:
+    yield f"- `{part['chat']}`, {part['kind']}, since {_format_day(part['joined_at'])}"
+
+
+def _memory_lines(part: ExportPart) -> Iterator[str]:
+    key = f", {escape_markdown(part['key'])}" if part["key"] else ""
+    state = "" if part["state"] == "active" else f", {part['state']}"
+    yield f"- {escape_markdown(part['content'])}"
+    yield f"  <br>{part['category']}{key}, {_format_day(part['created_at'])}{state} (`{part['id']}`)"
+    yield from _data_lines(part)
+    for version in part["versions"][:-1]:
+        yield f"  - before: {escape_markdown(version['content'])} ({_format_day(version['created_at'])})"
+    for entry in part.get("history", [])[1:]:
+        yield f"  - {entry['event'].lower()} on {_format_day(entry['at'])} by {escape_markdown(entry['actor'])}"
+
+
+def _about_lines(part: ExportPart) -> Iterator[str]:
+    said_by = f", said by {escape_markdown(part['said_by'])}" if part["said_by"] else ""
+    yield f"- {escape_markdown(part['content'])}"
+    yield f"  <br>{part['category']}, {_format_day(part['created_at'])}{said_by} (`{part['id']}`)"
+    yield from _data_lines(part)
+
+
+def _data_lines(part: ExportPart) -> Iterator[str]:
+    if part.get("data"):
+        yield f"  <br>{_format_json(part['data'])}"
+
+
+def _proposal_lines(part: ExportPart) -> Iterator[str]:
+    yield f"- {escape_markdown(part['content'])}"
+    yield f"  <br>{escape_markdown(part['reason'])}, until {_format_day(part['expires_at'])} (`{part['id']}`)"
+
+
+def _known_lines(part: ExportPart) -> Iterator[str]:
+    names = ", ".join(escape_markdown(name["text"]) for name in part["names"])
+    yield f"- {names} (`{part['id']}`)"
+
+
+def _checkpoint_lines(part: ExportPart) -> Iterator[str]:
+    yield f"- {escape_markdown(part['thread'])}, {_format_day(part['updated_at'])}: {_format_json(part['data'])}"
+
+
+def _step_lines(part: ExportPart) -> Iterator[str]:
+    where = " ".join(filter(None, (part["thread"], part["namespace"], part["id"])))
+    channels = ", ".join(sorted({one["channel"] for one in (*part["values"], *part["writes"])}))
+    yield f"- {escape_markdown(where)}, {_format_day(part['saved_at'])}: {escape_markdown(channels)}"
+
+
+def _import_lines(part: ExportPart) -> Iterator[str]:
+    kept = "reverted" if part["reverted_at"] else f"{part['created']} kept"
+    named = f"{escape_markdown(part['source'])} ({escape_markdown(part['run'])})"
+    yield f"- {named}, {_format_day(part['started_at'])}: {kept}"
+
+
+def _turn_lines(part: ExportPart) -> Iterator[str]:
+    yield f"- {_format_day(part['created_at'])}, {escape_markdown(part['role'] or '')}: {escape_markdown(part['content'])}"
+
+
+def _format_json(value: Any) -> str:
+    return escape_markdown(json.dumps(value, ensure_ascii=False, sort_keys=True))
+
+
+def _format_day(moment: str) -> str:
+    return moment[:10]
+
+
+_SECTION_LINES = {
+    "person": _person_lines,
+    "chat": _chat_lines,
+    "memory": _memory_lines,
+    "about": _about_lines,
+    "proposal": _proposal_lines,
+    "known": _known_lines,
+    "checkpoint": _checkpoint_lines,
+    "step": _step_lines,
+    "import": _import_lines,
+    "turn": _turn_lines,
+}

@@ -1,0 +1,102 @@
+"""Read the file of the MCP reference memory server: entities, observations, relations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.records.drafts import ImportItem
+from tacit.surfaces.tools.reference.graph import (
+    CATEGORY,
+    PERSON,
+    Entity,
+    Relation,
+    check_entity,
+    check_relation,
+    named,
+    observation,
+    observed_key,
+)
+from tacit.transfer.importers.parsing import (
+    FoundItem,
+    JsonElement,
+    ReadResult,
+    SkippedPart,
+    read_elements,
+)
+
+_LISTS = frozenset({"entities", "relations"})
+_RELATION = ("from", "relationType", "to")
+
+
+def read_mcp(path: Path) -> Iterator[ReadResult]:
+    told: dict[str, int] = {}  # how many observations of an entity there were before
+    for one in read_elements(path, _LISTS):
+        if isinstance(one, SkippedPart):
+            yield one
+        elif isinstance(one.value, dict) and _is_kind(one, "relation"):
+            yield _read_relation(one.where, one.value)
+        elif isinstance(one.value, dict) and _is_kind(one, "entity"):
+            yield from _read_entity(one.where, one.value, told)
+        else:
+            yield SkippedPart(where=one.where, why="is neither an entity nor a relation")
+
+
+def _is_kind(one: JsonElement, kind: str) -> bool:
+    if one.name in _LISTS:
+        return one.name == {"entity": "entities", "relation": "relations"}[kind]
+    return bool(one.value.get("type") == kind)
+
+
+def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Iterator[ReadResult]:
+    name, kind = value.get("name"), value.get("entityType")
+    if not isinstance(name, str) or not isinstance(kind, str) or not name or not kind:
+        yield SkippedPart(where=where, why="has no name, or no entityType")
+        return
+    entity = Entity(named(name), kind)
+    try:
+        check_entity(entity)
+    except TacitError as error:
+        yield SkippedPart(where=where, why=str(error))
+        return
+    if entity.name not in told:
+        yield FoundItem(where=where, item=_make_item(entity, entity.key, entity.statement))
+    observations = value.get("observations")
+    listed = observations if isinstance(observations, list) else []
+    for number, said in enumerate(listed, start=1):
+        here = f"{where}, observation {number}"
+        if not isinstance(said, str) or not said.strip():
+            yield SkippedPart(where=here, why="is no text")
+            continue
+        place = told.setdefault(entity.name, 0)
+        told[entity.name] += 1
+        key = observed_key(entity.name, place, said)
+        item = _make_item(entity, key, observation(entity.name, said))
+        # Its place may be another the next time; what it says of whom is not.
+        source = f"{entity.key}|{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()}"
+        yield FoundItem(where=here, item=replace(item, source=source))
+    told.setdefault(entity.name, 0)
+
+
+def _read_relation(where: str, value: dict[str, Any]) -> ReadResult:
+    parts = [value.get(name) for name in _RELATION]
+    if not all(isinstance(part, str) and part for part in parts):
+        return SkippedPart(where=where, why="is no relation: it needs from, to and relationType")
+    relation = Relation(*(named(str(part)) for part in parts))
+    try:
+        check_relation(relation)
+    except TacitError as error:
+        return SkippedPart(where=where, why=str(error))
+    item = ImportItem(
+        content=relation.statement, category=CATEGORY, key=relation.key, source=relation.key
+    )
+    return FoundItem(where=where, item=item)
+
+
+def _make_item(entity: Entity, key: str, content: str) -> ImportItem:
+    about = [entity.name] if entity.kind.lower() == PERSON else None
+    return ImportItem(content=content, category=CATEGORY, key=key, about=about, source=key)

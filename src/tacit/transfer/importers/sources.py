@@ -1,0 +1,319 @@
+"""Open a source of another system, preview what it would import, and import it in steps."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.records import validation
+from tacit.records.drafts import (
+    ImportItem,
+    ImportPreview,
+    ImportPreviewItem,
+    ImportStep,
+    RefusedItem,
+    measure_items,
+)
+from tacit.transfer.importers import assistants, basic_memory, langgraph, mcp, mem0
+from tacit.transfer.importers.parsing import (
+    PATH_FIELD,
+    FoundItem,
+    ImportSummary,
+    ProblemList,
+    ReadResult,
+    SkippedPart,
+    SourcePreview,
+    check_size,
+)
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+
+# A file, a folder or a store of another memory, opened to be read as often as it takes.
+
+_READ_AT_ONCE_BYTES = 1_048_576
+_FINGERPRINT_CHARS = 12
+
+
+class ImportFormat(StrEnum):
+    """Which memory it comes from."""
+
+    MEM0 = "mem0"
+    MCP = "mcp"
+    BASIC_MEMORY = "basic-memory"
+    LANGGRAPH = "langgraph"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportSource:
+    format: ImportFormat
+    run: str  # what an import of it is called unless another name is given: its content names it
+    read: Callable[[], Iterator[ReadResult]]
+
+    def __iter__(self) -> Iterator[ReadResult]:
+        """Everything that can be taken in, and what cannot be read."""
+        for count, one in enumerate(self.read(), start=1):
+            if count > limits.IMPORTER_RECORDS_MAX_COUNT:
+                most = f"{limits.IMPORTER_RECORDS_MAX_COUNT:,}"
+                raise InvalidInput(PATH_FIELD, f"holds more than {most} things; split it")
+            yield one
+
+
+def open_source(
+    path: str | Path, form: ImportFormat | str, *, only: str | None = None
+) -> ImportSource:
+    """Of a file or folder. `only`: of one user, in mem0's; below one namespace, in LangGraph's."""
+    origin = validation.parse_enum("form", form, ImportFormat)
+    where = _check_path(path)
+    _check_only(only)
+    if origin in (ImportFormat.MEM0, ImportFormat.LANGGRAPH):
+        of_some = mem0.read_mem0 if origin is ImportFormat.MEM0 else langgraph.read_langgraph
+
+        def read() -> Iterator[ReadResult]:
+            return of_some(where, only)
+    elif only is not None:
+        raise InvalidInput(
+            "only", f"is for {ImportFormat.MEM0} and {ImportFormat.LANGGRAPH}; leave it out"
+        )
+    else:
+        whole = _READERS[origin]
+
+        def read() -> Iterator[ReadResult]:
+            return whole(where)
+
+    run = _make_run_name(origin, _fingerprint(where, origin, only))
+    return ImportSource(format=origin, run=run, read=read)
+
+
+def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
+    """A store of LangGraph's that is open, such as an `InMemoryStore`."""
+    if not all(callable(getattr(store, name, None)) for name in ("search", "list_namespaces")):
+        raise InvalidInput("store", "takes an open store of LangGraph's; moving.open takes files")
+    _check_only(only)
+
+    def read() -> Iterator[ReadResult]:
+        return langgraph.read_store(store, only)
+
+    mark = hashlib.sha256((only or "").encode())
+    for one in read():
+        if isinstance(one, FoundItem):
+            mark.update(f"{one.item.source}\0{one.item.content}\0".encode("utf-8", "replace"))
+    return ImportSource(
+        format=ImportFormat.LANGGRAPH,
+        run=_make_run_name(ImportFormat.LANGGRAPH, mark.hexdigest()),
+        read=read,
+    )
+
+
+_READERS = {
+    ImportFormat.MCP: mcp.read_mcp,
+    ImportFormat.BASIC_MEMORY: basic_memory.read_basic_memory,
+    ImportFormat.CHATGPT: assistants.read_chatgpt,
+    ImportFormat.CLAUDE: assistants.read_claude,
+}
+
+
+def _check_only(only: object) -> None:
+    if only is not None and not isinstance(only, str):
+        raise InvalidInput("only", f"expected text, got {type(only).__name__}")
+
+
+def _check_path(path: object) -> Path:
+    if not isinstance(path, str | Path) or "\0" in str(path) or not str(path):
+        raise InvalidInput(PATH_FIELD, "is no file name")
+    return Path(path)
+
+
+def _fingerprint(path: Path, form: ImportFormat, only: str | None) -> str:
+    """Of what it holds: the same again is the same import, and goes on where it stopped."""
+    mark = hashlib.sha256((only or "").encode("utf-8", "replace"))
+    if form is not ImportFormat.BASIC_MEMORY:
+        check_size(path)
+        _hash_file(mark, path)
+        return mark.hexdigest()
+    path.stat()  # one that is not there is told as such
+    for one in basic_memory.list_note_files(path):
+        if not isinstance(one, SkippedPart):
+            mark.update(str(one.name).encode("utf-8", "surrogateescape") + b"\0")
+            try:
+                _hash_file(mark, one)
+            except OSError:
+                continue  # it is told when it is read
+    return mark.hexdigest()
+
+
+def _hash_file(mark: hashlib._Hash, path: Path) -> None:
+    with path.open("rb") as file:
+        while part := file.read(_READ_AT_ONCE_BYTES):
+            mark.update(part)
+
+
+def _make_run_name(form: ImportFormat, fingerprint: str) -> str:
+    return f"{form}-{fingerprint[:_FINGERPRINT_CHARS]}"
+
+
+# From a source into a memory: what it would come to, and then all of it, in steps.
+
+OnProgress = Callable[[int, int], object]  # how many are dealt with, and of how many
+
+_ABOUT_PREFIX = "about:"  # how a refusal begins that is for whom something is about
+
+
+@runtime_checkable
+class ImportTarget(Protocol):
+    """A view, of the library or of a client."""
+
+    @property
+    def enabled(self) -> bool: ...
+
+    def preview_items(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
+
+    def import_items(
+        self,
+        run: str,
+        items: Sequence[ImportItem],
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep: ...
+
+
+def preview_source(
+    view: ImportTarget, source: ImportSource, *, run: str | None = None
+) -> SourcePreview:
+    """What it would come to. Everything is read, and nothing is written."""
+    name = _check_run_name(view, source, run)
+    problems = ProblemList()
+    new = already = sensitive = refused = total = 0
+    shown: list[ImportPreviewItem] = []
+    known: set[bytes] = set()
+    for batch in _read_batches(source, problems):
+        total += len(batch)
+        once = [one for one in batch if _is_first_seen(one.item, known)]
+        found = view.preview_items(
+            _drop_unknown_people(view, source, once), source=source.format.value
+        )
+        new, already = new + found.new, already + found.already + len(batch) - len(once)
+        sensitive, refused = sensitive + found.sensitive, refused + len(found.refused)
+        _record_refused(problems, once, found.refused)
+        shown += found.shown[: limits.IMPORTER_PREVIEW_MAX_COUNT - len(shown)]
+    return SourcePreview(
+        run=name,
+        total=total,
+        new=new,
+        already=already,
+        sensitive=sensitive,
+        refused=refused,
+        skipped=problems.count - refused,
+        problems=tuple(problems.shown),
+        shown=tuple(shown),
+    )
+
+
+def import_source(
+    view: ImportTarget,
+    source: ImportSource,
+    *,
+    run: str | None = None,
+    progress: OnProgress | None = None,
+) -> ImportSummary:
+    """All of it, in steps that are each done wholly or not at all. Interrupted and asked again, it
+    goes on: what was taken in is known, and nothing comes twice. `revert_import` undoes it."""
+    name = _check_run_name(view, source, run)
+    if progress is not None and not callable(progress):
+        raise InvalidInput("progress", "takes a function of how many are done, and of how many")
+    if not view.enabled:
+        return ImportSummary(run=name, total=0, enabled=False)
+    total = sum(isinstance(one, FoundItem) for one in source)
+    problems = ProblemList()
+    created = already = refused = done = 0
+    for batch in _read_batches(source, problems):
+        items = _drop_unknown_people(view, source, batch)
+        step = view.import_items(name, items, source=source.format.value, total=total, after=done)
+        created, already = created + step.created, already + step.already
+        refused += len(step.refused)
+        _record_refused(problems, batch, step.refused)
+        done += len(batch)
+        if progress is not None:
+            progress(done, total)
+    return ImportSummary(
+        run=name,
+        total=total,
+        created=created,
+        already=already,
+        refused=refused,
+        skipped=problems.count - refused,
+        problems=tuple(problems.shown),
+    )
+
+
+def _check_run_name(view: object, source: object, run: object) -> str:
+    """What the import is called, after a look at what was handed in."""
+    if not isinstance(view, ImportTarget):
+        raise InvalidInput("view", "takes memory.view(…), of the library or of a client")
+    if not isinstance(source, ImportSource):
+        raise InvalidInput("source", "takes what moving.open(path, form) or from_store gives")
+    return (
+        source.run
+        if run is None
+        else validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
+    )
+
+
+def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[FoundItem]]:
+    """As many at a time as a call takes. What cannot be read is noted on the way."""
+    batch: list[FoundItem] = []
+    size = 0
+    for one in source:
+        if isinstance(one, SkippedPart):
+            problems.add(str(one), counts=not one.is_no_memory)
+            continue
+        large = measure_items([one.item], limits.IMPORTER_STEP_MAX_CHARS)
+        full = len(batch) == limits.IMPORT_ITEMS_MAX_COUNT
+        if batch and (full or size + large > limits.IMPORTER_STEP_MAX_CHARS):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += large
+    if batch:
+        yield batch
+
+
+def _drop_unknown_people(
+    view: ImportTarget, source: ImportSource, batch: Sequence[FoundItem]
+) -> list[ImportItem]:
+    """Where it cannot be told whom something is about, it is kept without that: what it says is
+    worth more than a name that several people have."""
+    items = [one.item for one in batch]
+    if any(item.about for item in items):
+        for one in view.preview_items(items, source=source.format.value).refused:
+            if one.why.startswith(_ABOUT_PREFIX):
+                items[one.place] = replace(items[one.place], about=None)
+    return items
+
+
+def _is_first_seen(item: ImportItem, known: set[bytes]) -> bool:
+    """Of those that a source has twice: the memory would know the second one again."""
+    said = f"id {item.source}" if item.source is not None else f"words {item.content}"
+    mark = hashlib.sha256(said.encode("utf-8", "replace")).digest()
+    if mark in known:
+        return False
+    known.add(mark)
+    return True
+
+
+def _record_refused(
+    problems: ProblemList, batch: Sequence[FoundItem], refused: Sequence[RefusedItem]
+) -> None:
+    for one in refused:
+        problems.add(f"{batch[one.place].where}: {one.why}")
