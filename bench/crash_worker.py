@@ -17,7 +17,7 @@ from typing import Any
 import tacit
 from tacit.memory import Memory
 from tacit.records.results import Remembered
-from tacit.views.view import View
+from tacit.view.view import View
 
 PEOPLE = [tacit.Requester(f"telegram:{n}", name=f"Person {n}") for n in (101, 102, 103)]
 GROUP = tacit.Chat.group("telegram:-100", participants=PEOPLE, complete=True)

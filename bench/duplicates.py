@@ -35,7 +35,7 @@ from bench.tables import table
 from tacit.embeddings.local import LocalEmbedder
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import LanguageSettings, LearnSettings
+from tacit.settings.sections import LanguageSettings, LearnSettings
 from tests.contract.tidying import judging
 from tests.databases import PostgresDatabases
 from tests.language.endpoint import Endpoint, Reply, Seen, answered, serving

@@ -16,7 +16,7 @@ from tacit.clock import system_clock
 from tacit.errors import StoreError
 from tacit.memory import Memory
 from tacit.settings import EverySettings, JobsSettings, LearnSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.chores import TASK, ticking
 
 ALICE = tacit.Requester("telegram:101", name="Alice")

@@ -39,7 +39,7 @@ from tacit import limits
 from tacit.clock import system_clock, to_micros
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.databases import PostgresDatabases
 
 SQLITE_KILLS = 50

@@ -31,7 +31,7 @@ from tacit.learning.extraction.holds import read_holds
 from tacit.learning.facts import Hold
 from tacit.screening.secrets import find_secret
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tests.databases import PostgresDatabases
 
 ROUNDS = 20

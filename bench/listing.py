@@ -13,7 +13,7 @@ from bench.filling import Filling
 from bench.measure import Figure, compared
 from bench.sinks import open_sink
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.databases import PostgresDatabases
 
 ALICE = tacit.Requester("telegram:1001")

@@ -33,7 +33,7 @@ from bench.tables import table
 from bench.vectors import Once, default_embedder
 from tacit import limits
 from tacit.settings import Settings
-from tacit.settings.records import MemorySettings, SessionsSettings
+from tacit.settings.sections import MemorySettings, SessionsSettings
 from tests.databases import PostgresDatabases
 
 TOP = max(KS)

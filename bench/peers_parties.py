@@ -18,7 +18,7 @@ import tacit
 from bench.sentences import asked, said
 from bench.vectors import Precomputed, Vectors, word_vectors
 from tacit.settings import Settings
-from tacit.settings.records import DbSettings, SqliteSettings
+from tacit.settings.sections import DbSettings, SqliteSettings
 
 TOP = 10
 _CHILD = Path(__file__).resolve().parent / "peers_child.py"

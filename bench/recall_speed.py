@@ -33,7 +33,7 @@ from bench.tables import milliseconds, percentile, table
 from bench.vectors import Precomputed, Vectors, default_embedder
 from tacit.embeddings.embedder import Embedder
 from tacit.settings import Settings
-from tacit.settings.upkeep import JobsSettings
+from tacit.settings.sections import JobsSettings
 from tests.databases import PostgresDatabases
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

@@ -16,7 +16,7 @@ from bench.filling import Filling
 from bench.plans import Statement, recorded
 from bench.sinks import open_sink
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, kept, private
 
 READS: dict[str, tuple[str, Callable[[Memory, View], object]]] = {

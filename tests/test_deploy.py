@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tacit import limits
-from tacit.settings import FILE_VARIABLE, key_names, variable
+from tacit.settings import FILE_VARIABLE, key_names, variable_name
 from tacit.surfaces.cli.parser import parse
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_variable_is_a_setting(name: str) -> None:
-    known = {variable(key) for key in key_names()} | {FILE_VARIABLE} | OF_COMPOSE
+    known = {variable_name(key) for key in key_names()} | {FILE_VARIABLE} | OF_COMPOSE
     assert set(re.findall(r"TACIT_[A-Z_]+", FILES[name])) <= known
 
 

@@ -7,8 +7,8 @@ import sys
 import tacit
 from tacit import errors
 from tacit.memory import Memory
-from tacit.views.disabled import DisabledView
-from tacit.views.view import View
+from tacit.view.disabled import DisabledView
+from tacit.view.view import View
 
 MEMORY = """
     answers backup catch_up chat close consolidate create_key diff_notes doctor embedding

@@ -27,12 +27,12 @@ from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.records.memory import ChatKind
 from tacit.records.queries import Search
 from tacit.storage.schema import metadata
-from tacit.views.exporting import ViewExport
-from tacit.views.hearing import ViewHearing
-from tacit.views.reading import ViewReads
-from tacit.views.recalling import ViewRecall
-from tacit.views.telling import ViewTelling
-from tacit.views.view import View
+from tacit.view.audience import ViewAudience
+from tacit.view.audit import ViewHistoryExport
+from tacit.view.reads import ViewReads
+from tacit.view.recall import ViewRecall
+from tacit.view.transfer import ViewExport
+from tacit.view.view import View
 from tests.databases import PostgresDatabases
 from tests.test_note_plans import fill as notes_of_others
 
@@ -401,8 +401,8 @@ def test_the_recorded_statements_are_all_that_ran(stores: Stores, room: str) -> 
 
 
 def test_every_way_to_read_is_among_the_reads() -> None:
-    words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewTelling)]
-    words += vars(ViewHearing)
+    words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewHistoryExport)]
+    words += vars(ViewAudience)
     public = {name for name in words if not name.startswith("_")}
     public |= {"begin_session", "checkpoint", "files", "file_sizes", "read_file"}
     public |= {"link_waiting", "identities", "graph", "activity", "activity_days"}

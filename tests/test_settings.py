@@ -150,8 +150,8 @@ def test_a_mistake_in_the_file_is_told_even_where_a_variable_overrides_it(place:
 
 
 def test_every_key_has_a_variable_of_its_own() -> None:
-    assert settings.variable("db.sqlite.wal") == "TACIT_DB_SQLITE_WAL"
-    assert len({settings.variable(key) for key in settings.key_names()}) == len(
+    assert settings.variable_name("db.sqlite.wal") == "TACIT_DB_SQLITE_WAL"
+    assert len({settings.variable_name(key) for key in settings.key_names()}) == len(
         settings.key_names()
     )
 
@@ -321,8 +321,8 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
 def test_a_wrong_value_names_the_variable_the_key_and_the_fix(
     place: Place, key: str, value: str, fix: str
 ) -> None:
-    place.environ[settings.variable(key)] = value
-    with pytest.raises(SettingsError, match=f"^{settings.variable(key)}: {key}: ") as caught:
+    place.environ[settings.variable_name(key)] = value
+    with pytest.raises(SettingsError, match=f"^{settings.variable_name(key)}: {key}: ") as caught:
         place.load()
     assert fix in str(caught.value)
 
@@ -621,10 +621,10 @@ def test_any_variable_yields_settings_or_an_error_that_names_it(
     one_place: Place, key: str, value: str
 ) -> None:
     (one_place.cwd / "tacit.yaml").unlink(missing_ok=True)
-    one_place.environ = {settings.variable(key): value}
+    one_place.environ = {settings.variable_name(key): value}
     said = outcome(one_place)
     one_place.environ = {}
-    named = f"{settings.variable(key)}: {key}: "
+    named = f"{settings.variable_name(key)}: {key}: "
     if key == "embedding.provider" and value in ("folder", "endpoint"):
         named = "TACIT_EMBEDDING_PROVIDER: embedding."  # and then the key that it needs
     if key == "language.provider" and value in ("openai", "anthropic"):
@@ -738,7 +738,7 @@ def test_variables_say_the_same_as_a_file_and_give_back_what_was_meant(
         at[name] = list(value) if isinstance(value, tuple) else as_written(value)
     from_file = one_place.read(yaml.dump(nested))
     (one_place.cwd / "tacit.yaml").unlink()
-    one_place.environ = {settings.variable(key): as_written(v) for key, v in meant.items()}
+    one_place.environ = {settings.variable_name(key): as_written(v) for key, v in meant.items()}
     from_variables = one_place.load()
     one_place.environ = {}
     assert from_file == from_variables
@@ -755,7 +755,7 @@ def test_every_key_is_documented_with_its_variable_and_default() -> None:
     )
     rows = row.findall((ROOT / "docs" / "settings.md").read_text())
     assert {key: (name, default) for key, name, default in rows} == {
-        key: (settings.variable(key), as_written(value_at(DEFAULTS, key)))
+        key: (settings.variable_name(key), as_written(value_at(DEFAULTS, key)))
         for key in settings.key_names()
     }
 

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.errors import SettingsError
 from tacit.settings import ChatSettings, Settings
-from tacit.settings.chat import variable_shown
+from tacit.settings.sections import describe_variable
 from tests.test_settings import DEFAULTS, Place
 
 
@@ -101,14 +101,14 @@ def test_an_address_that_is_none_is_refused_with_the_form_of_that_one(
 
 @pytest.mark.parametrize("name", ["TELEGRAM_BOT_TOKEN", "BOT2_TOKEN"])
 def test_the_name_of_a_variable_is_told(name: str) -> None:
-    assert variable_shown("telegram.token_env", name) == name
+    assert describe_variable("telegram.token_env", name) == name
 
 
 @pytest.mark.parametrize(
     "name", ["hunter2", "f742231b10e8888abcd99", "JBSWY3DPEHPK3PXP", "AAH_x9", "A_" + "B" * 17, ""]
 )
 def test_what_may_be_a_secret_in_place_of_a_variable_is_not_told(name: str) -> None:
-    assert variable_shown("slack.secret_env", name) == "the variable that slack.secret_env names"
+    assert describe_variable("slack.secret_env", name) == "the variable that slack.secret_env names"
 
 
 def test_settings_do_not_show_where_secrets_are(place: Place) -> None:

@@ -81,8 +81,8 @@ def test_paths_are_kept_as_written_and_resolved_like_every_other(place: Place) -
     loaded = place.read(
         "embedding: {provider: folder, folder: ~/m}\nrecall: {tokenizer: t/tokenizer.json}"
     )
-    folder = settings.path_of(loaded.embedding.folder, place.home, place.cwd)
-    tokenizer = settings.path_of(loaded.recall.tokenizer, place.home, place.cwd)
+    folder = settings.resolve_path(loaded.embedding.folder, place.home, place.cwd)
+    tokenizer = settings.resolve_path(loaded.recall.tokenizer, place.home, place.cwd)
     assert (folder, tokenizer) == (place.home / "m", place.cwd / "t" / "tokenizer.json")
 
 

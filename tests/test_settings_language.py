@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import limits
-from tacit.bootstrap import _language
+from tacit.bootstrap import _build_llm
 from tacit.errors import InvalidInput, SettingsError
 from tacit.llm.endpoint import EndpointModel
 from tacit.settings import LanguageSettings, LearnSettings, Settings
@@ -148,7 +148,7 @@ def test_what_is_refused_here_would_be_refused_when_opening_too(
     said = outcome(place)
     assert isinstance(said, str)
     with pytest.raises(InvalidInput) as caught:
-        _language(Settings(language=wrong))
+        _build_llm(Settings(language=wrong))
     assert f": {caught.value.field}: " in said
 
 
@@ -168,7 +168,7 @@ def test_keys_that_go_together_are_taken(place: Place, yaml: str) -> None:
 
 def test_one_variable_switches_the_model_off_whatever_the_file_says(place: Place) -> None:
     place.environ["TACIT_LANGUAGE_PROVIDER"] = "none"
-    assert _language(place.read(OPENAI))[0] is None
+    assert _build_llm(place.read(OPENAI))[0] is None
 
 
 def test_the_key_is_read_where_the_settings_say_and_missed_when_a_memory_is_opened(
@@ -177,10 +177,10 @@ def test_the_key_is_read_where_the_settings_say_and_missed_when_a_memory_is_open
     loaded = place.read(OPENAI)
     monkeypatch.delenv("MODEL_KEY", raising=False)
     with pytest.raises(InvalidInput, match=r"^language\.api_key_env: .* not set") as caught:
-        _language(loaded)
+        _build_llm(loaded)
     assert "MODEL_KEY" not in str(caught.value)
     monkeypatch.setenv("MODEL_KEY", SECRET)
-    model, _ = _language(loaded)
+    model, _ = _build_llm(loaded)
     assert model is not None
     assert SECRET not in f"{model!r} {loaded!r}"
     model.close()

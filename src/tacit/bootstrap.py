@@ -1,4 +1,4 @@
-"""The composition root: the one place that reads settings and builds everything from them."""
+"""Read the settings and build an open memory from them: the composition root."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter as make_meter
 from tacit.telemetry.traces import RequestTracer
 from tacit.telemetry.traces import create_tracer as make_spans
-from tacit.views.access import Policy
-from tacit.views.mind import Mind
+from tacit.view.context import ViewOptions
+from tacit.view.runtime import Runtime
 
 if TYPE_CHECKING:
     from tacit.notes.mirror import MirrorThread
@@ -61,21 +61,21 @@ def open_memory(
 ) -> Memory:
     """Without `mirror`, files of notes are left alone until somebody asks for them."""
     chosen = settings or load_settings()
-    url = _url(url, chosen)
-    policy = _policy(chosen)
-    maker = _embedder(chosen) if embedder == "by settings" else embedder
+    url = _resolve_url(url, chosen)
+    policy = _build_view_options(chosen)
+    maker = _build_embedder(chosen) if embedder == "by settings" else embedder
     meter = make_meter(chosen.metrics.exporter)
-    model, allowed = _language(chosen)
+    model, allowed = _build_llm(chosen)
     if model is not None and meter.on:
         model = MeasuredLanguageModel(model, meter)
-    learning = _learning(chosen, model, allowed) if chosen.learn.enabled else None
-    database = open_database(url, _options(chosen))
+    learning = _build_learning(chosen, model, allowed) if chosen.learn.enabled else None
+    database = open_database(url, _build_engine_options(chosen))
     try:
         (migrate_schema if chosen.db.automigrate else require_current_schema)(database)
     except BaseException:
         database.close()
         raise
-    journal = _journal(chosen, database)
+    journal = _journal_path(chosen, database)
     days = chosen.events.keep_days
     store = Store(database, clock, meter=meter, keep_events_days=days, journal=journal)
     try:
@@ -84,12 +84,12 @@ def open_memory(
         store.close()
         raise
     try:
-        mirroring = _mirroring(chosen, store) if chosen.notes.enabled else None
+        mirroring = _build_note_sync(chosen, store) if chosen.notes.enabled else None
     except BaseException:
         store.close()
         raise
-    workers, upkeep = chosen.learn.workers, _upkeep(chosen)
-    mind = Mind(store, maker, learning, workers, upkeep, mirroring, model, allowed)
+    workers, upkeep = chosen.learn.workers, _build_upkeep(chosen)
+    mind = Runtime(store, maker, learning, workers, upkeep, mirroring, model, allowed)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
     memory = Memory(mind, policy, space=where, enabled=enabled)
     if enabled:
@@ -114,12 +114,12 @@ def restore_backup(
     """Put a backup in the place of a SQLite database, whose files are kept aside, and erase again
     what was erased since it was made, before anybody reads. Nobody else may have it open."""
     chosen = settings or load_settings()
-    place = _url(url, chosen)
+    place = _resolve_url(url, chosen)
     file = database_file(place)
     if file is None:
         raise InvalidInput("db", "is no SQLite file; PostgreSQL is restored with its own tools")
-    aside, before = install_backup(_backup_file(path), file)
-    current = replace(_quiet(chosen), db=replace(chosen.db, automigrate=True))
+    aside, before = install_backup(_parse_backup_path(path), file)
+    current = replace(_without_background_work(chosen), db=replace(chosen.db, automigrate=True))
     open_memory(place, settings=current, clock=clock, embedder=None).close()
     _, counts = check_backup_file(file)
     again = counts["erasures"] - before.get("erasures", 0)
@@ -134,20 +134,20 @@ def verify_backup(
     """Check a backup that is a file, or a database that was restored from one. With a journal, what
     was erased since is erased again in it."""
     chosen = settings or load_settings()
-    place = _url(where, chosen)
+    place = _resolve_url(where, chosen)
     file = database_file(place)
     used = file is not None and file.with_name(file.name + "-wal").exists()
     if file is not None and journal is None and not used:
-        schema, counts = check_backup_file(_backup_file(file))
+        schema, counts = check_backup_file(_parse_backup_path(file))
         size = file.stat().st_size
         return Backup(path=str(file), schema=schema, counts=counts, size_bytes=size)
     if file is not None and not used:
-        check_backup_file(_backup_file(file))
+        check_backup_file(_parse_backup_path(file))
     again = 0
     if journal is not None:
-        with open_memory(place, settings=_quiet(chosen), embedder=None) as memory:
+        with open_memory(place, settings=_without_background_work(chosen), embedder=None) as memory:
             again = memory.replay_erasures(Path(journal)).count
-    database = open_database(place, _options(chosen))
+    database = open_database(place, _build_engine_options(chosen))
     try:
         shown = database.engine.url.render_as_string(hide_password=True)
         return replace(check_restored_database(database, shown), erased_again=again)
@@ -155,13 +155,13 @@ def verify_backup(
         database.close()
 
 
-def _quiet(settings: Settings) -> Settings:
+def _without_background_work(settings: Settings) -> Settings:
     """Nothing is learned or swept while a copy is looked at."""
     learn, jobs = replace(settings.learn, workers=0), replace(settings.jobs, on_open=False)
     return replace(settings, learn=learn, jobs=jobs, notes=replace(settings.notes, enabled=False))
 
 
-def _url(url: str | Path | None, settings: Settings) -> str:
+def _resolve_url(url: str | Path | None, settings: Settings) -> str:
     if isinstance(url, Path):
         return str(url)
     if url is None:
@@ -171,22 +171,24 @@ def _url(url: str | Path | None, settings: Settings) -> str:
     return url
 
 
-def _backup_file(path: object) -> Path:
+def _parse_backup_path(path: object) -> Path:
     if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
         raise InvalidInput("path", "is no file name")
     return Path(path)
 
 
-def _policy(settings: Settings) -> Policy:
+def _build_view_options(settings: Settings) -> ViewOptions:
     sessions, prompt = settings.memory.sessions, settings.prompt
     counted_by = settings.recall.tokenizer
-    return Policy(
+    return ViewOptions(
         categories=settings_.category_names(settings),
         ttl_days=asdict(settings.memory.ttl_days),
         union=settings.memory.read == "union",
         link_min=settings.recall.link_min,
         turns_days=sessions.retention_days if sessions.keep else None,
-        count_tokens=load_token_counter(str(_path(counted_by))) if counted_by else estimate_tokens,
+        count_tokens=load_token_counter(str(_resolve_path(counted_by)))
+        if counted_by
+        else estimate_tokens,
         style=Style(prompt.style),
         items_max=prompt.items_max,
         chars_max=prompt.chars_max,
@@ -204,7 +206,7 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
-def _learning(
+def _build_learning(
     settings: Settings, model: LanguageModel | None, allowed: Allowance
 ) -> LearningOptions:
     chosen = settings.learn
@@ -222,7 +224,7 @@ def _learning(
     )
 
 
-def _upkeep(settings: Settings) -> LifecycleOptions:
+def _build_upkeep(settings: Settings) -> LifecycleOptions:
     every = settings.jobs.every
     periods = {one.name: getattr(every, one.name) for one in fields(every)}
     return LifecycleOptions(
@@ -238,14 +240,14 @@ def _upkeep(settings: Settings) -> LifecycleOptions:
     )
 
 
-def _embedder(settings: Settings) -> Embedder | None:
+def _build_embedder(settings: Settings) -> Embedder | None:
     chosen = settings.embedding
     # The runtime of local models would note this machine, and that it uses models, in a file that
     # is meant to be sent. It looks here when it is imported, which is later.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     return make_embedder(
         chosen.provider,
-        folder=_path(chosen.folder) if chosen.folder else None,
+        folder=_resolve_path(chosen.folder) if chosen.folder else None,
         url=chosen.url or None,
         model=chosen.model or None,
         api_key=chosen.api_key or None,
@@ -254,7 +256,7 @@ def _embedder(settings: Settings) -> Embedder | None:
     )
 
 
-def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
+def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     """The model, if there is one, and what each space may spend on it in a day."""
     chosen = settings.language
     prices = Prices(
@@ -281,22 +283,22 @@ def _language(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     return model, bound
 
 
-def _journal(settings: Settings, database: Database) -> Path | None:
+def _journal_path(settings: Settings, database: Database) -> Path | None:
     """Of erasures: beside a database that is a file; elsewhere where the settings say."""
     if settings.erase.journal:
-        return _path(settings.erase.journal)
+        return _resolve_path(settings.erase.journal)
     file = database.file
     return None if file is None else journal_path(file)
 
 
-def _mirroring(settings: Settings, store: Store) -> MirrorThread:
+def _build_note_sync(settings: Settings, store: Store) -> MirrorThread:
     """Imported here: whoever has no notes needs nothing of it."""
     from tacit.notes.mirror import MirrorThread, NotesMirror
     from tacit.notes.writers import NoteRetention
 
     chosen, file = settings.notes, store.database.file
     if chosen.dir:
-        folder = _path(chosen.dir)
+        folder = _resolve_path(chosen.dir)
     elif file is not None:
         folder = file.with_name("notes")
     else:
@@ -308,11 +310,11 @@ def _mirroring(settings: Settings, store: Store) -> MirrorThread:
     return MirrorThread(mirror, watch=chosen.watch)
 
 
-def _path(written: str) -> Path:
-    return settings_.path_of(written, Path.home(), Path.cwd())
+def _resolve_path(written: str) -> Path:
+    return settings_.resolve_path(written, Path.home(), Path.cwd())
 
 
-def _options(settings: Settings) -> DatabaseOptions:
+def _build_engine_options(settings: Settings) -> DatabaseOptions:
     db = settings.db
     return DatabaseOptions(
         synchronous=db.sqlite.synchronous,

@@ -1,4 +1,4 @@
-"""The façade: one open memory, and what is done to it as a whole. Reading goes through `view`."""
+"""Define Memory, one open memory and what is done to it as a whole; reading goes through view()."""
 
 from __future__ import annotations
 
@@ -7,34 +7,24 @@ from dataclasses import replace
 from types import TracebackType
 
 from tacit import limits
-from tacit.facade.ageing import MemoryAgeing
-from tacit.facade.health import MemoryHealth
-from tacit.facade.identities import MemoryIdentities
-from tacit.facade.inbox import MemoryInbox
-from tacit.facade.jobs import MemoryJobs
-from tacit.facade.keys import MemoryKeys
-from tacit.facade.learning import MemoryLearning
-from tacit.facade.notes import MemoryNotes
-from tacit.facade.removing import MemoryRemoving
-from tacit.facade.saving import MemorySaving
-from tacit.facade.signing import MemorySigning
-from tacit.facade.talking import MemoryTalking
-from tacit.facade.telling import MemoryTelling
-from tacit.facade.tidying import MemoryTidying
-from tacit.facade.whole import MemoryWhole
+from tacit.admin.auth import MemoryKeys, MemorySignIn
+from tacit.admin.bots import MemoryInbox, MemoryLlm
+from tacit.admin.jobs import MemoryConsolidation, MemoryExpiry, MemoryJobs, MemoryLearningQueue
+from tacit.admin.notes import MemoryNotes
+from tacit.admin.people import MemoryErasure, MemoryIdentities
+from tacit.admin.space import MemoryBackup, MemoryEvents, MemoryHealth, MemorySpace
 from tacit.identity.resolution import parse_request
 from tacit.learning.consent import refuse_profile_sentence
-from tacit.operators.operator import Operator
+from tacit.operator import Operator
 from tacit.policy.rules import RULE_TEXTS
 from tacit.prompts.fence import FENCE_CLOSE, escape_fence, make_inert, quote_memory, wrap_in_fence
 from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
-from tacit.views.disabled import DisabledView
-from tacit.views.measured import MeasuredView
-from tacit.views.steps import Steps
-from tacit.views.view import View
+from tacit.view.checkpoints import GraphSteps
+from tacit.view.disabled import DisabledView
+from tacit.view.view import MeasuredView, View
 
 # PLAIN_WORDS: what each disclosure rule says, by its name. In small letters, and CLOSE: how words
 # of memories are put to a model.
@@ -45,7 +35,7 @@ __all__ = [
     "Link",
     "Memory",
     "Operator",
-    "Steps",
+    "GraphSteps",
     "View",
     "escape_fence",
     "wrap_in_fence",
@@ -62,21 +52,21 @@ SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
 
 
 class Memory(
-    MemoryAgeing,
+    MemoryExpiry,
     MemoryHealth,
     MemoryIdentities,
     MemoryInbox,
     MemoryJobs,
     MemoryKeys,
-    MemoryLearning,
+    MemoryLearningQueue,
     MemoryNotes,
-    MemoryRemoving,
-    MemorySaving,
-    MemorySigning,
-    MemoryWhole,
-    MemoryTalking,
-    MemoryTelling,
-    MemoryTidying,
+    MemoryErasure,
+    MemoryBackup,
+    MemorySignIn,
+    MemorySpace,
+    MemoryLlm,
+    MemoryEvents,
+    MemoryConsolidation,
 ):
     """Made by `tacit.open`. Safe to share between threads; close it when done."""
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import tacit
 from tacit.memory import Memory, View
 from tacit.settings import ChatSettings, ConsoleSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tacit.surfaces.chat.bot import Bot
 from tests.chat.scripted import Answering, Prompt, ScriptedModel
 from tests.contract.rooms import SetClock

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-from tacit.settings.records import LanguageSettings
+from tacit.settings.sections import LanguageSettings
 from tests.language.endpoint import Reply, Seen, serving
 from tests.language.replies import Called, calls, says, talks
 

@@ -9,7 +9,7 @@ import tacit
 from tacit.compat.mem0 import Memory, ValidationError
 from tacit.errors import SecretRefused
 from tacit.settings import Settings
-from tacit.settings.records import MemorySettings
+from tacit.settings.sections import MemorySettings
 from tests.contract.rooms import SetClock
 
 ALICE: dict[str, Any] = {"user_id": "alice"}

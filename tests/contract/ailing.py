@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings, MemorySettings, SessionsSettings
+from tacit.settings.sections import LearnSettings, MemorySettings, SessionsSettings
 from tacit.storage.schema import metadata
 from tests.contract.lessons import told
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, index_words, kept, private

@@ -4,8 +4,8 @@ from typing import Any
 
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import MemorySettings, SessionsSettings
-from tacit.views.view import View
+from tacit.settings.sections import MemorySettings, SessionsSettings
+from tacit.view.view import View
 from tests.contract.rows import rows
 
 KEEP = Settings(memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)))

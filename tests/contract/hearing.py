@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tacit.views.view import View
+from tacit.view.view import View
 
 
 def heard(view: View, query: str, **options: Any) -> list[object]:

@@ -4,8 +4,8 @@ import csv
 from pathlib import Path
 
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings, MemorySettings, SessionsSettings
-from tacit.views.view import View
+from tacit.settings.sections import LearnSettings, MemorySettings, SessionsSettings
+from tacit.view.view import View
 from tests.tools.calling import call
 
 KEEP_BY_HAND = Settings(

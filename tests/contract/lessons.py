@@ -4,8 +4,8 @@ import tacit
 from tacit import Message
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings
-from tacit.views.view import View
+from tacit.settings.sections import LearnSettings
+from tacit.view.view import View
 
 # No threads of its own: a test says when something is learned.
 BY_HAND = Settings(learn=LearnSettings(workers=0))

@@ -5,7 +5,7 @@ from pathlib import Path
 from tacit.memory import Memory
 from tacit.records.notes import NoteLink, SessionDraft, TaskDraft, TopicDraft
 from tacit.settings import NotesSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 
 TRIP = SessionDraft(
     summary="Planned the trip to Lisbon.",

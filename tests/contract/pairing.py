@@ -2,7 +2,7 @@
 
 import tacit
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import private
 
 LAPTOP = tacit.Requester("slack:T1:UA")

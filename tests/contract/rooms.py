@@ -8,7 +8,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
 from tacit.storage import search
-from tacit.views.view import View
+from tacit.view.view import View
 
 ALICE = tacit.Requester("telegram:1001", name="Alice", username="alice_l")
 BOB = tacit.Requester("telegram:2002", name="Bob")

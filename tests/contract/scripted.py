@@ -3,7 +3,7 @@
 from typing import Any
 
 from tacit.settings import Settings
-from tacit.settings.records import LanguageSettings, LearnSettings
+from tacit.settings.sections import LanguageSettings, LearnSettings
 from tests.language.endpoint import Endpoint, Step
 from tests.language.replies import says
 

@@ -4,7 +4,7 @@ import re
 
 from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft
 from tacit.records.notes import Section
-from tacit.views.view import View
+from tacit.view.view import View
 
 CANARY = re.compile(r"zq\d+z")
 RENT = SessionDraft(tasks=(TaskDraft(text="Pay the rent"),))

@@ -7,8 +7,8 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.categories import CategorySetting
-from tacit.views.view import View
+from tacit.settings.values import CategorySetting
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private

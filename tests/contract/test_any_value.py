@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, NAIVE, ODD
 from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private
 

@@ -8,7 +8,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.surfaces.tools import Answer, tools
 from tacit.surfaces.tools.reference.registry import reference_tools
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private
 
 NAME = {"namespace": "profile", "key": "preferred_name"}

@@ -19,7 +19,7 @@ from tacit.bootstrap import restore_backup, verify_backup
 from tacit.lifecycle import erasure_records
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, kept, private, said
 from tests.contract.test_erasures import canary, lines, prepared

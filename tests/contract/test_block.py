@@ -13,10 +13,10 @@ from tacit import SessionDraft, TopicDraft
 from tacit.memory import Memory
 from tacit.records.text import estimate_tokens
 from tacit.settings import Settings
-from tacit.settings.categories import CategorySetting
-from tacit.settings.records import PromptSettings
+from tacit.settings.sections import PromptSettings
+from tacit.settings.values import CategorySetting
 from tacit.storage.schema import metadata
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere
 from tests.contract.refusals import refuses

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
 
 GOING: dict[str, Callable[[Memory, View, str], object]] = {

@@ -13,7 +13,7 @@ from tacit import Search
 from tacit.memory import Memory
 from tacit.records.queries import ANY_STATE
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, FAMILY, TEAM, SetClock, group, kept, private
 

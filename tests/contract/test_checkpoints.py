@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import limits
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private, said
 from tests.contract.traces import traces

@@ -14,7 +14,7 @@ from tacit.memory import Memory
 from tacit.policy.rules import decide
 from tacit.records.memory import Memory as Record
 from tacit.records.request import Request
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, private
 from tests.disclosure.strategies import memories, requests
 

@@ -9,8 +9,8 @@ from tacit import SessionDraft
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep
 from tacit.settings import MemorySettings, Settings
-from tacit.views.disabled import DisabledView
-from tacit.views.view import View
+from tacit.view.disabled import DisabledView
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, TEAM, kept, private
 

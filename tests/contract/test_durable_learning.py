@@ -18,7 +18,7 @@ from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
 from tacit.storage.queue import claim_job, list_due_jobs
 from tacit.storage.schema import jobs as queue
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, SetClock, private

@@ -8,7 +8,7 @@ import tacit
 from tacit import Message
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private

@@ -10,7 +10,7 @@ from tacit import Message
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tacit.storage.schema import metadata
 from tests.contract.conftest import Open
 from tests.contract.rooms import BOB, FAMILY, group, kept, private

@@ -17,8 +17,7 @@ from tacit import Message, Update
 from tacit.lifecycle import erasure_records
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
-from tacit.settings.upkeep import EraseSettings
+from tacit.settings.sections import EraseSettings, LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private, said
 from tests.contract.rows import rows

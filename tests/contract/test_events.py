@@ -12,9 +12,9 @@ from tacit.errors import StoreBusy
 from tacit.memory import Memory
 from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus
 from tacit.settings import EventsSettings, LearnSettings, Settings
-from tacit.settings.records import MemorySettings, SessionsSettings
+from tacit.settings.sections import MemorySettings, SessionsSettings
 from tacit.storage import history
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.lessons import BY_HAND, told

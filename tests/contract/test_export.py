@@ -9,7 +9,7 @@ import tacit
 from tacit import Message, limits
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, private, said
 

@@ -6,7 +6,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.records.notes import SessionDraft
 from tacit.settings import Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, private, said
 

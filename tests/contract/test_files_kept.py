@@ -14,7 +14,7 @@ from bench.notes_cases import contents
 from tacit.memory import Memory
 from tacit.notes.markdown import strip_ids
 from tacit.settings import Settings
-from tacit.settings.upkeep import NotesSettings
+from tacit.settings.sections import NotesSettings
 from tests.contract.conftest import Open
 from tests.contract.noting import found
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private, said

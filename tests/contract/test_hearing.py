@@ -8,7 +8,7 @@ import tacit
 from bench.plans import recorded
 from tacit import Search
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
 
 OPEN: Any = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}

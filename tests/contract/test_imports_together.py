@@ -13,7 +13,7 @@ from tacit.lifecycle import revert
 from tacit.memory import Memory
 from tacit.storage import imports
 from tacit.storage.memories import Transaction
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said

@@ -10,7 +10,7 @@ from tacit import Message
 from tacit.memory import Memory
 from tacit.records.memory import HistoryEvent, Kind, Sensitivity, State, Trust, Visibility
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP, turns
 from tests.contract.lessons import BY_HAND, contents, only, told

@@ -5,7 +5,7 @@ import pytest
 from tacit.memory import Memory
 from tacit.records.accounts import NameKind
 from tacit.records.memory import State, Trust
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, only, told
 from tests.contract.rooms import ALICE, BOB, CAROL, group, private

@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.results import Page
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 
 KEYS = ["tea", "Tea", "TEA", "te_a", "te%a", "te%", "te_", "%", "_", "téa", "tea/green", "a%_b"]

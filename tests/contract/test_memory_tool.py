@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.surfaces.files.anthropic_memory import MemoryTool
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later
 from tests.language.endpoint import Endpoint, serving

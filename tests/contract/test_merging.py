@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, group, kept, private, said
 from tests.contract.rows import rows

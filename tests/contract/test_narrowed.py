@@ -8,7 +8,7 @@ import tacit
 from tacit import Chat, InvalidInput, Message, NotFound
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, private, said

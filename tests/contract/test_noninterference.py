@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
 
 WORLDS = count()

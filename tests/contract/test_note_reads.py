@@ -10,7 +10,7 @@ from tacit.memory import Memory
 from tacit.records.request import Request
 from tacit.storage import notes
 from tacit.storage.notes import NoteRow
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.noting import DAY, INDEX, OWN, ROOM, SPACE, act, noted
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
 

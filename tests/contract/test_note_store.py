@@ -13,7 +13,7 @@ from tacit.memory import Memory
 from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.storage import notes
 from tacit.storage.memories import Transaction
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.noting import (
     AT,

@@ -15,11 +15,10 @@ from bench.plans import plans_of, recorded
 from tacit import Message, SessionDraft
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tacit.storage.schema import done_memories, done_once, metadata
-from tacit.views.fingerprint import fingerprint
-from tacit.views.once import WORDS
-from tacit.views.view import View
+from tacit.view.idempotency import IDEMPOTENCY_RULES, fingerprint_call
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, kept, private, said
@@ -210,7 +209,7 @@ def test_every_word_that_changes_something_is_done_once(keeping: Memory) -> None
         assert counts(keeping) == before, word
     elsewhere = {"approve", "decline", "propose_public"}  # below, and in test_linking
     elsewhere |= {"accept_link", "confirm_link", "refuse_link", "unlink_me"}
-    assert {word for word, _, _ in story} | elsewhere == set(WORDS)
+    assert {word for word, _, _ in story} | elsewhere == set(IDEMPOTENCY_RULES)
 
 
 def test_answers_to_proposals_are_given_once(keeping: Memory) -> None:
@@ -452,17 +451,17 @@ def test_what_was_asked_is_known_again_whatever_it_was() -> None:
     """The same values in the same places, however they are handed over; and nothing else."""
     mixed = [1, 1.0, True, "1", None, [1], {"1": 1}, {1: 1}, {1}, b"1", ["1"], "", [], {}]
     mixed += [NAIVE, NAIVE.replace(tzinfo=UTC), [[1], 2], [[1, 2]], "map"]
-    prints = [fingerprint(KEY, {"value": value}) for value in mixed]
+    prints = [fingerprint_call(KEY, {"value": value}) for value in mixed]
     assert len(set(prints)) == len(mixed)
-    assert prints == [fingerprint(KEY, {"value": value}) for value in copy.deepcopy(mixed)]
-    assert not set(prints) & {fingerprint("another", {"value": value}) for value in mixed}
+    assert prints == [fingerprint_call(KEY, {"value": value}) for value in copy.deepcopy(mixed)]
+    assert not set(prints) & {fingerprint_call("another", {"value": value}) for value in mixed}
     alike = [
         ("room", tacit.Visibility.ROOM),
         ([1, 2], (1, 2)),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ]
     for one, other in alike:
-        assert fingerprint(KEY, {"value": one}) == fingerprint(KEY, {"value": other})
+        assert fingerprint_call(KEY, {"value": one}) == fingerprint_call(KEY, {"value": other})
     endless: list[Any] = []
     endless.append(endless)
     strange = [
@@ -474,4 +473,4 @@ def test_what_was_asked_is_known_again_whatever_it_was() -> None:
         float("nan"),
     ]
     for value in strange:
-        assert len(fingerprint(KEY, {"value": value})) == 64
+        assert len(fingerprint_call(KEY, {"value": value})) == 64

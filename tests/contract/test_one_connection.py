@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 import tacit
 from tacit.settings import LearnSettings, Settings
-from tacit.settings.records import DbSettings, PoolSettings
+from tacit.settings.sections import DbSettings, PoolSettings
 from tacit.surfaces.cli import main
 from tacit.surfaces.rest.app import app
 from tests.contract.conftest import Open

@@ -8,9 +8,9 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import MemorySettings, SessionsSettings
+from tacit.settings.sections import MemorySettings, SessionsSettings
 from tacit.storage import access_log
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, group, kept, private
 from tests.contract.rows import rows

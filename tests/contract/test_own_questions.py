@@ -4,7 +4,7 @@ import pytest
 
 from tacit import Message, limits
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import minilm
 from tests.contract.rooms import ALICE, BOB, group, private

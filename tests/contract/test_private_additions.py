@@ -15,7 +15,7 @@ from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.records.memory import Memory as Record
 from tacit.surfaces.tools import tools
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
 
 WORLDS = count()

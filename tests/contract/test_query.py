@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import minilm
 from tests.contract.refusals import refuses

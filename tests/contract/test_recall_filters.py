@@ -10,7 +10,7 @@ import tacit
 from tacit.limits import BUDGET_MAX_TOKENS
 from tacit.limits import RECALL_MAX_COUNT as MOST
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.hostile import NAIVE
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private

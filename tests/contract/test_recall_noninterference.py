@@ -15,7 +15,7 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.prompts.block import Style
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.embedders import Table

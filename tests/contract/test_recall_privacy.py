@@ -12,8 +12,8 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import MemorySettings
-from tacit.views.view import View
+from tacit.settings.sections import MemorySettings
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.embedders import Table

@@ -13,8 +13,8 @@ from tacit.memory import Memory
 from tacit.records.results import Recalled
 from tacit.records.text import TokenCounter, estimate_tokens, load_token_counter
 from tacit.settings import Settings
-from tacit.settings.records import RecallSettings
-from tacit.views.view import View
+from tacit.settings.sections import RecallSettings
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, minilm
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private

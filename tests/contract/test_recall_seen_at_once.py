@@ -5,7 +5,7 @@ from typing import Any
 
 import tacit
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private

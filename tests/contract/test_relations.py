@@ -10,7 +10,7 @@ from sqlalchemy import text
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import RecallSettings
+from tacit.settings.sections import RecallSettings
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, minilm
 from tests.contract.refusals import refuses

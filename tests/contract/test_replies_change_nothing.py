@@ -10,7 +10,7 @@ import tacit
 from tacit import Message
 from tacit.memory import Memory
 from tacit.records.memory import State
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, contents, told
 from tests.contract.rooms import private

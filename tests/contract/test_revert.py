@@ -7,7 +7,7 @@ from tacit import Message, State
 from tacit.memory import Memory
 from tacit.records.memory import HistoryEvent, Trust
 from tacit.records.results import Reverted
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, asking, contents, only, told
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, private

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.rooms import ALICE, kept, private

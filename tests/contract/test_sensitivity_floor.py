@@ -14,7 +14,7 @@ from tacit.records.memory import Memory as Record
 from tacit.records.memory import Sensitivity
 from tacit.surfaces.langgraph import Store
 from tacit.surfaces.tools import tools
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.rooms import ALICE, BOB, group, private

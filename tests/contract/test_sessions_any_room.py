@@ -19,7 +19,7 @@ from tacit.records.notes import Section
 from tacit.records.request import Request
 from tacit.storage.memory_reads import MEMORY_COLUMNS, to_memory
 from tacit.storage.schema import memories_table, note_items, notes_table
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, private
 from tests.contract.sessions import ARCHIVE, CANARY, plain, told
 

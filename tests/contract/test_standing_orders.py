@@ -12,7 +12,7 @@ from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.surfaces.tools import tools
 from tacit.surfaces.tools.reference.registry import reference_tools
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, told
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private

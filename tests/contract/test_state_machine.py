@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 import tacit
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract import plain_model
 from tests.contract.plain_model import BOB, PHONE, WEB, Fact, Plain, Seat, Wording
 from tests.contract.rooms import SetClock, group, index_words, private

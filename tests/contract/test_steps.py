@@ -10,8 +10,8 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
-from tacit.views.steps import Steps
-from tacit.views.view import View
+from tacit.view.checkpoints import GraphSteps
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
 from tests.contract.traces import traces
@@ -20,7 +20,7 @@ ACCOUNT = tacit.Requester("acct:42")
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
 
 
-def saved(view: View, word: str, id: str = "1", thread: str = "t", **fields: Any) -> Steps:
+def saved(view: View, word: str, id: str = "1", thread: str = "t", **fields: Any) -> GraphSteps:
     """A step with a value and a write, both of this word."""
     steps, data = view.steps(), word.encode()
     step = GraphStep(thread=thread, id=id, type="x", data=b"-", versions={"said": word}, **fields)

@@ -12,7 +12,7 @@ from tacit import Message
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
 from tacit.records.memory import Sensitivity, Visibility
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import stored, turns
 from tests.contract.held_words import KEEP_BY_HAND, everything, phrases

@@ -10,7 +10,7 @@ from tacit import Message, Reverted
 from tacit.memory import Memory
 from tacit.records.memory import State
 from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Settings
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, asking, contents, only
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private

@@ -6,8 +6,14 @@ from typing import Any
 
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.records import LanguageSettings, LearnSettings, MemorySettings, SessionsSettings
-from tacit.settings.upkeep import ConsolidateSettings, ReflectSettings
+from tacit.settings.sections import (
+    ConsolidateSettings,
+    LanguageSettings,
+    LearnSettings,
+    MemorySettings,
+    ReflectSettings,
+    SessionsSettings,
+)
 from tests.contract.rows import rows
 from tests.language.endpoint import Endpoint, Reply, Seen, answered
 from tests.language.replies import says

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import anthropic
 
 from tacit.surfaces.files.anthropic_memory import AsyncMemoryTool, MemoryTool
-from tacit.views.disabled import DisabledView
-from tacit.views.view import View
+from tacit.view.disabled import DisabledView
+from tacit.view.view import View
 from tests.language.endpoint import Endpoint, Reply, Seen, Step
 from tests.language.replies import talks
 

@@ -19,7 +19,7 @@ import tacit
 from tacit.errors import TacitError
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
-from tacit.views.view import View
+from tacit.view.view import View
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 ALICE, BOB, CAROL = (

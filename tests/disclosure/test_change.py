@@ -13,7 +13,7 @@ from tacit.memory import Memory as Facade
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.disclosure.cells import (
     ALICE,
     BOB,

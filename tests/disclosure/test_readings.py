@@ -12,7 +12,7 @@ from tacit.errors import TacitError
 from tacit.memory import Memory
 from tacit.policy.rules import decide
 from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.disclosure.cells import (
     ALICE,
     BOB,

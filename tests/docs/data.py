@@ -13,7 +13,7 @@ from sqlalchemy import create_engine
 
 from tacit.notes import document
 from tacit.records.notes import NoteKind
-from tacit.settings import key_names, load, variable
+from tacit.settings import key_names, load, variable_name
 from tacit.storage.schema import metadata
 from tests.docs.blocks import Block
 from tests.docs.checked import check
@@ -66,7 +66,7 @@ def read_json(block: Block, world: World) -> None:
 def _check_mcp_server(server: dict[str, Any]) -> None:
     if "command" in server:
         check([server["command"], *server["args"]])
-        assert set(server.get("env", ())) <= {variable(key) for key in key_names()}
+        assert set(server.get("env", ())) <= {variable_name(key) for key in key_names()}
     else:
         assert server["type"] == "http"
         assert server["url"].endswith("/mcp")

@@ -29,7 +29,7 @@ from tacit.surfaces.console.pages.topics import TOPICS
 from tacit.surfaces.mcp.profiles import PROFILES
 from tacit.telemetry.metrics import METRICS
 from tacit.transfer import importers
-from tacit.views.steps import Steps
+from tacit.view.checkpoints import GraphSteps
 from tests.docs.signatures import fields_of, row_of, words_of
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def named(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "kind", [View, Memory, Operator, Steps, tacit.Client], ids=lambda one: one.__name__
+    "kind", [View, Memory, Operator, GraphSteps, tacit.Client], ids=lambda one: one.__name__
 )
 def test_every_word_of_the_library_stands_with_what_it_takes_and_gives(kind: type) -> None:
     told = section(kind.__name__)

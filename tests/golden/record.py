@@ -51,7 +51,7 @@ Main = Callable[[list[str]], int]
 def recorded() -> dict[str, Json]:
     """Every golden file by its name."""
     import tacit
-    from tacit.settings import Settings, key_names, variable
+    from tacit.settings import Settings, key_names, variable_name
     from tacit.surfaces.kits import anthropic_kit, openai_kit
     from tacit.surfaces.rest.app import app
     from tacit.surfaces.tools import tools
@@ -78,7 +78,7 @@ def recorded() -> dict[str, Json]:
         "commands.json": _commands(main, {"samples": str(SAMPLES), "model": str(model)}),
         "help.json": _help(main),
         "openapi.json": openapi,
-        "settings.json": _settings(settings, key_names(), variable),
+        "settings.json": _settings(settings, key_names(), variable_name),
         "tools.json": tool_sets,
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.bootstrap import _language
+from tacit.bootstrap import _build_llm
 from tacit.errors import InvalidInput
 from tacit.llm.budget import Allowance
 from tacit.llm.endpoint import LANGUAGE_PROVIDERS, OUTPUT_SETTINGS
@@ -23,7 +23,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chosen(**options: Any) -> tuple[LanguageModel | None, Allowance]:
-    return _language(Settings(language=LanguageSettings(**options)))
+    return _build_llm(Settings(language=LanguageSettings(**options)))
 
 
 def test_no_provider_is_no_model_whatever_else_is_set() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tacit.memory import Memory
 from tacit.surfaces.tools import Tool, tools
 from tacit.surfaces.tools.reference.registry import reference_tools
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, group, private
 from tests.service import cases_tools
 from tests.service.asking import Ask, Names

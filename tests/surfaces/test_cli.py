@@ -12,7 +12,7 @@ import pytest
 from tacit import Chat, Message, Requester
 from tacit.bootstrap import open_memory
 from tacit.settings import Settings
-from tacit.settings.records import LearnSettings
+from tacit.settings.sections import LearnSettings
 from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
 from tacit.surfaces.cli.parser import COMMANDS
 from tests.surfaces.conftest import Tacit

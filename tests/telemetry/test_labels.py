@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import METRICS, OPERATIONS, OTHER_LABEL
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.scripted import GOOD
 from tests.language.endpoint import Endpoint
 from tests.telemetry.conftest import Measured

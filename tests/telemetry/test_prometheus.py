@@ -12,8 +12,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.surfaces.metrics import serving
 from tacit.telemetry.metrics import NO_METER, create_meter
-from tacit.views.measured import MeasuredView
-from tacit.views.view import View
+from tacit.view.view import MeasuredView, View
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 from tests.contract.scripted import GOOD, HEDGEHOGS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tacit.memory import Memory
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private
 from tests.tools.calling import REFERENCE, STANDARD, call, filled
 

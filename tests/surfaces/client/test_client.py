@@ -12,7 +12,7 @@ import tacit
 from tacit import errors
 from tacit.surfaces.client import RemoteView
 from tacit.surfaces.wire.problems import wire_problem
-from tacit.views.view import View
+from tacit.view.view import View
 from tests.surfaces.client.far_side import DONE, FarSide, Reply, problem, refuses, says
 
 ONLY_HERE = {"steps"}  # of the process that has the memory open: there is no route for them

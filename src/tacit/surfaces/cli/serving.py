@@ -63,7 +63,7 @@ def _inherited() -> int | None:
 
 def _asked(session: Session) -> ServerSettings:
     """The settings, with what the command line says instead."""
-    from tacit.settings.server import host
+    from tacit.settings.sections import parse_host
 
     args, how = session.args, session.settings.server
     if not session.settings.memory.enabled:
@@ -73,7 +73,7 @@ def _asked(session: Session) -> ServerSettings:
     most = limits.SERVER_WORKERS_MAX_COUNT
     return replace(
         how,
-        host=how.host if args.host is None else host("--host", args.host),
+        host=how.host if args.host is None else parse_host("--host", args.host),
         port=how.port
         if args.port is None
         else validation.parse_int("--port", args.port, 0, limits.PORT_MAX),

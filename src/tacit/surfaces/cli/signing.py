@@ -59,7 +59,7 @@ def lasting(settings: Settings) -> str:
 
 def _there(session: Session) -> str:
     """Where the console is; refuses where there is none."""
-    from tacit.settings.console import address
+    from tacit.settings.sections import parse_console_url
     from tacit.surfaces.access import console_at
 
     settings = session.settings
@@ -70,7 +70,7 @@ def _there(session: Session) -> str:
     if not settings.console.enabled:
         raise SettingsError("console.enabled: is false, so there is nothing to sign in to")
     if session.args.url:
-        return address("--url", session.args.url)
+        return parse_console_url("--url", session.args.url)
     found = console_at(settings)
     if found is None:
         raise BadUsage("console: server.port is 0, so say where it is, with --url")

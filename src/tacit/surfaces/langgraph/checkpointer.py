@@ -34,7 +34,7 @@ except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpointer") from None
 
 if TYPE_CHECKING:
-    from tacit.memory import Steps
+    from tacit.memory import GraphSteps
 
 _PAGE_COUNT = 20
 # Of a run's config, what a checkpoint's own says instead.
@@ -207,7 +207,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
             if cursor is None:
                 return
 
-    def _steps(self, config: RunnableConfig | None = None) -> Steps:
+    def _steps(self, config: RunnableConfig | None = None) -> GraphSteps:
         return self._fixed_steps or view_of(self._view_source, config).steps()
 
     def _carried_config(self, config: RunnableConfig | None) -> dict[str, Any]:

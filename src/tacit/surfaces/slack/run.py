@@ -10,7 +10,7 @@ from tacit.bootstrap import request_spans
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.settings import Settings, SlackSettings
-from tacit.settings.chat import variable_shown
+from tacit.settings.sections import describe_variable
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.serving.logs import Log
 from tacit.surfaces.serving.places import address, bound
@@ -38,11 +38,11 @@ def secrets(how: SlackSettings, environ: Mapping[str, str]) -> Secrets:
     signing = environ.get(how.secret_env, "").strip()
     wrong: list[str] = []
     if not _TOKEN.fullmatch(token):
-        variable = variable_shown("slack.token_env", how.token_env)
+        variable = describe_variable("slack.token_env", how.token_env)
         fix = "set it to the bot token of the app, which begins with xoxb-"
         wrong.append(f"{variable} {'holds no bot token' if token else 'is not set'}: {fix}")
     if not _SECRET.fullmatch(signing):
-        variable = variable_shown("slack.secret_env", how.secret_env)
+        variable = describe_variable("slack.secret_env", how.secret_env)
         fix = "set it to the signing secret, which Slack shows under Basic Information"
         wrong.append(f"{variable} {'holds no such secret' if signing else 'is not set'}: {fix}")
     if wrong:

@@ -14,7 +14,7 @@ from tacit import limits
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
-from tacit.settings.chat import variable_shown
+from tacit.settings.sections import describe_variable
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.chat.patience import Patience, Stop
 from tacit.surfaces.chat.rooms import Rooms
@@ -42,7 +42,7 @@ class Secrets:
 def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
     """From the variables that the settings name."""
     token = environ.get(how.token_env, "").strip()
-    variable = variable_shown("telegram.token_env", how.token_env)
+    variable = describe_variable("telegram.token_env", how.token_env)
     if not token:
         fix = "set it to the token that @BotFather gave you"
         raise SettingsError(f"{variable} is not set: {fix}")
@@ -57,7 +57,7 @@ def secrets(how: TelegramSettings, environ: Mapping[str, str]) -> Secrets:
             f"make up 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
             "Telegram then shows us with every update"
         )
-        variable = variable_shown("telegram.secret_env", how.secret_env)
+        variable = describe_variable("telegram.secret_env", how.secret_env)
         problem = "holds no secret that Telegram takes" if secret else "is not set"
         raise SettingsError(f"{variable} {problem}: {fix}")
     return Secrets(token=token, webhook=secret)

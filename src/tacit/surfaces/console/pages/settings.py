@@ -12,9 +12,9 @@ from typing import Any
 from starlette.responses import Response
 
 import tacit
-from tacit.settings import Settings, variable
-from tacit.settings.categories import CategorySetting
-from tacit.settings.keys import declared, in_file_only
+from tacit.settings import Settings, variable_name
+from tacit.settings.load import declared_fields, file_only_readers
+from tacit.settings.values import CategorySetting
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.routes import Pages, Who
 
@@ -54,7 +54,7 @@ def groups(settings: Settings) -> dict[str, list[Setting]]:
 
 
 def _every(settings: Settings) -> Iterator[Setting]:
-    for key, place in declared().items():
+    for key, place in declared_fields().items():
         value: Any = reduce(getattr, key.split("."), settings)
         is_set, usual = value != place.default, _written(place.default)
         if not is_set:
@@ -65,8 +65,10 @@ def _every(settings: Settings) -> Iterator[Setting]:
             shown = _OFF
         else:
             shown = _written(value)
-        yield Setting(key=key, value=shown, usual=usual if is_set else None, variable=variable(key))
-    for key in in_file_only():
+        yield Setting(
+            key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key)
+        )
+    for key in file_only_readers():
         given = getattr(settings, key)
         yield Setting(key=key, value=_written(given), usual=_NONE if given else None, variable=None)
 

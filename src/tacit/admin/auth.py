@@ -1,0 +1,304 @@
+"""Create and check API keys, and sign people in to the console with one-time links."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import string
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from tacit import limits
+from tacit.admin.space import SpaceContext
+from tacit.errors import InvalidInput, NotFound, SignInRefused, StoreBusy
+from tacit.identity import external_keys
+from tacit.identity.external_keys import parse_external_key
+from tacit.identity.resolution import parse_request
+from tacit.records import validation
+from tacit.records.accounts import Key, NewKey, NewSignIn, Scope, SignedIn, WebSession
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
+from tacit.storage import auth, spaces
+from tacit.storage.auth import SignInOwner
+from tacit.storage.memories import Transaction
+
+# Tokens: an id by which something is found, and a secret of which only a hash is kept.
+
+_ID_CHARS = 12
+_SECRET_BYTES = 32
+_ID_ALPHABET = string.ascii_letters + string.digits
+_TOKEN_PATTERN = re.compile(
+    rf"([a-z]+)_([A-Za-z0-9]{{{_ID_CHARS}}})_([A-Za-z0-9_-]{{43}})", re.ASCII
+)
+
+
+class ParsedToken(NamedTuple):
+    """What a token says of itself, whether or not it opens anything."""
+
+    id: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretToken:
+    """A new one. Its text goes to whoever is to hold it, and nowhere else."""
+
+    id: str
+    digest: bytes
+    text: str = field(repr=False)
+
+
+def create_token(prefix: str) -> SecretToken:
+    id = "".join(secrets.choice(_ID_ALPHABET) for _ in range(_ID_CHARS))
+    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    return SecretToken(id=id, digest=_hash_secret(secret), text=f"{prefix}_{id}_{secret}")
+
+
+def parse_token(prefix: str, token: object) -> ParsedToken | None:
+    """None where it cannot be one of these."""
+    written = _TOKEN_PATTERN.fullmatch(token) if isinstance(token, str) else None
+    if written is None or written[1] != prefix:
+        return None
+    return ParsedToken(written[2], _hash_secret(written[3]))
+
+
+def _hash_secret(secret: str) -> bytes:
+    """Of 256 bits of chance: there is nothing to guess, so nothing to slow down."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+# Keys for callers from outside: made, listed, revoked, and told from strangers.
+
+API_KEY_PREFIX = "tct"
+
+
+class MemoryKeys(SpaceContext):
+    def create_key(
+        self,
+        name: str,
+        *,
+        scopes: Iterable[Scope | str],
+        requester: str | None = None,
+        agent: str | None = None,
+        categories: Iterable[str] | None = None,
+        expires_days: int | None = None,
+        rate_per_minute: int | None = None,
+    ) -> NewKey:
+        """A key to this space. Its token is in the answer and nowhere else: keep it. `requester` is
+        the one person it acts for; with the scope act-as, its holder says who asks, and where."""
+        wanted: dict[str, Any] = {
+            "name": validation.parse_screened_identifier("name", name, limits.LABEL_MAX_CHARS),
+            "scopes": _parse_scopes(scopes),
+            "requester": None if requester is None else parse_external_key(requester),
+            "agent": validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
+            "categories": self._parse_categories(categories),
+            "rate_per_minute": _parse_optional_count(
+                "rate_per_minute", rate_per_minute, limits.SERVER_RATE_HIGHEST_PER_MINUTE
+            ),
+        }
+        days = _parse_optional_count("expires_days", expires_days, limits.API_KEY_MAX_DAYS)
+        token = create_token(API_KEY_PREFIX)
+
+        def work(w: Transaction) -> Key:
+            if auth.count_api_keys(w) >= limits.API_KEYS_MAX_COUNT:
+                most = limits.API_KEYS_MAX_COUNT
+                raise InvalidInput("name", f"there are {most:,} keys already; revoke some")
+            key = Key(
+                id=token.id,
+                space=w.space,
+                created_at=w.at,
+                expires_at=None if days is None else w.at + timedelta(days=days),
+                **wanted,
+            )
+            auth.insert_api_key(w, key, token.digest)
+            return key
+
+        made = self._storage.write_as(self._space, "system", work)
+        return NewKey(key=made, token=token.text)
+
+    def keys(self) -> list[Key]:
+        """The keys to this space, oldest first, with those that open nothing any more."""
+        with self._storage.database.read() as connection:
+            return auth.list_api_keys(connection, self._space)
+
+    def revoke_key(self, id: str) -> None:
+        """From now on it opens nothing: here at once, in other processes within seconds."""
+        named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
+        found = self._storage.write_as(
+            self._space, "system", lambda w: auth.revoke_api_key(w, named)
+        )
+        self._storage.api_keys.clear()
+        if not found:
+            raise NotFound("key")
+
+    def key_of(self, token: object) -> Key | None:
+        """The key that a token belongs to, of whichever space. None where it opens nothing: whether
+        it is unknown, expired or revoked is not told, and takes as long to find out."""
+        read = parse_token(API_KEY_PREFIX, token)
+        if read is None:
+            return None
+        store = self._storage
+        return store.api_keys.find(store.database, read.id, read.digest, store.clock())
+
+    def has_keys(self) -> bool:
+        """Whether some key opens something, in any space."""
+        with self._storage.database.read() as connection:
+            return auth.has_valid_api_key(connection, self._storage.clock())
+
+    def chat(self, requester: Requester, id: str) -> Chat:
+        """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
+        a private chat that is known to be theirs. Any other is of unknown kind, whether there is
+        one or not. Whether they are still there is looked up again by whatever is done in it."""
+        for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
+            chat = Chat(id, kind, vouched=False)
+            asking = parse_request(requester, chat)
+            found = self._storage.read(self._space, asking, lambda _, request: request)
+            if found.private or found.kind is ChatKind.GROUP:
+                return chat
+        return Chat.unknown(id)
+
+    def _parse_categories(self, categories: object) -> tuple[str, ...] | None:
+        if categories is None:
+            return None
+        named = validation.parse_categories(categories)
+        return tuple(
+            validation.parse_category(one, self._options.categories, "categories") for one in named
+        )
+
+
+def _parse_scopes(scopes: object) -> frozenset[Scope]:
+    if isinstance(scopes, str) or not isinstance(scopes, Iterable):
+        raise InvalidInput("scopes", f"expected a list, of {', '.join(Scope)}")
+    found = frozenset(validation.parse_enum("scopes", scope, Scope) for scope in scopes)
+    if not found:
+        raise InvalidInput("scopes", f"is empty; name some of {', '.join(Scope)}")
+    return found
+
+
+def _parse_optional_count(field: str, value: object, most: int) -> int | None:
+    return None if value is None else validation.parse_int(field, value, 1, most)
+
+
+# Signing in to the console: links that work once, and who is signed in, for how long.
+
+SIGN_IN_PREFIX, COOKIE_PREFIX = (
+    "tcl",
+    "tcs",
+)  # how what is in a link begins, and what is in a cookie
+_SEEN_INTERVAL = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
+
+
+class MemorySignIn(SpaceContext):
+    def offer_sign_in(
+        self, *, person: str | None = None, operator: str | None = None, minutes: int | None = None
+    ) -> NewSignIn:
+        """What signs one person in, or one operator of this space, once and soon. It is in the
+        answer and nowhere else. `minutes`: for how long; without it, as the settings say."""
+        who = _parse_who(person, operator)
+        lasts = self._options.sign_in_minutes if minutes is None else minutes
+        lasting = timedelta(
+            minutes=validation.parse_int("minutes", lasts, 1, limits.SIGN_IN_MAX_MINUTES)
+        )
+        token = create_token(SIGN_IN_PREFIX)
+
+        def work(w: Transaction) -> datetime:
+            expires_at = w.at + lasting
+            auth.insert_sign_in_link(w, token.id, token.digest, who, expires_at)
+            return expires_at
+
+        expires_at = self._storage.write_as(self._space, "system", work)
+        return NewSignIn(token=token.text, expires_at=expires_at)
+
+    def sign_in(self, token: object) -> SignedIn:
+        """Whoever brings it is signed in, in whichever space it is of. `SignInRefused` where it is
+        unknown, used or expired: which of these is not told."""
+        read = parse_token(SIGN_IN_PREFIX, token)
+        if read is None:
+            raise SignInRefused
+        with self._storage.database.read() as connection:
+            used = auth.find_sign_in_link(connection, *read)
+        if used is None or used.expires_at <= self._storage.clock():
+            raise SignInRefused
+        cookie = create_token(COOKIE_PREFIX)
+
+        def work(w: Transaction) -> WebSession:
+            began = WebSession(
+                id=cookie.id,
+                space=w.space,
+                person=auth.external_key(used.who.person),
+                operator=used.who.operator,
+                created_at=w.at,
+                seen_at=w.at,
+                expires_at=w.at + timedelta(hours=self._options.web_session_hours),
+            )
+            if not auth.begin_web_session(w, used, cookie.digest, began):
+                raise SignInRefused
+            return began
+
+        return SignedIn(
+            sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text
+        )
+
+    def signed_in(self, cookie: object) -> WebSession | None:
+        """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
+        too long, it is too old or they signed out. To ask is to be there: it is noted, though not
+        more often than once a minute."""
+        found = self._find_web_session(cookie)
+        now = self._storage.clock()
+        if found is None or not self._is_live(found, now):
+            return None
+        if abs(now - found.seen_at) < _SEEN_INTERVAL:
+            return found
+        with suppress(StoreBusy):  # whoever comes next notes it
+            if not self._storage.database.write(lambda c: auth.touch_web_session(c, found, now)):
+                return None
+            return replace(found, seen_at=now)
+        return found
+
+    def sign_out(self, cookie: object) -> None:
+        """From now on it opens nothing, if it did before."""
+        found = self._find_web_session(cookie)
+        if found is not None:
+            self._storage.database.write(lambda connection: auth.end_web_session(connection, found))
+
+    def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
+        """Wherever a person is signed in, under the identities they have now, or an operator of
+        this space; links that wait for them go too. Says how many sittings ended."""
+        who = _parse_who(person, operator)
+
+        def work(w: Transaction) -> int:
+            if who.person is None:
+                assert who.operator is not None
+                return auth.end_operator_web_sessions(w.connection, w.space, who.operator)
+            now = spaces.load_identities(w.connection, w.space, [who.person]).current_identities(
+                who.person
+            )
+            return auth.end_web_sessions(w.connection, w.space, now)
+
+        return self._storage.write_as(self._space, "system", work)
+
+    def _find_web_session(self, cookie: object) -> WebSession | None:
+        read = parse_token(COOKIE_PREFIX, cookie)
+        if read is None:
+            return None
+        with self._storage.database.read() as connection:
+            return auth.find_web_session(connection, *read)
+
+    def _is_live(self, found: WebSession, now: datetime) -> bool:
+        """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
+        idle = timedelta(minutes=self._options.web_session_idle_minutes)
+        return now < found.expires_at and abs(now - found.seen_at) < idle
+
+
+def _parse_who(person: object, operator: object) -> SignInOwner:
+    if (person is None) is (operator is None):
+        raise InvalidInput("person", "name either a person, as telegram:123, or an operator")
+    if operator is not None:
+        return SignInOwner(
+            operator=validation.parse_identifier("operator", operator, limits.LABEL_MAX_CHARS)
+        )
+    return SignInOwner(person=external_keys.parse_subject(person, "person"))

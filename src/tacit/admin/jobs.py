@@ -1,0 +1,278 @@
+"""Run background work now: the learning queue, expiry, purge, consolidation, reflection."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tacit import limits
+from tacit.admin.space import SpaceContext
+from tacit.errors import InvalidInput
+from tacit.jobs.worker import JobRunner
+from tacit.lifecycle import clock_guard, consolidation, tasks
+from tacit.lifecycle.consolidation import build_consolidate_task
+from tacit.lifecycle.expiry import build_expire_task
+from tacit.lifecycle.purge import build_purge_task
+from tacit.lifecycle.reflection import build_reflect_task, build_summarize_task
+from tacit.lifecycle.tasks import StepProgress, run_task
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
+from tacit.records import validation
+from tacit.records.results import (
+    Consolidated,
+    Expired,
+    JobRun,
+    JobStatus,
+    LearningQueueStatus,
+    Purged,
+    Reflected,
+    Summarised,
+)
+from tacit.storage import queue
+from tacit.storage.queue import TaskRun, TaskStatus, count_queue, unpark_jobs
+
+# What comes round in a space: how it stands, and running it now.
+
+TASKS = tuple(limits.JOBS_EVERY_HOURS)
+
+
+class MemoryJobs(SpaceContext):
+    def jobs(self) -> list[JobStatus]:
+        """The tasks of this space: when each is due, how far it is, and how it went last."""
+        now = self._storage.clock()
+        with self._storage.database.read() as connection:
+            standing = queue.read_task_statuses(connection, self._space, TASKS, now)
+            last = queue.last_task_runs(connection, self._space)
+        return [self._job_status(task, standing.get(task), last.get(task)) for task in TASKS]
+
+    def run_job(self, task: str) -> JobStatus:
+        """Run a task of this space here and now, to its end, whenever it is due; one that was
+        interrupted goes on from where it was. Conflict: somebody else is at it."""
+        name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
+        if name not in TASKS:
+            raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
+        if name not in self._runtime.tasks:
+            raise InvalidInput("task", f"{name} has nothing to work with; docs/jobs.md says what")
+        self._runtime.periodic_runner().run(self._space, name)
+        return next(one for one in self.jobs() if one.task == name)
+
+    def run_due_jobs(self) -> int:
+        """Run what is due in every space, here and now. Says how many tasks came to their end."""
+        hand = self._runtime.periodic_runner()
+        hand.plan()
+        return hand.drain()
+
+    def keep_working(self) -> None:
+        """Learn what other processes hand over, and run what is due in every space, in the
+        background, until this is closed."""
+        self._runtime.start_background_work()
+
+    def _job_status(
+        self, task: str, standing: TaskStatus | None, last: TaskRun | None
+    ) -> JobStatus:
+        on = task in self._runtime.tasks and task in self._runtime.upkeep.intervals
+        if standing is None:
+            return JobStatus(task=task, state="idle" if on else "off", last=_build_job_run(last))
+        return JobStatus(
+            task=task,
+            state=self._job_state(standing, on=on),
+            due_at=standing.due_at if on else None,
+            counts=standing.counts,
+            attempts=standing.attempts,
+            last=_build_job_run(last),
+        )
+
+    def _job_state(
+        self, standing: TaskStatus, *, on: bool
+    ) -> Literal["idle", "running", "waiting", "failed", "off"]:
+        if standing.is_leased:
+            return "running"
+        if not on:
+            return "off"
+        if standing.problem is not None:
+            return "failed"
+        due = standing.has_begun or standing.due_at <= self._storage.clock()
+        return "waiting" if due else "idle"
+
+
+def _build_job_run(last: TaskRun | None) -> JobRun | None:
+    return None if last is None else JobRun(**last._asdict())
+
+
+# What waits to be learned, and who learns it.
+
+
+class MemoryLearningQueue(SpaceContext):
+    def catch_up(
+        self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None
+    ) -> int:
+        """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
+        the background. Says how many turns were learned here. With `thread` (where a view has none,
+        the id of its chat), only what is due of that conversation in this space."""
+        most = validation.parse_int("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        if self._runtime.pipeline is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        runner = JobRunner(self._runtime.pipeline)
+        if named is None:
+            return runner.wait_for_all(most)
+        return runner.wait_for_thread(self._space, named, most)
+
+    def keep_learning(self) -> None:
+        """Learn what other processes hand over, too, until this is closed. Otherwise a process
+        begins when it hands over something itself, or finds something left."""
+        if self._runtime.pipeline is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        self._runtime.wake_learners()
+
+    def waiting(self) -> LearningQueueStatus:
+        """What was accepted in this space and is not learned yet."""
+        with self._storage.database.read() as connection:
+            queue = count_queue(connection, self._space)
+        return LearningQueueStatus(
+            turns=queue.waiting,
+            parked=queue.parked,
+            oldest=queue.oldest,
+            problems=queue.problems,
+        )
+
+    def retry_learning(self) -> int:
+        """Try again what was given up; says how many turns that are."""
+        now = self._storage.clock()
+        count = self._storage.database.write(lambda c: unpark_jobs(c, self._space, now))
+        self._runtime.wake_learners()
+        return count
+
+
+# What time does: the sweep, and the purge.
+
+_CLOCK_WARNING = (
+    "the clock leapt since the last sweep, or there was none for long: if it is right now, "
+    "say so with purge(confirm_clock=True), or tacit purge --confirm-clock"
+)
+
+
+class MemoryExpiry(SpaceContext):
+    def expire(self) -> Expired:
+        """Put out of mind what is past its time, unused or more than the settings allow, and let go
+        of turns, proposals and notes that were kept for a while; now and here."""
+        done = run_task(build_expire_task(self._storage, self._runtime.upkeep), self._space)
+        count = done.counts.get
+        return Expired(
+            expired=count("expired", 0),
+            faded=count("faded", 0),
+            evicted=count("evicted", 0),
+            turns=count("turns", 0),
+            proposals=count("proposals", 0),
+            cleared=count("stale", 0) + count("changes", 0),
+            waits=_clock_warning(done),
+        )
+
+    def purge(self, confirm_clock: bool = False) -> Purged:
+        """Remove for good what was forgotten, or expired, long enough ago. Where the clock leapt
+        this waits, unless you vouch for it: what it says now is right."""
+        if validation.parse_bool("confirm_clock", confirm_clock):
+            self._storage.write_as(self._space, "system", clock_guard.accept_clock)
+        done = run_task(build_purge_task(self._storage, self._runtime.upkeep), self._space)
+        return Purged(
+            count=done.counts.get("purged", 0),
+            postponed=done.counts.get("postponed", 0),
+            waits=_clock_warning(done),
+        )
+
+
+def _clock_warning(done: StepProgress) -> str | None:
+    return _CLOCK_WARNING if clock_guard.WAITS_FOR_CLOCK in done.counts else None
+
+
+# What is tidied up: merged, thought about, summed up. It happens in the background as well.
+
+_NO_MODEL = "no language model is set: choose one with language.provider"
+_TASK_DISABLED = "it is switched off: set {} to true"
+
+
+class MemoryConsolidation(SpaceContext):
+    def consolidate(self) -> Consolidated:
+        """Merge what people have twice: the same words, the same slot, and with a language model
+        what says the same in other words. Only what reaches the same people is merged, nothing is
+        lost, and `undo_consolidation` takes it back."""
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
+        self._storage.accesses.flush()
+        work = build_consolidate_task(
+            self._storage, self._runtime.retriever, upkeep, model, allowance
+        )
+        counts = tasks.run_task(work, self._space).counts
+        skipped = "" if upkeep.consolidate_enabled else _TASK_DISABLED.format("consolidate.enabled")
+        if not skipped and model is None:
+            skipped = _NO_MODEL
+        return Consolidated(
+            run=str(counts["run"]),
+            merged=counts.get("merged", 0),
+            certain=counts.get("certain", 0),
+            pairs=counts.get("pairs", 0),
+            asked=counts.get("asked", 0),
+            left=counts.get("left", 0),
+            skipped=skipped,
+        )
+
+    def undo_consolidation(self, run: str) -> int:
+        """Everything that a run merged stands again as it was, unless somebody changed it since, or
+        forgot what it was merged into. Says how many memories that are."""
+        name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
+        with self._storage.database.read() as connection:
+            merged = consolidation.list_merges(connection, self._space, name)
+        return sum(
+            self._storage.write_as(
+                self._space,
+                "system",
+                lambda w, kept=kept: consolidation.undo_merges(w, name, kept, merged[kept]),  # type: ignore[misc]
+            )
+            for kept in consolidation.order_outermost_first(merged)
+        )
+
+    def reflect(self) -> Reflected:
+        """Think about people, each at most once a day: insights from what they said in private."""
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
+        self._storage.accesses.flush()
+        counts = tasks.run_task(
+            build_reflect_task(self._storage, upkeep, model, allowance), self._space
+        ).counts
+        if counts.get("insights"):
+            self._runtime.wake_indexer()
+        return Reflected(
+            people=counts.get("people", 0),
+            insights=counts.get("insights", 0),
+            refused=counts.get("refused", 0),
+            left=counts.get("left", 0),
+            skipped=_skip_reason(model, "reflect.enabled", on=upkeep.reflect_enabled),
+        )
+
+    def summarise(self) -> Summarised:
+        """Sum up the private conversations that have ended, where turns are kept."""
+        model, allowance = self._model_and_allowance()
+        upkeep = self._runtime.upkeep
+        counts = tasks.run_task(
+            build_summarize_task(self._storage, upkeep, model, allowance), self._space
+        ).counts
+        if counts.get("summaries"):
+            self._runtime.wake_indexer()
+        return Summarised(
+            sessions=counts.get("sessions", 0),
+            summaries=counts.get("summaries", 0),
+            refused=counts.get("refused", 0),
+            left=counts.get("left", 0),
+            skipped=_skip_reason(model, "reflect.summaries", on=upkeep.reflect_summaries),
+        )
+
+    def _model_and_allowance(self) -> tuple[LanguageModel | None, Allowance]:
+        learning = self._runtime.learning
+        if learning is None:
+            return None, Allowance()
+        return learning.model, learning.allowance
+
+
+def _skip_reason(model: LanguageModel | None, setting: str, *, on: bool) -> str:
+    if not on:
+        return _TASK_DISABLED.format(setting)
+    return _NO_MODEL if model is None else ""

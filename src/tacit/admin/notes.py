@@ -1,0 +1,77 @@
+"""Synchronize the files of notes with storage, in one direction or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty, Queue
+from typing import TYPE_CHECKING
+
+from tacit import limits
+from tacit.admin.space import SpaceContext
+from tacit.errors import InvalidInput, SettingsError
+from tacit.records import validation
+from tacit.records.notes import NoteChange, NotesReport
+
+if TYPE_CHECKING:  # only where there are files of notes is that imported
+    from tacit.notes.mirror import MirrorThread, NotesMirror
+
+_NOTES_DISABLED = "notes.enabled: is false, so there are no files of notes; set it to true"
+
+
+class MemoryNotes(SpaceContext):
+    def sync_notes(self) -> NotesReport:
+        """What people changed in the files goes to the store, and what changed there to the files;
+        now and here. While a memory is open, and `notes.watch` is on, that happens by itself."""
+        return self._mirror().sync(self._space)
+
+    def rebuild_notes(self, to: str | Path | None = None) -> NotesReport:
+        """The files from the store. Lines and files that are gone come back; edits are read first.
+        With `to`, all of them anew in a folder that has none."""
+        return self._mirror().rebuild(self._space, None if to is None else _parse_folder("to", to))
+
+    def import_notes(self, from_: str | Path | None = None, *, forget: bool = False) -> NotesReport:
+        """The store from the files, those of another database among them: their ids stay. With
+        `from_`, from another folder, which stays as it is. `forget` confirms that what is gone
+        from the files is to be forgotten, however much that is."""
+        sure = validation.parse_bool("forget", forget)
+        if from_ is None:
+            return self._mirror().sync(self._space, forget=sure, strangers=True)
+        source = _parse_folder("from_", from_)
+        if not source.is_dir():
+            raise InvalidInput("from_", "is no folder")
+        return self._mirror().import_folder(self._space, source, forget=sure)
+
+    def diff_notes(self) -> list[NoteChange]:
+        """In what files and store differ, and what a sync would do about it."""
+        return self._mirror().diff(self._space)
+
+    def watch_notes(self) -> Iterator[NotesReport]:
+        """Mirrors until it is closed, or this memory is; tells of each look that found something,
+        in any space."""
+        mirroring = self._mirroring()
+        told: Queue[NotesReport] = Queue()
+        stop = mirroring.listen(told.put)
+        mirroring.watch()
+        try:
+            while not mirroring.closed:
+                try:
+                    yield told.get(timeout=limits.NOTE_MIRROR_POLL_SECONDS)
+                except Empty:
+                    continue
+        finally:
+            stop()
+
+    def _mirroring(self) -> MirrorThread:
+        if self._runtime.mirroring is None:
+            raise SettingsError(_NOTES_DISABLED)
+        return self._runtime.mirroring
+
+    def _mirror(self) -> NotesMirror:
+        return self._mirroring().mirror
+
+
+def _parse_folder(field: str, path: object) -> Path:
+    if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
+        raise InvalidInput(field, "is no name of a folder")
+    return Path(path)

@@ -1,0 +1,206 @@
+"""Link, merge and erase people as an operator, and keep who is in which chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tacit import limits
+from tacit.admin.space import SpaceContext
+from tacit.errors import InvalidInput
+from tacit.identity import external_keys
+from tacit.lifecycle import erasure, erasure_records, erasure_replay
+from tacit.lifecycle.erasure_records import RecordedErasure
+from tacit.records import validation
+from tacit.records.accounts import Link, LinkKind
+from tacit.records.results import Certificate, Erased
+from tacit.storage import chats, people, spaces
+from tacit.storage.memories import Transaction
+
+# Who is who, and who is where.
+
+
+class MemoryIdentities(SpaceContext):
+    def link(
+        self, external_key: str, account: str, *, verified: bool = True, actor: str = "system"
+    ) -> Link:
+        """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
+        source, target = _parse_external_key(external_key), _parse_account(account)
+        sure = validation.parse_bool("verified", verified)
+        return self._begin_link(source, target, LinkKind.LINK, actor, verified=sure)
+
+    def verify_link(self, external_key: str) -> Link:
+        source = _parse_external_key(external_key)
+        return self._write_identities(
+            lambda w: people.verify_link(w.connection, w.space, source, w.at)
+        )
+
+    def unlink(self, external_key: str) -> Link:
+        """From the next read on, the key and the account are two people again."""
+        source = _parse_external_key(external_key)
+        return self._write_identities(
+            lambda w: people.end_link(w.connection, w.space, source, LinkKind.LINK, w.at)
+        )
+
+    def links(self, identity: str) -> list[Link]:
+        """Every link an identity has had, oldest first."""
+        who = external_keys.parse_identity(identity, "identity")
+        if who is None:
+            raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
+        with self._storage.database.read() as connection:
+            return spaces.list_link_history(connection, self._space, who)
+
+    def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
+        """Two people turned out to be one. The first must be known by name only."""
+        source, target = (
+            external_keys.parse_identity(person, "person"),
+            external_keys.parse_identity(into, "into"),
+        )
+        if source is None or target is None:
+            raise InvalidInput("person", "merging takes person:… ids or keys, never names")
+        return self._begin_link(source, target, LinkKind.MERGE, actor, verified=True)
+
+    def unmerge_people(self, person: str) -> Link:
+        """Undo the merge of this person into another."""
+        source = external_keys.parse_identity(person, "person")
+        if source is None:
+            raise InvalidInput("person", "takes a person:… id")
+        return self._write_identities(
+            lambda w: people.end_link(w.connection, w.space, source, LinkKind.MERGE, w.at)
+        )
+
+    # Chats
+
+    def joined(self, chat: str, person: str) -> None:
+        """Somebody came into a group, or spoke there."""
+        room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
+        self._write_identities(
+            lambda w: chats.join_chat(w.connection, w.dialect, w.space, room, who, w.at)
+        )
+
+    def left(self, chat: str, person: str | None = None) -> None:
+        """Somebody is not in a group any more. Without a person, everybody: for whoever was away
+        from there, and does not know who went meanwhile."""
+        room = external_keys.parse_chat_id(chat)
+        who = None if person is None else external_keys.parse_subject(person, "person")
+        self._write_identities(
+            lambda w: chats.leave_chat(w.connection, w.dialect, w.space, room, who, w.at)
+        )
+
+    def set_confidential(self, chat: str, on: bool = True) -> None:
+        """What is said in a confidential group does not leave it, whatever it is."""
+        room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
+        self._write_identities(
+            lambda w: chats.set_chat_confidential(
+                w.connection, w.dialect, w.space, room, flag, w.at
+            )
+        )
+
+    def migrated(self, old: str, new: str) -> None:
+        """A channel gave a group a new id."""
+        was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
+        self._write_identities(
+            lambda w: chats.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
+        )
+
+    def _begin_link(
+        self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
+    ) -> Link:
+        by = validation.parse_identifier("actor", actor, limits.LABEL_MAX_CHARS)
+
+        def work(w: Transaction) -> Link:
+            return people.begin_link(
+                w.connection, w.space, source, target, kind, verified=verified, actor=by, at=w.at
+            )
+
+        return self._write_identities(work)
+
+
+def _parse_external_key(key: str) -> str:
+    found = external_keys.subject_of_key(external_keys.parse_external_key(key, "external_key"))
+    if found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+        raise InvalidInput("external_key", "is an account; name the channel's key, as telegram:123")
+    return found
+
+
+def _parse_account(account: str) -> str:
+    found = external_keys.subject_of_key(external_keys.parse_external_key(account, "account"))
+    if not found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+        raise InvalidInput("account", "is not of the form acct:<account id>")
+    return found
+
+
+# Erasing as an operator: a person, everything about a person, a space; and doing it again.
+
+
+class MemoryErasure(SpaceContext):
+    def erase_subject(self, subject: str) -> Erased:
+        """Everything that belongs to a person, under the identities they have now: what they said,
+        the names they go by, and where they were."""
+        return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
+
+    def erase_about(self, person: str) -> Erased:
+        """Everything that is about a person, whoever owns it. An operator's act: a person erases
+        what they may hear about themselves, and is not told of anything else."""
+        who = external_keys.parse_identity(person, "person")
+        if who is None:
+            raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
+        return self._erase_people(who, erasure.erase_subject)
+
+    def erase_space(self) -> Erased:
+        """The whole space, for good."""
+        store, space = self._storage, self._space
+        done = store.database.write(lambda c: erasure.erase_space(c, store, space))
+        store.events.discard(space)
+        store.api_keys.clear()
+        mirrored = self._runtime.mirroring is None or self._runtime.mirroring.mirror.remove_space(
+            space
+        )
+        if done is None:
+            return Erased(count=0, complete=erasure.scrub_files(store.database) and mirrored)
+        return erasure.finish_erasure(store, done, mirrored=mirrored)
+
+    def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
+        """Do again, in all spaces of a restored database, what a journal of erasures tells: its
+        lines, or where it is. What was done here before is left alone; a line that is not as it
+        was signed is refused, and nothing is done."""
+        if not isinstance(lines, str | Path):
+            return erasure_replay.replay_lines(self._storage, lines)
+        try:
+            return erasure_replay.replay_lines(
+                self._storage, erasure_records.read_journal_lines(Path(lines))
+            )
+        except (OSError, ValueError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise InvalidInput("lines", "that file cannot be read; name a journal") from None
+
+    def verify_certificate(self, text: str) -> bool:
+        """Whether this space, or one that was erased from this database, issued it as it is."""
+        with self._storage.database.read() as connection:
+            return erasure_records.verify_certificate(connection, self._space, text)
+
+    def renew_certificate(self, text: str) -> Certificate:
+        """The same certificate, with what is pending now; one that is not genuine is refused."""
+        store = self._storage
+        with store.database.read() as connection:
+            issued, mirrored = erasure_records.find_certified_erasure(connection, self._space, text)
+        done = erasure.finish_erasure(store, issued, again=True, mirrored=mirrored)
+        assert done.certificate is not None
+        return done.certificate
+
+    def _erase_people(
+        self, who: str, how: Callable[[Transaction, frozenset[str]], RecordedErasure]
+    ) -> Erased:
+        named: list[frozenset[str]] = []
+
+        def work(w: Transaction) -> RecordedErasure:
+            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
+            named[:] = [now]
+            return how(w, now)
+
+        done = self._storage.change_identities(self._space, "system", work)
+        self._storage.api_keys.clear()  # those that acted for them are gone too
+        if how is erasure.erase_person:
+            self._storage.events.discard(self._space, (), owners=named[0])
+        return erasure.finish_erasure(self._storage, done)

@@ -1,0 +1,230 @@
+"""Operate one space of an open database: counts, health, events, vectors and backups."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput, StoreError
+from tacit.identity import external_keys
+from tacit.lifecycle import forget as forgetting
+from tacit.lifecycle.backup import create_backup, maintain_database
+from tacit.lifecycle.doctor.check import DoctorContext
+from tacit.lifecycle.doctor.examination import examine_space
+from tacit.records import validation
+from tacit.records.results import (
+    Backup,
+    Diagnosis,
+    EmbeddingStatus,
+    EventCounts,
+    EventNode,
+    EventOperation,
+    EventStatus,
+    Finding,
+    Maintained,
+    Page,
+    Stats,
+)
+from tacit.storage import auth, history, search, spaces
+from tacit.storage.history import EventPosition
+from tacit.storage.memories import Transaction
+from tacit.view.context import ViewOptions
+from tacit.view.runtime import Runtime
+
+# What every part of an open memory works with.
+
+T = TypeVar("T")
+
+
+class SpaceContext:
+    """One space of an open database."""
+
+    def __init__(
+        self, mind: Runtime, policy: ViewOptions, *, space: str = "default", enabled: bool = True
+    ) -> None:
+        self._runtime = mind
+        self._storage = mind.storage
+        self._options = policy
+        self._space = validation.parse_space(space)
+        self._enabled = enabled
+
+    def _write_identities(self, work: Callable[[Transaction], T]) -> T:
+        """A change of people, links or chats."""
+        return self._storage.change_identities(self._space, "system", work)
+
+
+# Acts on a whole space: forget, count, maintain, make vectors.
+
+
+class MemorySpace(SpaceContext):
+    def forget_subject(self, subject: str) -> int:
+        """Forget everything that belongs to a person; restorable for 30 days. Wherever they are
+        signed in, they are signed out."""
+        who = external_keys.parse_subject(subject)
+
+        def work(w: Transaction) -> int:
+            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
+            auth.end_web_sessions(w.connection, w.space, now)
+            return forgetting.forget_owned(w, now, self._options.restorable_days)
+
+        return self._storage.write_as(self._space, "system", work)
+
+    def stats(self) -> Stats:
+        """Counts of the whole space, for its operator."""
+        with self._storage.database.read() as connection:
+            return search.read_space_stats(connection, self._space, self._storage.clock())
+
+    def maintain(self, *, rewrite: bool = False) -> Maintained:
+        """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL
+        anew (VACUUM FULL), so that no page holds what was erased; others wait meanwhile."""
+        self._storage.accesses.flush()
+        return maintain_database(self._storage.database, rewrite=rewrite)
+
+    def embedding(self) -> EmbeddingStatus:
+        """Which model makes the vectors, and how far it has come."""
+        return self._runtime.embedding(self._space)
+
+    def reembed(self, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Make every vector that is missing, now; otherwise it happens in the background. Says how
+        many were made, and `progress` hears of it on the way."""
+        return self._runtime.reembed(progress)
+
+
+# Whether a space is in order, and putting it in order.
+
+
+class MemoryHealth(SpaceContext):
+    def answers(self) -> bool:
+        """Whether the database can be read from, now: for whoever decides where to ask."""
+        try:
+            with self._storage.database.read() as connection:
+                spaces.identity_revision(connection, self._space)
+        except StoreError:
+            return False
+        return True
+
+    def doctor(self, *, repair: bool = False, checks: Sequence[str] | None = None) -> Diagnosis:
+        """Look through this space for what is wrong with it. Nothing is changed unless `repair`;
+        then each change stands in the history of its memory. An operator's act: it tells how much
+        of what is wrong, and nothing that people said."""
+        mind = self._runtime
+        sure = validation.parse_bool("repair", repair)
+        named, of_notes = self._split_checks(checks)
+        patient = DoctorContext(
+            store=self._storage,
+            space=self._space,
+            model=mind.embedder.name if mind.embedder is not None else None,
+            embed=(lambda: mind.reembed(lambda _: None)) if mind.embedder is not None else None,
+            wake=mind.wake_learners,
+        )
+        found = examine_space(patient, repair=sure, names=named)
+        return Diagnosis(findings=(*found.findings, *self._examine_notes(of_notes, repair=sure)))
+
+    def _split_checks(
+        self, checks: Sequence[str] | None
+    ) -> tuple[Sequence[str] | None, frozenset[str]]:
+        """Those of the store, and those of notes, which come after it."""
+        if self._runtime.mirroring is None:
+            return checks, frozenset()
+        from tacit.notes.mirror import NOTES_CHECK_NAMES
+
+        if checks is None:
+            return None, frozenset(NOTES_CHECK_NAMES)
+        if not isinstance(checks, list | tuple | set | frozenset):
+            return checks, frozenset()
+        return [one for one in checks if one not in NOTES_CHECK_NAMES], frozenset(
+            NOTES_CHECK_NAMES
+        ) & {*checks}
+
+    def _examine_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
+        if self._runtime.mirroring is None or not names:
+            return ()
+        from tacit.notes.mirror import check_notes
+
+        return check_notes(self._runtime.mirroring.mirror, self._space, names, repair=repair)
+
+
+# What happened in a space, in counts, and the measures of this process.
+
+_CURSOR_SEPARATOR = " "
+_BAD_CURSOR = "is not one we gave; start again without it"
+
+
+class MemoryEvents(SpaceContext):
+    def events(
+        self,
+        node: EventNode | str | None = None,
+        op: EventOperation | str | None = None,
+        since: datetime | None = None,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[EventCounts]:
+        """How often what happened in this space, by day, newest first: for its operator. Counts
+        alone, of as many days as `events.keep_days` says."""
+        nodes = (
+            list(EventNode) if node is None else [validation.parse_enum("node", node, EventNode)]
+        )
+        wanted = None if op is None else validation.parse_enum("op", op, EventOperation)
+        start = None if since is None else validation.parse_datetime("since", since)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = _decode_event_cursor(cursor)
+        self._storage.events.flush()  # what this process has not written yet counts, too
+        with self._storage.database.read() as connection:
+            found = history.count_events(
+                connection, self._space, nodes, wanted, start, most + 1, after
+            )
+        following = _encode_event_cursor(found[most - 1]) if len(found) > most else None
+        return Page(items=tuple(found[:most]), cursor=following)
+
+    def metrics(self) -> str:
+        """The measures of this process as Prometheus reads them; of all its memories and spaces."""
+        told = getattr(self._storage.meter, "text", None)
+        if told is None:
+            raise InvalidInput("metrics", "are not for Prometheus: set metrics.exporter to it")
+        return str(told())
+
+
+def _encode_event_cursor(last: EventCounts) -> str:
+    day = to_micros(datetime(last.day.year, last.day.month, last.day.day, tzinfo=UTC))
+    plain = _CURSOR_SEPARATOR.join((str(day), last.node, last.op, last.status))
+    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+def _decode_event_cursor(cursor: str | None) -> EventPosition | None:
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
+        day, node, op, status = plain.split(_CURSOR_SEPARATOR)
+        place = (
+            int(day),
+            EventNode(node).value,
+            EventOperation(op).value,
+            EventStatus(status).value,
+        )
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InvalidInput("cursor", _BAD_CURSOR) from None
+    if not 0 <= place[0] < 2**62:
+        raise InvalidInput("cursor", _BAD_CURSOR)
+    return place
+
+
+# Backups of a memory that is in use.
+
+
+class MemoryBackup(SpaceContext):
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
+        """A copy of a SQLite database, made while others read and write, and checked. What is in
+        use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it
+        in place of a database, and erases again what was erased since."""
+        again = validation.parse_bool("overwrite", overwrite)
+        self._storage.accesses.flush()
+        return create_backup(self._storage.database, path, overwrite=again)

@@ -1,0 +1,604 @@
+"""Act on a space under an operator's name; each read is kept in the access log."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
+from tacit.identity import external_keys
+from tacit.identity.resolution import RawRequest, parse_request
+from tacit.learning import memory_writes as learning
+from tacit.learning.composition import find_floor, join_words
+from tacit.lifecycle import erasure, quarantine, revert
+from tacit.lifecycle import forget as forgetting
+from tacit.policy.permissions import effective_visibility
+from tacit.policy.rules import decide_with_precedence, preview_decision
+from tacit.records import drafts, validation
+from tacit.records import queries as questions
+from tacit.records.accounts import Person
+from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Visibility
+from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.request import Chat, Request, Requester
+from tacit.records.results import (
+    AccessLogEntry,
+    ActivityEntry,
+    AudienceChat,
+    AudiencePreview,
+    AudienceReport,
+    DayCounts,
+    Erased,
+    Graph,
+    Page,
+    Quarantined,
+    Recalled,
+    Reverted,
+)
+from tacit.retrieval.scoring import RecallAnswer
+from tacit.storage import (
+    access_log,
+    audience_report,
+    history,
+    memories,
+    memory_reads,
+    people,
+    search,
+)
+from tacit.storage.access_log import LoggedMemory
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.people import list_people
+from tacit.storage.search import (
+    ListFilter,
+    OwnedMemory,
+    browse_space,
+    count_in_space,
+    list_owned,
+    list_wordings,
+)
+from tacit.storage.spaces import load_identities
+from tacit.storage.store import Store
+from tacit.view.audit import (
+    build_activity_page,
+    fill_days,
+    first_day_micros,
+    parse_activity_range,
+    parse_day_count,
+    parse_page_limit,
+)
+from tacit.view.context import ViewOptions
+from tacit.view.reads import (
+    SearchFilter,
+    build_graph,
+    parse_node_limit,
+    parse_search,
+    person_node_lookup,
+)
+from tacit.view.runtime import Runtime
+
+# What all of an operator's words stand on: acts under their name, and looks that are noted.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OperatorContext:
+    _runtime: Runtime
+    _space: str
+    _actor: str
+    _options: ViewOptions
+
+    @property
+    def _storage(self) -> Store:
+        return self._runtime.storage
+
+    def _write(self, work: Callable[[Transaction], T]) -> T:
+        return self._storage.write_as(self._space, self._actor, work)
+
+    def _read_logged(
+        self,
+        word: str,
+        work: Callable[[Transaction], tuple[T, Iterable[LoggedMemory]]],
+        concerned: Callable[[Transaction, T], Iterable[str]] = lambda *_: (),
+    ) -> T:
+        """What `work` found, noted in its own transaction with those whose memories it showed,
+        which it names beside it, and who else is concerned: what cannot be noted is not shown."""
+
+        def noted(w: Transaction) -> T:
+            found, shown = work(w)
+            access_log.insert_access_log_entry(w, self._actor, word, shown, concerned(w, found))
+            return found
+
+        for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
+            try:
+                return self._write(noted)
+            except search.IndexStale:
+                search.update_fts_index(self._storage.database)
+        raise StoreBusy("others write faster than their words are indexed; try again")
+
+
+# An operator's acts on a space: few, and audited under their name.
+
+
+class OperatorWrites(OperatorContext):
+    def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
+        """Put other words in its place. They are nobody's own: the memory loses its speaker.
+        `if_version` is the version you read: if it moved on, Conflict."""
+        wording = validation.parse_content(content)
+        if if_version is not None:
+            validation.parse_int("if_version", if_version, 1, 2**31)
+
+        def work(w: Transaction) -> None:
+            memory = _get_for_update(w, id)
+            if if_version not in (None, memory.version):
+                raise Conflict(f"the memory is at version {memory.version} by now: read it again")
+            memories.update_content(
+                w,
+                replace(
+                    memory,
+                    content=wording,
+                    version=memory.version + 1,
+                    subjects=effective_subjects(memory),
+                    speaker=None,
+                    sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
+                    updated_at=w.at,
+                ),
+            )
+
+        self._write(work)
+        self._runtime.wake_indexer()
+
+    def forget(self, id: str) -> None:
+        self._write(
+            lambda w: forgetting.forget_memory(
+                w, _get_for_update(w, id), self._options.restorable_days
+            )
+        )
+
+    def restore(self, id: str) -> None:
+        self._write(
+            lambda w: forgetting.restore_memory(w, _get_for_update(w, id), self._options.ttl_days)
+        )
+
+    def erase(self, id: str) -> Erased:
+        done = self._write(lambda w: erasure.erase_memory(w, _get_for_update(w, id, turns=True)))
+        return erasure.finish_erasure(self._storage, done)
+
+    def erase_source(self, source: str) -> Erased:
+        """As `revert`, and for good: what was learned from a source is gone with its wordings and
+        the turns that were recorded there. What people said themselves since stays."""
+        done = erasure.erase_source(self._write, revert.parse_source(source))
+        self._runtime.wake_indexer()
+        return erasure.finish_erasure(self._storage, done)
+
+    def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
+        wanted = validation.parse_enum("visibility", visibility, Visibility)
+
+        def work(w: Transaction) -> None:
+            memory = _get_for_update(w, id)
+            if wanted.rank > effective_visibility(memory).rank:
+                raise InvalidInput("visibility", "only the owner raises it")
+            changed = replace(memory, visibility=wanted, updated_at=w.at)
+            memories.update_fields(
+                w, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
+            )
+
+        self._write(work)
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        """People by their keys: an operator knows nobody by name."""
+        named = tuple(
+            external_keys.parse_identity(one, "who") or _refuse_name(one)
+            for one in drafts.parse_people("who", who)
+        )
+        self._write(lambda w: learning.withhold_memory(w, _get_for_update(w, id), named))
+
+    def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
+        """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
+        (`telegram:-100/42`), `agent:NAME` or `role:tool`. What people said themselves since stays;
+        done again, it finds nothing more to do. A dry run counts, and changes nothing."""
+        origin = revert.parse_source(source)
+        rehearsal = validation.parse_bool("dry_run", dry_run)
+        done = revert.revert_source(self._write, origin, dry_run=rehearsal)
+        if not rehearsal:
+            self._runtime.wake_indexer()
+        return done
+
+    def quarantined(self) -> list[Quarantined]:
+        """What was set aside, newest first, with where it came from. Its words are its owner's to
+        read: `view.list(state="quarantined")`."""
+        with self._storage.database.read() as connection:
+            return quarantine.list_quarantined(connection, self._space)
+
+    def release(self, id: str) -> None:
+        """Out of quarantine: a memory like others, that counts as untrusted."""
+        self._write(
+            lambda w: quarantine.release_memory(w, _get_for_update(w, id), self._options.ttl_days)
+        )
+        self._runtime.wake_indexer()
+
+    def discard(self, id: str) -> Erased:
+        """Out of quarantine, for good."""
+        done = self._write(lambda w: quarantine.discard_memory(w, _get_for_update(w, id)))
+        return erasure.finish_erasure(self._storage, done)
+
+
+def _get_for_update(w: Transaction, id: str, *, turns: bool = False) -> Memory:
+    good = validation.parse_memory_id(id)
+    memory = memories.get_for_update(w, good) if good is not None else None
+    if memory is None or (memory.is_turn and not turns):
+        raise NotFound
+    return memory
+
+
+def _refuse_name(one: object) -> str:
+    raise InvalidInput("who", f"{one!r} is a name; use a key such as telegram:123")
+
+
+# The part of an operator's looks that goes through memories, whoever's they are.
+
+
+class OperatorReads(OperatorContext):
+    def browse(
+        self,
+        search: Search = MATCH_ALL,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """Memories of the space, newest first, as far as the search goes: the active ones, unless
+        it names another state. People are named by their keys."""
+        browsed = self._browse_page(search, limit, cursor)
+
+        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            found = browsed(w)
+            return found, found.items
+
+        return self._read_logged("browse", work)
+
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
+        """How many there are to `browse`, on all its pages; from a thousand on, a thousand. That
+        there is one of somebody's that fits a search is told to them. How many there are in all
+        says nothing of anybody."""
+        wanted = self._parse_search(search)
+
+        def work(w: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
+            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
+            if search == MATCH_ALL:
+                return count_in_space(w, chosen, owners), ()
+            found = list_owned(w, chosen, owners)
+            return len(found), found
+
+        return self._read_logged("browse_count", work)
+
+    def show(self, id: str) -> Memory:
+        """One memory by its id, in any state."""
+
+        def work(w: Transaction) -> tuple[Memory, Iterable[Memory]]:
+            memory = memory_reads.apply_expiry(_get_memory(w, id), w.at)
+            return memory, [memory]
+
+        return self._read_logged("show", work)
+
+    def history(self, id: str) -> list[HistoryEntry]:
+        """What happened to a memory, oldest first, in all its wordings."""
+
+        def work(w: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
+            memory = _get_memory(w, id)
+            texts = list_wordings(w, memory)
+            entries = memory_reads.list_memory_history(w.connection, memory)
+            return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
+
+        return self._read_logged("history", work)
+
+    def looks(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AccessLogEntry]:
+        """Who looked at what in the space, newest first."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(w: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
+            return access_log.access_log_page(
+                access_log.list_access_log(w, after, most + 1), most
+            ), ()
+
+        return self._read_logged("looks", work)
+
+    def _browse_page(
+        self, search: Search, limit: int, cursor: str | None
+    ) -> Callable[[Transaction], Page[Memory]]:
+        """A page of the space, for a look to find."""
+        wanted = self._parse_search(search)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(w: Transaction) -> Page[Memory]:
+            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
+            found = browse_space(w, replace(chosen, after=after), owners, most + 1)
+            shown = tuple(found[:most])
+            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
+
+        return work
+
+    def _parse_search(self, search: Search) -> SearchFilter:
+        known = self._options.categories
+        return parse_search(
+            search, lambda name: validation.parse_category(name, known), operator=True
+        )
+
+
+def _get_memory(w: Transaction, id: str) -> Memory:
+    good = validation.parse_memory_id(id)
+    memory = memories.get_for_update(w, good) if good is not None else None
+    if memory is None or memory.is_turn:
+        raise NotFound
+    return memory
+
+
+# The part of an operator's looks that tells who would hear what: really, in any room of a space
+# and for anybody in it.
+
+
+class OperatorAudience(OperatorReads):
+    def rooms(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AudienceChat]:
+        """The groups of the space, with who is there."""
+        most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
+        after = audience_report.parse_group_cursor(cursor)
+
+        def work(w: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
+            ids = audience_report.list_groups(w.connection, w.space, most + 1, after)
+            found = audience_report.read_group_members(w.connection, w.space, ids[:most])
+            shown = tuple(found.to_audience_chat(place) for place in found.places)
+            following = audience_report.group_cursor(ids[most - 1]) if len(ids) > most else None
+            return Page(items=shown, cursor=following), ()
+
+        return self._read_logged("rooms", work)
+
+    def hearing(
+        self,
+        chat: Chat,
+        asked_by: Requester | None,
+        search: Search = MATCH_ALL,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[AudiencePreview]:
+        """The memories that `browse` finds, and of each whether it would be said to somebody in
+        some chat of the space, and by which rule."""
+        asking, browsed = parse_request(asked_by, chat), self._browse_page(search, limit, cursor)
+
+        def work(w: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
+            found, request = browsed(w), self._resolve_request(w, asking)
+            heard = tuple(
+                preview_decision(memory, decide_with_precedence(request, memory))
+                for memory in found
+            )
+            return Page(items=heard, cursor=found.cursor), found.items
+
+        return self._read_logged("hearing", work)
+
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
+        """Who would hear one memory: in each group, whoever asks there, and alone. With
+        `visibility`, who would if that were set; nothing is changed."""
+        wanted = (
+            None
+            if visibility is None
+            else validation.parse_enum("visibility", visibility, Visibility)
+        )
+        good = validation.parse_memory_id(id)
+
+        def work(w: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
+            memory = memories.get_for_update(w, good) if good is not None else None
+            if memory is None or memory.is_turn:
+                raise NotFound
+            wondered = memory if wanted is None else replace(memory, visibility=wanted)
+            return audience_report.report_for_space(w.connection, w.request, wondered), [memory]
+
+        return self._read_logged("hearers", work)
+
+    def recalled(
+        self,
+        chat: Chat,
+        asked_by: Requester | None,
+        query: str,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+    ) -> list[Recalled]:
+        """What would come to mind if somebody asked this in some chat. Nothing counts as used."""
+        asking = parse_request(asked_by, chat)
+        question = questions.parse_recall_query(query, top_k, {}, self._options.categories)
+
+        def read(work: Callable[[Connection, Request], T]) -> T:
+            return self._storage.read(self._space, asking, work, union=self._options.union)
+
+        known = asking.subject is not None
+        found = self._runtime.retriever.recall(read, question, _build_recalled) if known else []
+
+        def work(w: Transaction) -> tuple[list[Recalled], Iterable[Memory]]:
+            # What is ranked takes its time, and is not waited for with the database held. What is
+            # shown is read again, and noted, at once.
+            ids = [memory.id for one in found for memory in (one.memory, *one.related)]
+            request = self._resolve_request(w, asking)
+            some = memory_reads.list_visible(w.connection, w.audiences, request, ids)
+            there = {id: memory for id, (memory, _) in some.items()}
+            return [
+                _reload_recalled(one, there) for one in found if one.memory.id in there
+            ], there.values()
+
+        return self._read_logged("recalled", work)
+
+    def _resolve_request(self, w: Transaction, asking: RawRequest) -> Request:
+        resolve = self._storage.requests.resolve
+        return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
+
+
+def _build_recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
+    return Recalled(
+        memory=one.memory,
+        score=one.score,
+        why=one.why,
+        rule=one.rule,
+        similarity=one.similarity,
+        signals=one.signals,
+        related=tuple(one.related),
+    )
+
+
+def _reload_recalled(one: Recalled, there: dict[str, Memory]) -> Recalled:
+    related = tuple(there[other.id] for other in one.related if other.id in there)
+    return replace(one, memory=there[one.memory.id], related=related)
+
+
+# The part of an operator's looks that tells what happened in a space, and draws it.
+
+
+class OperatorActivity(OperatorContext):
+    def activity(
+        self,
+        *,
+        since: datetime | None = None,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[ActivityEntry]:
+        """What happened to memories, newest first, and whose they are."""
+        wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
+
+        def work(w: Transaction) -> tuple[Page[ActivityEntry], Iterable[LoggedMemory]]:
+            found = history.list_space_activity(w.connection, w.space, wanted, most + 1)
+            page = build_activity_page(found, most)
+            return page, {OwnedMemory(one.memory_id, one.owner) for one in page}
+
+        return self._read_logged("activity", work)
+
+    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
+        """How often what happened on each of the last days, in UTC, today last."""
+        count = parse_day_count(days)
+
+        def work(w: Transaction) -> tuple[tuple[DayCounts, ...], Iterable[LoggedMemory]]:
+            first = first_day_micros(w.at, count)
+            found = history.count_space_days(w.connection, w.space, first)
+            return fill_days(first, count, found), ()
+
+        return self._read_logged("activity_days", work)
+
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+        """The newest active memories, with the people whom they are about and who said them, by the
+        names that these go by and that the owners of these memories have for them. What there was
+        no room for is counted as `browse_count` counts."""
+        most = parse_node_limit(limit)
+
+        def work(w: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
+            active = ListFilter(state=State.ACTIVE.value)
+            newest = search.browse_space(w, active, None, most)
+            if not newest:
+                return Graph(), ()
+            # What others call somebody is not shown: they could not be told without learning that
+            # there is a memory about them.
+            owners = {memory.owner for memory in newest if memory.owner is not None}
+            people = list_people(w.connection, w.space, _people_in(newest), by=owners)
+            known = person_node_lookup(people)
+            picture = build_graph(
+                w.connection, newest, search.count_in_space(w, active, None), known, most
+            )
+            shown = {node.id for node in picture.nodes}
+            return picture, [memory for memory in newest if memory.id in shown]
+
+        return self._read_logged("graph", work)
+
+
+def _people_in(memories: Sequence[Memory]) -> set[str]:
+    found = {one for memory in memories for one in memory.subjects}
+    return found | {memory.speaker for memory in memories if memory.speaker is not None}
+
+
+# The part of an operator's looks that tells who is known in a space, and what about them.
+
+
+class OperatorPeople(OperatorContext):
+    def people(
+        self,
+        name: str | None = None,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Person]:
+        """Everybody in the space, or those whom somebody calls by a name that begins like this:
+        with all their identities, and all that anybody calls them. By a key or an id, that one.
+        They are told of it, and so is who calls them so."""
+        begun = (
+            None
+            if name is None
+            else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
+        )
+        who = None if begun is None else external_keys.parse_identity(begun, "name")
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = _decode_person_cursor(cursor)
+
+        def work(w: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
+            if who is not None:
+                return Page(items=people.find_in_directory(w.connection, w.space, who)), ()
+            found = people.list_people_directory(w.connection, w.space, begun, after, most + 1)
+            following = _encode_person_cursor(found[most - 1][0]) if len(found) > most else None
+            shown = tuple(person for _, person in found[:most])
+            return Page(items=shown, cursor=following), ()
+
+        return self._read_logged("people", work, _list_people_concerned)
+
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """What is remembered about a person, whoever said it, newest first. By a key or an id:
+        an operator knows nobody by name."""
+        who = external_keys.parse_identity(person, "person")
+        if who is None:
+            raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            same = load_identities(w.connection, w.space, [who]).current_identities(who)
+            wanted = ListFilter(state=State.ACTIVE.value, about=tuple(sorted(same)))
+            found = search.browse_space(w, replace(wanted, after=after), None, most + 1)
+            shown = tuple(found[:most])
+            following = encode_cursor(shown[-1]) if len(found) > most else None
+            return Page(items=shown, cursor=following), shown
+
+        return self._read_logged("about", work)
+
+
+def _list_people_concerned(w: Transaction, shown: Page[Person]) -> Iterable[str]:
+    return people.list_concerned_people(w.connection, w.space, shown)
+
+
+def _encode_person_cursor(identity: str) -> str:
+    return base64.urlsafe_b64encode(identity.encode()).decode().rstrip("=")
+
+
+def _decode_person_cursor(cursor: str | None) -> str:
+    if cursor is None:
+        return ""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
+    if external_keys.parse_identity(plain, "cursor") is None:
+        raise InvalidInput("cursor", "is not one we gave; start again without it")
+    return plain
+
+
+# An operator of a space: acts that are audited under their name, and looks that are noted.
+
+
+class Operator(OperatorWrites, OperatorAudience, OperatorActivity, OperatorPeople):
+    """Made by `Memory.operator`. Each act stands in the memory's history with this actor, and each
+    look in what the people concerned are told: `view.looks`."""

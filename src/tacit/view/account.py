@@ -1,0 +1,177 @@
+"""Link two identities of one person to one account: offer a code, accept it, confirm."""
+
+from __future__ import annotations
+
+import builtins
+import secrets
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.identity import external_keys, links
+from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
+from tacit.records.request import Request
+from tacit.storage import auth
+from tacit.storage.memories import Transaction
+from tacit.storage.people import begin_link, current_link, end_link
+from tacit.storage.spaces import load_identities
+from tacit.view.context import ViewContext
+
+List = builtins.list  # a view has a word of that name
+_ACCOUNT_BYTES = 16  # by chance alone, nobody comes into somebody else's
+_ALREADY_LINKED = (
+    "this identity belongs to an account already: offer a code from here, or unlink it first"
+)
+
+
+class ViewAccount(ViewContext):
+    def offer_link(self) -> LinkOffer:
+        """A code to be entered from your other identity, once, within ten minutes. It takes the
+        place of an earlier one. In your own private chat only, and not for an agent that may use
+        some categories only: a link shares them all."""
+        code = links.create_link_code()
+
+        def work(w: Transaction) -> LinkOffer:
+            me = self._require_linkable_identity(w)
+            _account_of(w, me)
+            expires_at = auth.insert_link_offer(w, me, links.normalize_link_code(code))
+            return LinkOffer(code=code, expires_at=expires_at)
+
+        return self._write(work)
+
+    def accept_link(self, code: str) -> LinkWaiting:
+        """Answer to a code that your other identity was given; says which that is. Nothing is
+        shared before it says yes. Wrong, expired, used and your own are all NotFound, and after
+        some of them TooManyRequests."""
+        wanted = links.normalize_link_code(code)
+
+        def work(w: Transaction) -> LinkWaiting | None:
+            me = self._require_linkable_identity(w)
+            if not _is_unlinked(w, me):  # before any code is looked for: this tells nothing of one
+                raise Conflict(_ALREADY_LINKED)
+            auth.require_link_tries_left(w, me)
+            found = auth.accept_link_offer(w, me, wanted)
+            if found is None:
+                auth.insert_link_try(w, me)  # stays, though it is refused
+                return None
+            return build_accepted_link(found)
+
+        waiting = self._write(work)
+        if waiting is None:
+            raise NotFound("code")
+        return waiting
+
+    def link_waiting(self) -> LinkWaiting | None:
+        """Who answered to your code, and waits for your yes; None, too, where others listen."""
+
+        def work(connection: Connection, request: Request) -> LinkWaiting | None:
+            me = self._raw_request.subject
+            if me is None or not request.private:
+                return None
+            found = auth.find_pending_link(connection, self._space, me, request.at)
+            if found is None:
+                return None
+            return LinkWaiting(
+                identity=_external_form(found.accepted_by), expires_at=found.expires_at
+            )
+
+        return self._read(work)
+
+    def confirm_link(self) -> Link:
+        """Yes, that is me too. From the next read on, both identities are one person."""
+
+        def work(w: Transaction) -> Link:
+            me = self._require_linkable_identity(w)
+            waiting = auth.find_pending_link(w.connection, w.space, me, w.at)
+            if waiting is None:
+                raise NotFound("link")
+            other = waiting.accepted_by
+            if not _is_unlinked(w, other):
+                raise Conflict("the other identity is not free any more: begin with a new code")
+            account = _account_of(w, me)
+            if account is None:
+                account = f"{external_keys.ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
+                _begin_link(w, me, account, me)
+            auth.delete_link_offers(w.connection, w.space, (me, other))
+            return _begin_link(w, other, account, me)
+
+        return self._write(work, changing=True)
+
+    def refuse_link(self) -> None:
+        """No, or not any more: a code of yours, or your answer to one, is void. In your own private
+        chat only."""
+
+        def work(w: Transaction) -> None:
+            auth.delete_link_offers(w.connection, w.space, (self._require_private_identity(w),))
+
+        self._write(work)
+
+    def unlink_me(self) -> Link:
+        """This identity leaves its account at once, and what was said as the account stays there.
+        In your own private chat only."""
+
+        def work(w: Transaction) -> Link:
+            me = self._require_private_identity(w)
+            link = end_link(w.connection, w.space, me, LinkKind.LINK, w.at)
+            auth.delete_link_offers(w.connection, w.space, (me,))
+            return replace(link, ended_at=w.at)
+
+        return self._write(work, changing=True)
+
+    def identities(self) -> List[str]:
+        """The keys that are you by now, this one among them; none where others listen."""
+
+        def work(connection: Connection, request: Request) -> List[str]:
+            me = self._raw_request.subject
+            if me is None or not request.private:
+                return []
+            mine = load_identities(connection, self._space, (me,)).current_identities(me)
+            return sorted(_external_form(one) for one in mine if external_keys.is_subject(one))
+
+        return self._read(work)
+
+    def _require_private_identity(self, w: Transaction) -> str:
+        """The identity that asks, if nobody else listens."""
+        me = self._raw_request.subject
+        if me is None or not w.request.private:
+            raise InvalidInput("link", "works in a private chat only")
+        auth.lock_link_offers(w, me)
+        return me
+
+    def _require_linkable_identity(self, w: Transaction) -> str:
+        """The same, if it may share everything that is theirs."""
+        if self._allowed_categories(self._agent) is not None:
+            raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
+        return self._require_private_identity(w)
+
+
+def _is_unlinked(w: Transaction, identity: str) -> bool:
+    """Whether it can come into somebody's account."""
+    is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
+    return not is_account and current_link(w.connection, w.space, identity) is None
+
+
+def _account_of(w: Transaction, identity: str) -> str | None:
+    """The account that others come into: its own, or the one it is."""
+    if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+        return identity
+    link = current_link(w.connection, w.space, identity)
+    if link is not None and not link.holds:
+        raise Conflict("this identity has a link that was never verified: unlink it first")
+    return None if link is None else link.target
+
+
+def _begin_link(w: Transaction, source: str, target: str, actor: str) -> Link:
+    where = (w.connection, w.space, source, target, LinkKind.LINK)
+    return begin_link(*where, verified=True, actor=actor, at=w.at)
+
+
+def build_accepted_link(found: auth.PendingLink) -> LinkWaiting:
+    """As whoever accepted sees it."""
+    return LinkWaiting(identity=_external_form(found.offered_by), expires_at=found.expires_at)
+
+
+def _external_form(identity: str) -> str:
+    """As its channel names it."""
+    return identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")

@@ -1,0 +1,120 @@
+"""Explain who may see a memory of the requester's, in which chat, and by which rule."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity.resolution import RawRequest, parse_request
+from tacit.policy.rules import decide_with_precedence, explain_decision, preview_decision
+from tacit.records import validation
+from tacit.records.memory import Memory, Visibility
+from tacit.records.queries import MATCH_ALL, Search
+from tacit.records.request import Chat, Request, Requester
+from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page
+from tacit.storage import audience_report, memory_reads
+from tacit.storage.audience_report import hypothetical_request
+from tacit.telemetry.metrics import REFUSAL_COUNT
+from tacit.view.reads import ViewSearch
+
+List = builtins.list  # a view has a word of that name
+
+
+class ViewAudience(ViewSearch):
+    """In your own private chat. In any other, you have no memories here to ask about."""
+
+    def explain(
+        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
+    ) -> Explanation:
+        """Whether one of your memories may be said in a chat, and by which rule: to you, or to
+        somebody else. Of a group that you are not in, nothing is known but what you say of it, and
+        of somebody else nothing but the key that you name."""
+        if chat is None and asked_by is not None:
+            raise InvalidInput("chat", "say in which chat they would ask")
+        other = None if chat is None else self._parse_other_request(chat, asked_by)
+
+        def work(connection: Connection, request: Request) -> Explanation:
+            memory = self._get_own(connection, request, id)
+            if other is None:
+                return explain_decision(decide_with_precedence(request, memory))
+            asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
+            return explain_decision(asked.decide(memory))
+
+        told = self._read(work)
+        if not told.allowed:
+            self._storage.meter.count(REFUSAL_COUNT, rule=told.rule)
+        return told
+
+    def rooms(self) -> List[AudienceChat]:
+        """Your private chat, and the groups that you are in now, with who else is there."""
+        chat = self._raw_request.chat
+        return self._read(
+            lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
+        )
+
+    def hearing(
+        self,
+        chat: Chat,
+        asked_by: Requester | None = None,
+        search: Search = MATCH_ALL,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[AudiencePreview]:
+        """Your memories as you would `browse` them, and of each whether it would be said in a chat
+        and by which rule: to you, or to somebody else, as `explain` tells it for one."""
+        other, browsed = (
+            self._parse_other_request(chat, asked_by),
+            self._browse_page(search, limit, cursor),
+        )
+
+        def work(connection: Connection, request: Request) -> Page[AudiencePreview]:
+            found = browsed(connection, request)
+            if not found.items:
+                return Page()
+            asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
+            heard = tuple(preview_decision(memory, asked.decide(memory)) for memory in found)
+            return Page(items=heard, cursor=found.cursor)
+
+        return self._read(work)
+
+    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
+        """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
+        of those you share one with, alone. With `visibility`, who would if you set that; nothing is
+        changed. People are known by the key that they have there, and by no other."""
+        wanted = (
+            None
+            if visibility is None
+            else validation.parse_enum("visibility", visibility, Visibility)
+        )
+        subject, chat = self._raw_request.subject, self._raw_request.chat
+        assert subject is not None
+
+        def work(connection: Connection, request: Request) -> AudienceReport:
+            memory = self._get_own(connection, request, id)
+            if wanted is not None:
+                memory = replace(memory, visibility=wanted)
+            return audience_report.report_for_person(connection, request, subject, chat, memory)
+
+        return self._read(work)
+
+    def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> RawRequest:
+        other = parse_request(asked_by, chat)
+        return other if asked_by else replace(other, subject=self._raw_request.subject)
+
+    def _get_own(self, connection: Connection, request: Request, id: str) -> Memory:
+        """A memory of theirs, in any state, if they ask in private."""
+        good = validation.parse_memory_id(id)
+        audiences = self._storage.audiences
+        found = (
+            memory_reads.get_memory(connection, audiences, request.for_management(), good)
+            if good
+            else None
+        )
+        if found is None or not self._may_use(found[0]):
+            raise NotFound
+        return found[0]

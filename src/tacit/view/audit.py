@@ -1,0 +1,166 @@
+"""List and export what happened to the requester's memories."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import from_micros, to_micros
+from tacit.errors import InvalidInput, NotFound
+from tacit.records import validation
+from tacit.records.memory import HistoryEntry, Memory
+from tacit.records.request import Request
+from tacit.records.results import ActivityEntry, DayCounts, Page
+from tacit.storage import history
+from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
+from tacit.storage.search import ListFilter
+from tacit.view.context import ViewContext
+from tacit.view.reads import ViewReads
+
+# The part of a view that tells what happened lately to a person's own memories.
+
+_CURSOR_SEPARATOR = " "
+_BAD_CURSOR = "is not one we gave; start again without it"
+
+
+class ViewActivity(ViewContext):
+    def activity(
+        self,
+        *,
+        since: datetime | None = None,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[ActivityEntry]:
+        """What happened to your own memories, newest first. In a private chat only; elsewhere,
+        nothing."""
+        wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
+        narrowed = replace(wanted, categories=self._category_filter())
+        found = self._read(lambda c, r: history.list_own_activity(c, r, narrowed, most + 1))
+        page = build_activity_page(found, most)
+        return replace(page, items=tuple(replace(one, owner=None) for one in page))
+
+    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
+        """How often what happened to your own memories on each of the last days, in UTC, today
+        last. In a private chat only; elsewhere, nothing."""
+        count = parse_day_count(days)
+
+        def work(connection: Connection, request: Request) -> tuple[DayCounts, ...]:
+            if not request.private:
+                return ()
+            first = first_day_micros(request.at, count)
+            found = history.count_own_days(connection, request, first, self._category_filter())
+            return fill_days(first, count, found)
+
+        return self._read(work)
+
+
+def parse_activity_range(since: datetime | None, cursor: str | None) -> ActivityRange:
+    start = None if since is None else to_micros(validation.parse_datetime("since", since))
+    return ActivityRange(since=start, after=_decode_activity_cursor(cursor))
+
+
+def parse_page_limit(limit: int) -> int:
+    return validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+
+
+def build_activity_page(found: list[PositionedActivity], most: int) -> Page[ActivityEntry]:
+    following = _encode_activity_cursor(found[most - 1][0]) if len(found) > most else None
+    return Page(items=tuple(happened for _, happened in found[:most]), cursor=following)
+
+
+def parse_day_count(days: int) -> int:
+    return validation.parse_int("days", days, 1, limits.ACTIVITY_MAX_DAYS)
+
+
+def first_day_micros(now: datetime, count: int) -> int:
+    """The first microsecond of the first of so many days, of which the last is today."""
+    at = to_micros(now)
+    return at - at % DAY_MICROS - (count - 1) * DAY_MICROS
+
+
+def fill_days(
+    first: int, count: int, found: Mapping[int, Mapping[str, int]]
+) -> tuple[DayCounts, ...]:
+    starts = [first + n * DAY_MICROS for n in range(count)]
+    return tuple(
+        DayCounts(day=from_micros(at).date(), counts=dict(sorted(found.get(at, {}).items())))
+        for at in starts
+    )
+
+
+def _encode_activity_cursor(place: ActivityPosition) -> str:
+    plain = _CURSOR_SEPARATOR.join((str(place.at), place.memory_id, str(place.seq)))
+    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+def _decode_activity_cursor(cursor: str | None) -> ActivityPosition | None:
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
+        at, id, seq = plain.split(_CURSOR_SEPARATOR)
+        place = ActivityPosition(int(at), id, int(seq))
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InvalidInput("cursor", _BAD_CURSOR) from None
+    good = (
+        validation.parse_memory_id(id) is not None
+        and abs(place.at) < 2**62
+        and abs(place.seq) < 2**31
+    )
+    if not good:
+        raise InvalidInput("cursor", _BAD_CURSOR)
+    return place
+
+
+# The part of a view that tells what became of everything, for a person to keep or to look into.
+
+
+class ViewHistoryExport(ViewReads):
+    def history_export(self) -> Iterator[str]:
+        """What happened to each memory that you may hear of here, as JSON lines, oldest first for
+        each. In a private chat that is also what is yours in any other state."""
+        private, mine = self._read(lambda _, request: (request.private, request.own_identities))
+        if private:
+            for memory in self._iter_listed(manage=True):
+                yield from self._iter_history_lines(memory)
+        for memory in self._iter_listed(manage=False):
+            if not (private and memory.owner in mine):
+                yield from self._iter_history_lines(memory)
+
+    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
+        cursor = None
+        while True:
+            page = self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
+            yield from page
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
+        try:
+            entries = self.history(memory.id)
+        except NotFound:
+            return  # gone, or not to be heard here any more, since it was listed
+        for entry in entries:
+            yield _history_line(memory.id, entry)
+
+
+def _history_line(id: str, entry: HistoryEntry) -> str:
+    told = {
+        "memory_id": id,
+        "event": entry.event,
+        "at": entry.at.isoformat(),
+        "actor": entry.actor,
+        "version": entry.version,
+        "content": entry.content,
+        "detail": entry.detail,
+    }
+    return json.dumps(told, ensure_ascii=False, sort_keys=True)

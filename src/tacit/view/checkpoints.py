@@ -1,0 +1,361 @@
+"""Save the state of agents: one checkpoint per thread, and the steps of LangGraph graphs."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Connection, TextClause
+
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.records import checkpoints as steps
+from tacit.records import validation
+from tacit.records.checkpoints import (
+    Checkpoint,
+    GraphStep,
+    StepValue,
+    StepWrite,
+    StoredGraphStep,
+    dump_checkpoint,
+)
+from tacit.records.request import Request
+from tacit.records.results import Page
+from tacit.storage import checkpoints, statements
+from tacit.storage.checkpoints import StepAccess, StepTarget
+from tacit.storage.memories import Transaction
+from tacit.storage.store import FAST_PATH_MISS
+from tacit.telemetry.metrics import measure_operation
+from tacit.view.context import ViewContext
+
+# The part of a view that keeps an agent's own state: one value for a person and a thread.
+
+
+class ViewCheckpoints(ViewContext):
+    def save_checkpoint(
+        self, data: Any, *, thread: str | None = None, version: int | None = None
+    ) -> Checkpoint:
+        """Keep where an agent has got to, in place of what it saved before: any JSON value without
+        secrets. Without a thread it is this view's. `version` is the one you read, or 0 for none:
+        if it moved on, Conflict. In a private chat only."""
+        where = self._checkpoint_thread(thread)
+        whole = dump_checkpoint(data)
+        if version is not None:
+            validation.parse_int("version", version, 0, limits.REVISION_MAX)
+
+        def work(w: Transaction) -> Checkpoint:
+            _require_private(w.request)
+            return checkpoints.save_checkpoint(
+                w, where, whole, self._allowed_categories(self._agent), version
+            )
+
+        return self._write(work)
+
+    def checkpoint(self, thread: str | None = None) -> Checkpoint | None:
+        """What was saved last; None where nothing is, and where others listen."""
+        where = self._checkpoint_thread(thread)
+
+        def work(connection: Connection, request: Request) -> Checkpoint | None:
+            if not request.private:
+                return None
+            kept = checkpoints.find_checkpoint(
+                connection, self._space, request.own_identities, where
+            )
+            seen = kept is not None and kept.is_open_to(self._allowed_categories(self._agent))
+            return kept.checkpoint if kept is not None and seen else None
+
+        return self._read(work)
+
+    def forget_checkpoint(self, thread: str | None = None) -> None:
+        """Gone at once, whether or not there was one. In a private chat only."""
+        where = self._checkpoint_thread(thread)
+
+        def work(w: Transaction) -> None:
+            _require_private(w.request)
+            mine, allowed = w.request.own_identities, self._allowed_categories(self._agent)
+            kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
+            if kept is not None and kept.is_open_to(allowed):
+                checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
+
+        self._write(work)
+
+    def _checkpoint_thread(self, thread: object) -> str:
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        return named or self._thread
+
+
+def _require_private(request: Request) -> None:
+    if not request.private:
+        raise InvalidInput("checkpoint", "works in a private chat only")
+
+
+# The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on.
+
+_METRIC_NAME = "steps"  # by which they are all counted
+_SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
+
+
+class ViewGraphSteps(ViewContext):
+    def steps(self) -> GraphSteps:
+        """Where LangGraph's checkpoints are kept: tacit.surfaces.langgraph.Checkpointer(view)."""
+        return GraphSteps(self)
+
+
+@dataclass(frozen=True)
+class GraphSteps:
+    """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
+    and only while nobody is there who was not there when they were saved."""
+
+    _view: ViewContext
+
+    def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
+        """A step with those values that are new in it, in place of one with the same id."""
+        changed = tuple(values)
+        metadata = steps.check_step(step)
+        steps.check_step_parts(changed)
+        to = self._build_target(step.thread, step.ns, step.parent)
+        at = self._insert_rows(
+            to, lambda same: checkpoints.step_inserts(same, step, metadata, changed)
+        )
+        view = self._view
+        if (
+            at is not None
+            and self._allowed_categories is None
+            and view._raw_request.subject is not None
+        ):
+            key = (view._space, view._raw_request.subject, step.thread, step.ns)
+            view._storage.recent_steps.add_saved(key, step, metadata, changed, at)
+
+    def write(
+        self,
+        thread: str,
+        ns: str,
+        id: str,
+        writes: Iterable[StepWrite],
+        *,
+        replace: bool = False,
+    ) -> None:
+        """What a task wrote after a step. Under a number that it wrote before, that stays; or is
+        replaced."""
+        written = tuple(writes)
+        to = self._build_target(
+            steps.parse_thread(thread), steps.parse_namespace(ns), steps.parse_step_name("id", id)
+        )
+        steps.check_step_parts(written)
+        if written:
+            self._insert_rows(
+                to, lambda same: checkpoints.write_inserts(same, id, written, replace)
+            )
+            if replace and self._view._raw_request.subject is not None:
+                key = (self._view._space, self._view._raw_request.subject, thread, ns)
+                self._view._storage.recent_steps.remove(key)
+
+    def find(self, thread: str, ns: str = "", id: str | None = None) -> StoredGraphStep | None:
+        """A step; without an id, the newest."""
+        where = (
+            steps.parse_thread(thread),
+            steps.parse_namespace(ns),
+            None if id is None else steps.parse_step_name("id", id),
+        )
+        with self._timed():
+            view = self._view
+            kept = view._storage.requests.get_cached(
+                view._space, view._raw_request, union=view._options.union
+            )
+            if kept is not None and self._allowed_categories is None:
+                found = checkpoints.get_step_fast(
+                    view._storage.database, view._storage.recent_steps, kept, *where
+                )
+                if found is not FAST_PATH_MISS:
+                    return found
+            return view._read(
+                lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
+            )
+
+    def page(
+        self,
+        thread: str | None = None,
+        ns: str | None = None,
+        id: str | None = None,
+        *,
+        before: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> Page[StoredGraphStep]:
+        """Steps, the newest first: of a thread or of all, with an earlier id than `before`, whose
+        metadata say this."""
+        most = validation.parse_int("limit", limit, 1, limits.STEPS_PAGE_MAX_COUNT)
+        wanted = {
+            name: check(one)
+            for name, check, one in (
+                ("thread", steps.parse_thread, thread),
+                ("ns", steps.parse_namespace, ns),
+                ("id", lambda one: steps.parse_step_name("id", one), id),
+                ("before", lambda one: steps.parse_step_name("before", one), before),
+            )
+            if one is not None
+        }
+        asked = None if metadata is None else json.loads(steps.dump_metadata(metadata))
+        after = _decode_step_cursor(cursor)
+        with self._timed():
+            return self._view._read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
+
+    def forget_thread(self, thread: str) -> None:
+        self.prune([thread], "delete")
+
+    def forget_runs(self, runs: Sequence[str]) -> None:
+        """The steps of these runs, in every thread."""
+        named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
+        if named:
+            self._write(lambda w: checkpoints.delete_runs(w, named, self._allowed_categories))
+
+    def copy_thread(self, source: str, target: str) -> None:
+        """All of a thread once more, under another name."""
+        there, here = steps.parse_thread(source), steps.parse_thread(target)
+        if there != here:
+            self._write(lambda w: checkpoints.copy_thread(w, there, here, self._allowed_categories))
+
+    def prune(
+        self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
+    ) -> None:
+        """Of each of these threads the newest step of each namespace stays, or nothing."""
+        if strategy not in ("keep_latest", "delete"):
+            raise InvalidInput("strategy", "is not one of keep_latest, delete")
+        named = steps.parse_step_names("threads", threads, steps.parse_thread)
+        if strategy == "delete":
+            if named:
+                self._write(
+                    lambda w: checkpoints.delete_threads(w, named, self._allowed_categories)
+                )
+            return
+        for one in named:  # each in a transaction of its own
+            self._write(
+                partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories)
+            )
+
+    @property
+    def _allowed_categories(self) -> frozenset[str] | None:
+        return self._view._allowed_categories(self._view._agent)
+
+    def _build_target(self, thread: str, ns: str, before: str | None) -> StepTarget:
+        allowed = self._allowed_categories
+        named = None if allowed is None else json.dumps(sorted(allowed))
+        return StepTarget(thread=thread, ns=ns, parent=before, categories=named)
+
+    def _insert_rows(self, to: StepTarget, rows: checkpoints.StepStatements) -> int | None:
+        """When, if that was done in the short way."""
+        view = self._view
+        plain = (
+            type(view)._write is ViewContext._write
+        )  # not one that counts what it is asked to do
+        with self._timed():
+            where = (view._storage, view._space, view._raw_request)
+            at = checkpoints.insert_steps_fast(*where, to, rows) if plain else None
+            if at is None:
+                view._write(lambda w: checkpoints.insert_steps(w, to, rows))
+            return at
+
+    def _timed(self) -> Any:
+        meter = self._view._storage.meter
+        return measure_operation(meter, _METRIC_NAME) if meter.on else nullcontext()
+
+    def _write(self, work: Callable[[Transaction], None]) -> None:
+        with self._timed():
+            self._view._write(work)
+
+    def _read_gate(
+        self, connection: Connection, request: Request, thread: str | None
+    ) -> StepAccess | None:
+        audiences = self._view._storage.audiences
+        return checkpoints.read_step_access(
+            connection, audiences, request, self._allowed_categories, thread
+        )
+
+    def _find_step(
+        self, connection: Connection, open_: StepAccess | None, thread: str, ns: str, id: str | None
+    ) -> StoredGraphStep | None:
+        if open_ is None:
+            return None
+
+        def run(statement: TextClause, params: Mapping[str, Any]) -> checkpoints.StepRows:
+            return statements.fetch_rows(connection, statement, params, binary=True)
+
+        dialect = self._view._storage.database.dialect.name
+        return checkpoints.to_stored_step(
+            checkpoints.read_step_rows(run, dialect, open_, thread, ns, id), thread
+        )
+
+    def _list_steps(
+        self,
+        connection: Connection,
+        request: Request,
+        wanted: Mapping[str, str],
+        asked: Mapping[str, Any] | None,
+        after: tuple[str, str, str] | None,
+        most: int,
+    ) -> Page[StoredGraphStep]:
+        open_ = self._read_gate(connection, request, wanted.get("thread"))
+        if open_ is None:
+            return Page()
+        chosen: list[tuple[str, str, str]] = []
+        at_once = most + 1 if asked is None else _SCANNED_PER_QUERY_COUNT
+        while len(chosen) <= most:
+            rows = checkpoints.list_step_rows(connection, open_, wanted, after, at_once)
+            for id, thread, ns, metadata in rows:
+                after = (id, thread, ns)
+                if asked is None or _metadata_matches(json.loads(metadata), asked):
+                    chosen.append(after)
+            if len(rows) < at_once:
+                break
+        found = [
+            self._find_step(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]
+        ]
+        cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
+        return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
+
+
+def step_to_plain(found: StoredGraphStep) -> dict[str, Any]:
+    """A step as an export tells it; what a serializer wrote, in base64."""
+    step = found.step
+    return {
+        "type": "step",
+        "thread": step.thread,
+        "namespace": step.ns,
+        "id": step.id,
+        "saved_at": None if step.saved_at is None else step.saved_at.isoformat(),
+        "metadata": dict(step.metadata),
+        **_payload_to_plain(step),
+        "values": [{"channel": one.channel, **_payload_to_plain(one)} for one in found.values],
+        "writes": [
+            {"channel": one.channel, "task": one.task, **_payload_to_plain(one)}
+            for one in found.writes
+        ],
+    }
+
+
+def _payload_to_plain(part: GraphStep | StepValue | StepWrite) -> dict[str, str]:
+    return {"format": part.type, "data": base64.b64encode(part.data).decode()}
+
+
+def _metadata_matches(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    return all(metadata.get(name) == one for name, one in asked.items())
+
+
+def _decode_step_cursor(cursor: str | None) -> tuple[str, str, str] | None:
+    if cursor is None:
+        return None
+    try:
+        id, thread, ns = json.loads(cursor)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput("cursor", "is not one that a page gave") from None
+    return (
+        steps.parse_step_name("cursor", id),
+        steps.parse_thread(thread),
+        steps.parse_namespace(ns),
+    )

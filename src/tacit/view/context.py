@@ -1,0 +1,315 @@
+"""Resolve the request of a view, and run its reads and writes under the disclosure rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity.resolution import RawRequest
+from tacit.policy.permissions import ChangeAction, may_change
+from tacit.policy.redaction import is_owner, may_enter_prompt, redact_memory
+from tacit.policy.rules import decide
+from tacit.prompts.block import Style
+from tacit.records import drafts, validation
+from tacit.records.drafts import Draft
+from tacit.records.memory import Memory, State, Visibility
+from tacit.records.queries import decode_cursor, encode_cursor
+from tacit.records.request import Request
+from tacit.records.results import Delta, Page, Remembered
+from tacit.records.text import TokenCounter, estimate_tokens
+from tacit.retrieval.candidate_generation import list_known_people
+from tacit.retrieval.index_cache import find_cached_neighbors, find_neighbors
+from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
+from tacit.storage import history, memories, memory_reads, relations, search
+from tacit.storage.memories import (
+    NO_VECTORS,
+    SimilarMemories,
+    StaleRevision,
+    TextVectors,
+    Transaction,
+)
+from tacit.storage.memory_reads import MemoryDecision
+from tacit.storage.search import ListFilter
+from tacit.storage.store import FAST_PATH_MISS, FastPathMiss, Store
+from tacit.telemetry import metrics
+from tacit.view.runtime import Runtime
+
+T = TypeVar("T")
+NO_NEIGHBORS: Mapping[str, float] = {}
+FilterFactory = Callable[[Connection, Request], ListFilter | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewOptions:
+    """What an operator set for all views of a memory."""
+
+    categories: tuple[str, ...]
+    ttl_days: dict[str, int]  # days, by kind
+    union: bool  # read aliases together with the account
+    link_min: float = 0.6  # likeness from which two memories are related
+    turns_days: int | None = None  # how long turns are kept; None: not at all
+    count_tokens: TokenCounter = estimate_tokens  # tokens of a text
+    style: Style = Style.MEMORY
+    items_max: int = limits.BLOCK_ITEMS_MAX_COUNT
+    chars_max: int = limits.BLOCK_MAX_CHARS
+    conversation_gap: timedelta = timedelta(hours=1)
+    recall_only_limits: Mapping[str, int] = field(
+        default_factory=dict
+    )  # category → at most so many
+    allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
+    only: frozenset[str] | None = None  # categories that a single view is narrowed to
+    restorable_days: int = limits.RESTORABLE_DAYS
+    note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
+    note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
+    sign_in_minutes: int = limits.SIGN_IN_DEFAULT_MINUTES  # that a link works
+    web_session_idle_minutes: int = limits.WEB_SESSION_IDLE_DEFAULT_MINUTES
+    web_session_hours: int = limits.WEB_SESSION_DEFAULT_HOURS
+
+
+@dataclass(frozen=True)
+class ViewContext:
+    _runtime: Runtime
+    _raw_request: RawRequest
+    _space: str
+    _thread: str
+    _options: ViewOptions
+    _agent: str | None
+
+    @property
+    def _storage(self) -> Store:
+        return self._runtime.storage
+
+    @property
+    def _retriever(self) -> Retriever:
+        return self._runtime.retriever
+
+    def _read(self, work: Callable[[Connection, Request], T]) -> T:
+        return self._storage.read(self._space, self._raw_request, work, union=self._options.union)
+
+    def _write(
+        self,
+        work: Callable[[Transaction], T],
+        vectors: TextVectors = NO_VECTORS,
+        *,
+        changing: bool = False,
+    ) -> T:
+        """`changing`: who is whom."""
+        where = (self._space, self._raw_request, self._thread)
+        return self._storage.write(*where, work, vectors, changing=changing)
+
+    def _write_text(
+        self, content: str | None, work: Callable[[Transaction], Remembered], *, new: bool = False
+    ) -> Remembered:
+        """A write of words: with what they mean and what they are like, both found beforehand.
+        `content` is the text that is embedded, see `meaning_of`. `new`: it surely makes a memory,
+        and the writer owns it."""
+        vectors = NO_VECTORS if content is None else self._retriever.embed_inline([content])
+        vector = vectors.of_text(content) if content is not None else None
+        if vector is None:
+            done = self._write(work, vectors)
+            if content is not None:
+                self._runtime.wake_indexer()
+            return done
+        alike = self._find_cached_neighbors(vector) if new else None
+        if alike is not None:
+            try:
+                return self._write_with_relations(work, replace(vectors, alike=alike), vector)
+            except StaleRevision:
+                pass  # another process wrote meanwhile: ask the store
+        library, least = self._retriever.index_cache, self._options.link_min
+        near = self._read(lambda c, r: find_neighbors(library, c, r, vector, least))
+        return self._write_with_relations(work, vectors, vector, near)
+
+    def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
+        kept = self._storage.requests.get_cached(self._space, self._raw_request, union=True)
+        if kept is None:
+            return None
+        return find_cached_neighbors(
+            self._retriever.index_cache, kept[1], vector, self._options.link_min
+        )
+
+    def _write_with_relations(
+        self,
+        work: Callable[[Transaction], Remembered],
+        vectors: TextVectors,
+        vector: bytes,
+        near: Mapping[str, float] = NO_NEIGHBORS,
+    ) -> Remembered:
+        """`near` is what the words are like, where the vectors do not say so."""
+        written: list[Transaction] = []
+
+        def related(w: Transaction) -> Remembered:
+            done = work(w)
+            if vectors.alike is None and done.state is not State.PENDING:
+                w.edges[:] = relations.replace_found_edges(w, done.id, near, new=done.created)
+                memories.set_event_similarity(w, done.id, near)
+            written[:] = [w]
+            return done
+
+        done = self._write(related, vectors)
+        if self._runtime.has_missing_vectors or done.state is State.PENDING:
+            self._runtime.wake_indexer()
+        for w in written:
+            for row in w.added:
+                self._retriever.index_cache.add_written(row, vector, w.edges)
+        return done
+
+    def _allowed_categories(self, agent: str | None) -> frozenset[str] | None:
+        """The categories that an agent may use in this view; None: all of them. Where there are
+        allow-lists, an agent that is on none may use nothing."""
+        only = self._options.only
+        if agent is None or not self._options.allowlists:
+            return only
+        listed = frozenset(self._options.allowlists.get(agent, ()))
+        return listed if only is None else listed & only
+
+    def _parse_draft(self, **fields: Any) -> Draft:
+        return drafts.parse_draft(fields, self._options.categories)
+
+    def _parse_category(self, category: object) -> str:
+        name = validation.parse_category(category, self._options.categories)
+        allowed = self._allowed_categories(self._agent)
+        if allowed is not None and name not in allowed:
+            raise InvalidInput("category", f"this agent may not use {name}")
+        return name
+
+    def _parse_key(self, key: object) -> str:
+        return validation.parse_identifier("key", key, limits.KEY_MAX_CHARS)
+
+    def _get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
+        """What may be heard here; for the owner in private, in any state."""
+        good = validation.parse_memory_id(id)
+        if good is not None:
+            for asked in (request, request.for_management()):
+                found = memory_reads.get_memory(connection, self._storage.audiences, asked, good)
+                if found is not None and self._may_use(found[0]):
+                    return found
+        raise NotFound
+
+    def _get_for_update(
+        self, w: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
+    ) -> Memory:
+        """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
+        good = validation.parse_memory_id(id)
+        memory = memories.get_for_update(w, good) if good is not None else None
+        if memory is None:
+            raise NotFound
+        if may_change(act, w.request, memory, to) is None:
+            self._count_refusal(w.request, memory)
+            raise NotFound
+        if not self._may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
+            raise NotFound  # what was said is not changed, it goes or it stays
+        return memory
+
+    def _count_refusal(self, request: Request, memory: Memory) -> None:
+        """Which rule it was is counted, for operators alone."""
+        if self._storage.meter.on:
+            decision = decide(request, memory)
+            rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
+            self._storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
+
+    def _may_use(self, memory: Memory) -> bool:
+        allowed = self._allowed_categories(self._agent)
+        return allowed is None or memory.category in allowed
+
+    def _get_fast(
+        self, which: Literal["id", "key"], named: Mapping[str, str]
+    ) -> Memory | FastPathMiss | None:
+        """The shortest way to one memory, where nothing else needs to be looked up."""
+        found = self._storage.get_memory_fast(
+            self._space, self._raw_request, which, named, union=self._options.union
+        )
+        if found is None or found is FAST_PATH_MISS:
+            return found
+        request, memory = found
+        return (
+            memory
+            if request.private and is_owner(request, memory) and self._may_use(memory)
+            else FAST_PATH_MISS
+        )
+
+    def _list_page(
+        self,
+        wanted: ListFilter | FilterFactory,
+        limit: int,
+        cursor: str | None,
+        *,
+        manage: bool = False,
+        orders: bool = True,
+    ) -> Page[Memory]:
+        """`orders`: also what others told the assistant to do."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Memory]:
+            chosen = wanted(connection, request) if callable(wanted) else wanted
+            if chosen is None:
+                return Page()
+            found = search.list_memories(
+                connection,
+                self._storage.audiences,
+                self._storage.database.dialect,
+                request.for_management() if manage else request,
+                replace(chosen, after=after, categories=self._category_filter()),
+                most + 1,
+            )
+            called = self._person_labels(connection, request)
+            shown = [
+                self._redact(connection, request, memory, called)
+                for memory, _ in found[:most]
+                if orders or may_enter_prompt(request, memory)
+            ]
+            following = encode_cursor(found[most - 1][0]) if len(found) > most else None
+            return Page(items=tuple(shown), cursor=following)
+
+        return self._read(work)
+
+    def _category_filter(self) -> tuple[str, ...] | None:
+        allowed = self._allowed_categories(self._agent)
+        return None if allowed is None else tuple(sorted(allowed))
+
+    def _read_delta(
+        self, connection: Connection, request: Request, since: int, *, newest: bool = False
+    ) -> Delta:
+        allowed, thread = self._allowed_categories(self._agent), self._thread
+        return history.read_delta(
+            connection, self._storage.audiences, request, thread, since, allowed, newest=newest
+        )
+
+    def _person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
+        """What people go by here. Looked up where somebody else said something, and once."""
+        return LazyPersonLabels(
+            lambda: KnownNames(request, list_known_people(connection, request)).labels
+        )
+
+    def _redact(
+        self,
+        connection: Connection,
+        request: Request,
+        memory: Memory,
+        called: LazyPersonLabels | None = None,
+    ) -> Memory:
+        """As this requester may see it (`redact`). Versions they may not hear are not even
+        counted."""
+        # By its number a turn would tell how much else is written in its chat.
+        plain = memory if memory.seq is None else replace(memory, seq=None)
+        shown = redact_memory(
+            request, plain, self._person_labels(connection, request) if called is None else called
+        )
+        if request.private and is_owner(request, memory):
+            return shown
+        seen, since = memory_reads.visible_version(
+            connection, self._storage.audiences, request, memory
+        )
+        return replace(shown, version=seen, updated_at=since)
+
+    def _record_use(self, *memories: Memory | None) -> None:
+        ids = [memory.id for memory in memories if memory is not None]
+        self._storage.accesses.count(self._space, ids, self._storage.clock())

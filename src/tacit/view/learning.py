@@ -1,0 +1,405 @@
+"""Queue turns for learning, trace one turn, and answer the proposals that wait for consent."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound, SecretRefused
+from tacit.learning import episodes as recording
+from tacit.learning import memory_writes
+from tacit.learning.episodes import HeldMessage, read_held_messages
+from tacit.learning.memory_writes import LearnedFact
+from tacit.learning.pipeline import LearningPipeline, LearningTrace
+from tacit.learning.reconciliation import suggest_update
+from tacit.learning.turns import LEARN_JOB, QueuedTurn, is_question
+from tacit.lifecycle import revert as reverting
+from tacit.policy.rules import decide
+from tacit.records import conversation as saying
+from tacit.records import validation
+from tacit.records.conversation import Message, ParsedMessage, Role
+from tacit.records.memory import ChatKind, Memory, Sensitivity, State
+from tacit.records.request import Request
+from tacit.records.results import Accepted, Proposal, Reverted, Suggestion, TraceStep
+from tacit.records.text import show_with_key
+from tacit.records.validation import parse_bool
+from tacit.storage import learned_facts, memories, people, queue, search
+from tacit.storage.engine import Database
+from tacit.storage.learned_facts import PendingProposal
+from tacit.storage.memories import TextVectors, Transaction
+from tacit.storage.search import ListFilter
+from tacit.storage.store import Store
+from tacit.view.context import ViewContext
+
+# A message's way through the stages of learning, step by step; for good, or as a rehearsal.
+
+T = TypeVar("T")
+
+
+# They tell of what the speaker said elsewhere.
+_COMPARISON_STAGES = frozenset({"reconcile", "consent"})
+
+
+def trace_turn(
+    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
+) -> tuple[TraceStep, ...]:
+    trace = LearningTrace()
+    kept = path.learn(space, thread, turn, trace, done=_reset_on_retry(trace))
+    return _hide_comparisons(turn, _build_steps(trace, kept))
+
+
+def rehearse_turn(
+    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
+) -> tuple[TraceStep, ...]:
+    """As `traced`, and then undone. What a model was asked is paid for all the same."""
+    trace = LearningTrace()
+    acting = _DryRunPipeline(path.store, path.retriever, path.learning)
+    kept = acting.learn(space, thread, turn, trace, done=_reset_on_retry(trace))
+    # An id that was undone names nothing.
+    named = [replace(step, says=_remove_ids(step.says, kept)) for step in _build_steps(trace, kept)]
+    return _hide_comparisons(turn, named)
+
+
+def _hide_comparisons(turn: QueuedTurn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
+    """No more than the speaker may hear where they are: what it was compared with is theirs alone,
+    and in private."""
+    if turn.asking.kind is ChatKind.PRIVATE:
+        return tuple(steps)
+    return tuple(step for step in steps if step.stage not in _COMPARISON_STAGES)
+
+
+def _reset_on_retry(trace: LearningTrace) -> Callable[[Connection], None]:
+    """A write that is run again, because another one got in its way, tells its steps once."""
+    read: list[int] = []
+
+    def begin(_: Connection) -> None:
+        read[:] = read or [len(trace.steps)]
+        del trace.steps[read[0] :]
+
+    return begin
+
+
+def _build_steps(trace: LearningTrace, kept: list[LearnedFact]) -> list[TraceStep]:
+    told = [TraceStep(stage=stage, says=says) for stage, says in trace.steps]
+    if not kept:
+        told.append(TraceStep(stage="kept", says="nothing"))
+    elif told[-1].stage == "screen":
+        told += [
+            TraceStep(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept
+        ]
+    return told
+
+
+def _remove_ids(says: str, kept: list[LearnedFact]) -> str:
+    for one in kept:
+        says = says.replace(f" {one.id}:", ":")
+    return says
+
+
+class _RolledBack(Exception):
+    def __init__(self, kept: list[LearnedFact]) -> None:
+        super().__init__()
+        self.kept = kept
+
+
+class _DryRunPipeline(LearningPipeline):
+    """The path, but for its end: all that it writes is one transaction, which is rolled back."""
+
+    __slots__ = ()
+
+    def _write(
+        self,
+        space: str,
+        thread: str,
+        turn: QueuedTurn,
+        work: Callable[[Transaction], list[LearnedFact]],
+        done: Callable[[Connection], None],
+        vectors: TextVectors | None = None,
+    ) -> list[LearnedFact]:
+        def attempt(connection: Connection) -> None:
+            # Caches of its own: none may learn of what never was.
+            store = Store(_TransactionDatabase(self.store.database, connection), self.store.clock)
+            within = LearningPipeline(store, self.retriever, self.learning)
+            raise _RolledBack(within._write(space, thread, turn, work, done, vectors))
+
+        try:
+            self.store.database.write(attempt)
+        except _RolledBack as undone:
+            return undone.kept
+        raise AssertionError("a rehearsal ends by undoing it")
+
+
+class _TransactionDatabase(Database):
+    """A database as seen from inside one of its transactions."""
+
+    def __init__(self, database: Database, connection: Connection) -> None:
+        self.engine = database.engine
+        self.dialect = database.dialect
+        self._connection = connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        yield self._connection
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        return work(self._connection)
+
+
+# The half of a view that learns from conversations, and asks before it keeps some of it.
+
+List = builtins.list
+_QUESTION_TEXT = "?"
+
+
+class ViewLearning(ViewContext):
+    def learn(self, messages: Iterable[Message]) -> Accepted:
+        """Hand over what was said, in order. It is queued in the database and learned in the
+        background; what is accepted is not lost. Messages that hold a secret are not even queued:
+        the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
+        are kept, it records them as well."""
+        if self._runtime.pipeline is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        said, refused = screen_messages(messages)
+        kept = read_held_messages(said)
+        asked = said[-1] if _ends_with_question(said) else None
+        if not (_has_statement(kept) or asked):
+            return Accepted(refused=refused)
+        count = self._write(lambda w: self._queue_turns(w, kept, asked))
+        self._runtime.wake_learners()
+        if self._options.turns_days is not None:
+            self._runtime.wake_indexer()
+        return Accepted(turns=count, refused=refused)
+
+    def unlearn(self, message: str) -> Reverted:
+        """Take back what you said in one message of this chat, by the id that its channel gave it:
+        what it taught is forgotten, or has its earlier wording back; what of it waits to be
+        learned, was asked about or was recorded is gone. What others said since stays. Done again,
+        it finds nothing more to do; of a message that is not yours, neither."""
+        named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
+        done = self._write(lambda w: reverting.unlearn_message(w, named, self._category_filter()))
+        self._runtime.wake_indexer()
+        return done
+
+    def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
+        """A message's way through the stages, now and here. Unless it is to be kept, everything is
+        done and then undone: nothing of it stays, not even who was asking."""
+        if self._runtime.pipeline is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        given = text if isinstance(text, Message) else Message(Role.USER, text)
+        try:
+            said = saying.parse_message(given)
+        except SecretRefused as secret:
+            return (TraceStep(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
+        if parse_bool("keep", keep):
+            turn = self._write(lambda w: self._build_turn(w.request, w.at, said, []))
+            return trace_turn(self._runtime.pipeline, self._space, self._thread, turn)
+        turn = self._read(lambda _, request: self._build_turn(request, request.at, said, []))
+        return rehearse_turn(self._runtime.pipeline, self._space, self._thread, turn)
+
+    def suggest_update(
+        self, content: str, *, category: str | None = None, about: Collection[str] | None = None
+    ) -> Suggestion | None:
+        """The memory of yours that is better changed than joined by another one on the same
+        subject; None where there is none. A tool asks this before it adds something."""
+        asked = self._parse_draft(content=content, category=category, about=about)
+        words = asked.content
+        if words is None:
+            raise InvalidInput("content", "is missing; say what you would add")
+
+        def work(connection: Connection, request: Request) -> Suggestion | None:
+            named = [
+                people.resolve_person(connection, request, one, "about")
+                for one in asked.about or ()
+            ]
+            if None in named:
+                return None  # of somebody new nothing is known
+            who = tuple(sorted(i for one in named if one for i in one)) or None
+            wanted = ListFilter(
+                category=asked.category,
+                categories=self._category_filter(),
+                about=who,
+                owners=tuple(sorted(request.own_identities)),
+            )
+            page = search.list_memories(
+                connection,
+                self._storage.audiences,
+                self._storage.database.dialect,
+                request,
+                wanted,
+                limits.SUGGESTION_CANDIDATES_MAX_COUNT,
+            )
+            found = suggest_update(words, [memory for memory, _ in page])
+            if found is None:
+                return None
+            return Suggestion(id=found[0].id, content=found[0].content, reason=found[1])
+
+        return self._read(work)
+
+    def proposals(self) -> List[Proposal]:
+        """What waits for your yes. In a group, only what was said there and is not sensitive."""
+
+        def work(connection: Connection, request: Request) -> list[Proposal]:
+            asked = learned_facts.list_proposals(
+                connection, self._space, request.own_identities, self._storage.clock()
+            )
+            return [
+                _build_proposal(one, memory)
+                for one in asked
+                if (memory := self._get_pending_memory(connection, one)) is not None
+                and _is_answerable_here(request, memory)
+                and self._may_use(memory)
+            ]
+
+        return self._read(work)
+
+    def propose_public(self, category: str, key: str) -> None:
+        """Ask whether the value of one of your keys may be said where others listen. It waits among
+        your proposals: you say yes, in private, and nobody else. For models and tools, which may
+        not settle that themselves."""
+        name, slot = self._parse_category(category), self._parse_key(key)
+        self._write(lambda w: memory_writes.propose_sharing(w, name, slot))
+        self._runtime.wake_indexer()
+
+    def approve(self, id: str) -> None:
+        """Yes: keep it."""
+        self._answer_proposal(id, yes=True)
+
+    def decline(self, id: str) -> None:
+        """No: its words are gone, and you are not asked again for a while."""
+        self._answer_proposal(id, yes=False)
+
+    def _queue_turns(
+        self, w: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
+    ) -> int:
+        learning = self._runtime.learning
+        assert learning is not None
+        assert w.request.subject is not None
+        days = self._options.turns_days
+        recorded: Sequence[str | None] = [None] * len(kept)
+        if days is not None and _has_statement(kept):
+            recorded = recording.record_episodes(w, kept, None, days)
+        turns: list[str] = []
+        before: list[str] = []
+        for held, id in zip(kept, recorded, strict=True):
+            one = held.said
+            own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
+            if own:
+                turn = self._build_turn(w.request, w.at, one, before)
+                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).pack())
+            who = one.name or one.role
+            before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
+        count = len(turns)
+        if asked:
+            # No word of it is kept: what comes next may answer it, and corrects nothing untold.
+            question = replace(self._build_turn(w.request, w.at, asked, []), text=_QUESTION_TEXT)
+            turns.append(question.pack())
+        due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
+        queue.insert_jobs(
+            w.connection, w.space, w.thread, LEARN_JOB, w.request.subject, turns, w.at, due
+        )
+        return count
+
+    def _get_pending_memory(
+        self, connection: Connection, waiting: PendingProposal
+    ) -> Memory | None:
+        return learned_facts.get_proposed_memory(
+            connection, self._storage.audiences, self._space, waiting.memory_id
+        )
+
+    def _build_turn(
+        self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
+    ) -> QueuedTurn:
+        return QueuedTurn(
+            text=said.content,
+            role=said.role,
+            said_at=said.at or at,
+            message=said.id,
+            agent=self._agent,
+            only=self._category_filter(),
+            asking=self._raw_request,
+            present=request.present,
+            confidential=request.confidential,
+            before=tuple(before[-limits.LEARN_CONTEXT_MAX_COUNT :]),
+        )
+
+    def _answer_proposal(self, id: str, *, yes: bool) -> None:
+        good = validation.parse_memory_id(id)
+
+        def work(w: Transaction) -> None:
+            asked = learned_facts.list_proposals(
+                w.connection, w.space, w.request.own_identities, w.at
+            )
+            one = next((one for one in asked if one.memory_id == good), None)
+            memory = memories.get_for_update(w, one.memory_id) if one is not None else None
+            if one is None or memory is None or not _is_answerable_here(w.request, memory):
+                raise NotFound("proposal")
+            if not self._may_use(memory):
+                raise NotFound("proposal")
+            old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
+            if memory_writes.is_sharing_proposal(memory):
+                if yes:
+                    memory_writes.approve_sharing(w, one, memory, old)
+                else:
+                    memory_writes.decline_sharing(w, one, memory)
+            elif yes:
+                memory_writes.approve_proposal(w, one, memory, [old] if old is not None else [])
+            else:
+                memory_writes.decline_proposal(w, one, memory)
+
+        self._write(work)
+        self._runtime.wake_indexer()
+
+
+def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, ...]]:
+    """Messages without those that hold secrets, and the kinds of these."""
+    said: list[ParsedMessage] = []
+    refused: list[str] = []
+    for one in saying.check_message_list(messages):
+        try:
+            said.append(saying.parse_message(one))
+        except SecretRefused as secret:
+            refused.append(secret.kind)
+    return said, tuple(dict.fromkeys(refused))
+
+
+def _has_statement(kept: Sequence[HeldMessage]) -> bool:
+    """Whether a person or a tool says something."""
+    return any(one.said.role in (Role.USER, Role.TOOL) for one in kept)
+
+
+def _ends_with_question(said: Sequence[ParsedMessage]) -> bool:
+    """Whether the last word is a question of the assistant's."""
+    return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)
+
+
+def _is_answerable_here(request: Request, memory: Memory) -> bool:
+    """As far as it could be heard here if it were kept; what is sensitive, and how far something
+    may go, in private alone."""
+    if memory.state is not State.PENDING:
+        return False
+    open_here = (
+        memory.sensitivity is not Sensitivity.SENSITIVE
+        and not memory_writes.is_sharing_proposal(memory)
+    )
+    kept = replace(memory, state=State.ACTIVE)
+    return (request.private or open_here) and decide(request, kept).allowed
+
+
+def _build_proposal(waiting: PendingProposal, memory: Memory) -> Proposal:
+    widens = memory_writes.is_sharing_proposal(memory)
+    return Proposal(
+        id=waiting.memory_id,
+        content=memory.content if widens else show_with_key(memory.key, memory.content),
+        reason=waiting.reason,
+        replaces=waiting.replaces,
+        created_at=waiting.created_at,
+        expires_at=waiting.expires_at,
+        widens=widens,
+    )

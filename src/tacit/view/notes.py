@@ -1,0 +1,280 @@
+"""Begin and end sessions, and read and write notes as Markdown files."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.learning.extraction.locale import AUTO
+from tacit.learning.pipeline import choose_locale
+from tacit.lifecycle.inferred import make_budget
+from tacit.notes import drafts, sessions, view_files
+from tacit.notes.document import parse_note
+from tacit.notes.sessions import (
+    Contact,
+    EndedConversation,
+    NoteSession,
+    SessionContext,
+    SessionEnding,
+    SessionPlan,
+)
+from tacit.notes.view_files import FileEditor, FileTree, ViewPath
+from tacit.notes.writers import NoteRetention
+from tacit.policy.redaction import may_enter_prompt
+from tacit.records import validation
+from tacit.records.conversation import Message, ParsedMessage
+from tacit.records.memory import Memory
+from tacit.records.notes import Section, SessionDraft, SessionEnded, SessionStart, filing_of_section
+from tacit.records.request import Request
+from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
+from tacit.view.context import ViewContext
+from tacit.view.learning import screen_messages
+
+# The part of a view that begins and ends sessions, whose notes people can read and edit.
+
+
+class ViewSessions(ViewContext):
+    def begin_session(self, session: str | None = None) -> SessionStart:
+        """What a session starts with: what the person wants kept (in their own private chat alone),
+        the sessions of recent days by their summaries, and today's note of this one. Without a name
+        the session is this thread's."""
+        named = _parse_session_name(session)
+
+        def work(connection: Connection, request: Request) -> SessionStart:
+            here = sessions.find_session(request, self._thread, named)
+            if here is None:
+                return SessionStart(session=named or self._thread)
+            where = (connection, self._storage.audiences, request, here)
+            return sessions.start_session(*where, self._options.note_days, self._may_use)
+
+        return self._read(work)
+
+    def end_session(
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        draft: SessionDraft | None = None,
+        session: str | None = None,
+    ) -> SessionEnded:
+        """Write down what a session came to, into its note of the day: what was said, or the draft
+        that an agent made of it. What it says again is merged; tasks that it finished are ticked in
+        the notes of recent days; what the person asked to be kept for good enters their index, one
+        thing at most and in their own private chat alone."""
+        named = _parse_session_name(session)
+        said, _ = screen_messages(messages)
+        wanted = None if draft is None else drafts.check_draft(draft)
+        path, seen, private = self._read(lambda c, r: self._read_session(c, r, named))
+        if wanted is None and not said:
+            return SessionEnded(path=path)
+        plan = sessions.plan_session(
+            seen, self._build_session_input(said, wanted), wanted, private=private
+        )
+        if not plan.has_note and plan.promoted is None:
+            return SessionEnded(path=path)
+        for category in plan.categories:
+            self._parse_category(category)
+        vectors = self._retriever.embed_inline(plan.texts)
+        ended = self._write(lambda w: self._write_session_end(w, named, seen, plan), vectors)
+        self._runtime.wake_indexer()
+        return ended
+
+    def _read_session(
+        self, connection: Connection, request: Request, named: str | None
+    ) -> tuple[str, SessionContext, bool]:
+        here = self._require_session(request, named)
+        where = (connection, self._storage.audiences, request, here)
+        seen = sessions.load_context(*where, self._options.note_days, self._may_use)
+        return here.path, seen, request.private
+
+    def _require_session(self, request: Request, named: str | None) -> NoteSession:
+        here = sessions.find_session(request, self._thread, named)
+        if here is None:
+            raise InvalidInput(
+                "chat", "has no notes: say which kind it is, private or group, and who is in it"
+            )
+        return here
+
+    def _write_session_end(
+        self, w: Transaction, named: str | None, seen: SessionContext, plan: SessionPlan
+    ) -> SessionEnded:
+        ending = SessionEnding(
+            tx=w,
+            session=self._require_session(w.request, named),
+            ttls=self._options.ttl_days,
+            usable=self._may_use,
+            agent=self._agent,
+            contact=self._build_contact() if w.request.private else None,
+        )
+        return ending.save(seen, plan)
+
+    def _build_session_input(
+        self, said: Sequence[ParsedMessage], draft: SessionDraft | None
+    ) -> EndedConversation:
+        learning = self._runtime.learning
+        spoken = " ".join(one.content for one in said) or sessions.join_draft_text(draft)
+        tongue = choose_locale(learning.locale if learning is not None else AUTO, spoken)
+        model = learning.model if learning is not None else None
+        budget = None
+        if learning is not None and model is not None:
+            budget = make_budget(self._storage, self._space, learning.allowance)
+        return EndedConversation(
+            messages=tuple(said),
+            speaker=self._requester_name("name") or tongue.texts["nobody"],
+            at=self._storage.clock(),
+            tongue=tongue,
+            model=model,
+            budget=budget,
+        )
+
+    def _build_contact(self) -> Contact:
+        subject = self._raw_request.subject or ""
+        return Contact(
+            id=subject.removeprefix(f"{EXTERNAL_PREFIX}:"), nickname=self._requester_name("name")
+        )
+
+    def _requester_name(self, what: str) -> str | None:
+        """What the requester goes by, as the channel says."""
+        own = self._raw_request.subject
+        names = (name for who, kind, name in self._raw_request.names if who == own and kind == what)
+        return next(names, None)
+
+
+def _parse_session_name(session: object) -> str | None:
+    if session is None:
+        return None
+    return validation.parse_screened_identifier("session", session, limits.LABEL_MAX_CHARS)
+
+
+# The part of a view that reads and writes notes as files: a small tree of Markdown for a model.
+
+List = builtins.list
+
+
+class ViewFiles(ViewContext):
+    """In your own private chat the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
+    sessions like `2026-03-01/telegram_1001.md`; in a group that group's sessions."""
+
+    def files(self, folder: str = "") -> List[str]:
+        """The paths of all files, or of those in a folder. Of sessions the newest are listed."""
+        return list(self.file_sizes(folder))
+
+    def file_sizes(self, folder: str = "") -> dict[str, int]:
+        """The same with the size of each in bytes. A file instead of a folder is told alone."""
+        where = view_files.parse_view_path(folder) if folder != "" else None
+
+        def work(connection: Connection, request: Request) -> dict[str, int]:
+            tree = self._open_tree(connection, request)
+            if where is not None and where.kind is not None:
+                found = tree.find_files(where)
+            else:
+                found = tree.list_files("" if where is None else where.path)
+            if where is not None and not found:
+                raise NotFound("file")
+            return {one.path.path: len(one.text.encode()) for one in found}
+
+        return self._read(work)
+
+    def read_file(self, path: str) -> str:
+        """What a file says, as far as this audience may hear it."""
+        where = view_files.parse_file_path(path)
+
+        def work(connection: Connection, request: Request) -> str:
+            found = self._open_tree(connection, request).open_file(where)
+            if found is None:
+                raise NotFound("file")
+            self._record_use(*(memory for _, memory in found.shown))
+            return found.text
+
+        return self._read(work)
+
+    def write_file(
+        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
+    ) -> None:
+        """Make a file read like this: lines that are new are remembered, changed ones updated,
+        missing ones forgotten. `new`: only if there is none yet. `instead_of` is the text you read:
+        if it says something else by now, Conflict."""
+        where = view_files.parse_file_path(path)
+        said = _parse_file_text("text", text)
+        only_new = validation.parse_bool("new", new)
+        before = None if instead_of is None else _parse_expected_text("instead_of", instead_of)
+        fresh = self._new_lines(where, said)
+        vectors = self._retriever.embed_inline(fresh) if fresh else NO_VECTORS
+        self._write_tree(
+            lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
+        )
+        if fresh:  # a line may be the value of a key, which is embedded with it
+            self._runtime.wake_indexer()
+
+    def delete_file(self, path: str) -> None:
+        """Forget everything in a file, or in all files of a folder."""
+        where = view_files.parse_view_path(path)
+        self._write_tree(lambda pen: pen.delete(where))
+
+    def rename_file(self, old: str, new: str) -> None:
+        """Give a page, or a folder of pages, another name that is free."""
+        was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)
+        self._write_tree(lambda pen: pen.rename(was, wanted))
+
+    def _open_tree(self, connection: Connection, request: Request) -> FileTree:
+        allowed = self._allowed_categories(self._agent)
+        has_pages = allowed is None or filing_of_section(Section.PAGE).category in allowed
+
+        def usable(memory: Memory) -> bool:
+            return self._may_use(memory) and may_enter_prompt(request, memory)
+
+        return FileTree(connection, self._storage.audiences, request, usable, has_pages)
+
+    def _write_tree(
+        self, act: Callable[[FileEditor], None], vectors: TextVectors = NO_VECTORS
+    ) -> None:
+        how = NoteRetention(
+            ttls=self._options.ttl_days, restorable_days=self._options.restorable_days
+        )
+
+        def work(w: Transaction) -> None:
+            # A writer acts with all their identities; what they were shown is what they may read.
+            union = self._options.union
+            resolve = self._storage.requests.resolve
+            asked = resolve(w.connection, self._space, self._raw_request, w.at, union=union)
+            tree = self._open_tree(w.connection, replace(asked, at=w.at))
+            act(
+                FileEditor(
+                    tx=w,
+                    tree=tree,
+                    retention=how,
+                    thread=self._thread,
+                    agent=self._agent,
+                    may_file=self._parse_category,
+                )
+            )
+
+        self._write(work, vectors)
+
+    def _new_lines(self, where: ViewPath, said: str) -> List[str]:
+        """What is not read there yet: what it means is found before anything is written."""
+        assert where.kind is not None
+        wanted = {item.content for item in parse_note(said.encode(), where.kind).items}
+        found = self._read(lambda c, r: self._open_tree(c, r).open_file(where))
+        known = {memory.content for _, memory in found.shown} if found is not None else set()
+        return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
+
+
+def _parse_expected_text(field: str, value: object) -> str:
+    return validation.check_storable(field, value, limits.NOTE_FILE_MAX_BYTES)
+
+
+def _parse_file_text(field: str, value: object) -> str:
+    """What a file may hold: lines of text, with no character that is none."""
+    said = validation.check_storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
+    for char in said:
+        if char < " " and char not in "\n\t":
+            raise InvalidInput(
+                field, f"contains the control character U+{ord(char):04X}; remove it"
+            )
+    return said if not said or said.endswith("\n") else f"{said}\n"

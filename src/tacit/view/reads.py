@@ -1,0 +1,495 @@
+"""Get, list, search, count and draw the memories that a view may show."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.identity import external_keys
+from tacit.policy.redaction import is_owner
+from tacit.prompts.fence import clip_text
+from tacit.records import validation
+from tacit.records.accounts import NameKind, Person
+from tacit.records.memory import (
+    HistoryEntry,
+    HistoryEvent,
+    Kind,
+    Memory,
+    Sensitivity,
+    State,
+    Version,
+    Visibility,
+)
+from tacit.records.queries import ANY_STATE, MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.request import Request
+from tacit.records.results import AccessLogEntry, Delta, Edge, Graph, Node, Page, Stats
+from tacit.records.text import parse_prefix_terms
+from tacit.storage import access_log, chats, memory_reads, people, relations, search
+from tacit.storage.search import ListFilter, browse_own, count_own
+from tacit.storage.spaces import load_identities
+from tacit.storage.store import FAST_PATH_MISS
+from tacit.view.context import ViewContext
+
+# A search as it is written, made into the filter that a listing takes: checked at the edge, and
+# the people and chats it names looked up in the snapshot that it reads.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilter:
+    """What is left to look up: whom and which chat it names."""
+
+    filter: ListFilter
+    about: str | None
+    chat: str | None
+    owner: str | None
+    has_no_words: bool  # nothing of what was typed is a word, and so no memory has it
+
+    def resolve_for_requester(self, connection: Connection, request: Request) -> ListFilter | None:
+        """None where they know nobody of that name, and so nothing is about them; or where nothing
+        has what was typed."""
+        if self.has_no_words:
+            return None
+        about = None
+        if self.about is not None:
+            about = people.resolve_person(connection, request, self.about, "about")
+            if not about:
+                return None
+        found = self._with_chat(connection, request.space)
+        return found if about is None else replace(found, about=tuple(sorted(about)))
+
+    def resolve_for_operator(
+        self, connection: Connection, space: str
+    ) -> tuple[ListFilter, frozenset[str] | None]:
+        """Besides, the identities of the one whose memories are meant; None: everybody's."""
+        found = self._with_chat(connection, space)
+        if self.has_no_words:
+            return found, frozenset()
+        if self.about is not None:
+            about = _linked_identities(connection, space, self.about)
+            found = replace(found, about=tuple(sorted(about)))
+        return found, None if self.owner is None else _linked_identities(
+            connection, space, self.owner
+        )
+
+    def _with_chat(self, connection: Connection, space: str) -> ListFilter:
+        if self.chat is None:
+            return self.filter
+        rooms = chats.read_chat(connection, space, self.chat).chat_ids
+        return replace(self.filter, chats=tuple(sorted(rooms)))
+
+
+def parse_search(
+    search: object, category: Callable[[object], str], *, operator: bool = False
+) -> SearchFilter:
+    if not isinstance(search, Search):
+        raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
+    if search.owner is not None and not operator:
+        raise InvalidInput("owner", "only operators look at others' memories; leave it out")
+    typed = () if search.words is None else _parse_word_prefixes(search.words)
+    return SearchFilter(
+        filter=ListFilter(
+            category=None if search.category is None else category(search.category),
+            kind=_parse_choice("kind", search.kind, Kind),
+            state=_parse_state(search.state),
+            visibility=_parse_choice("visibility", search.visibility, Visibility),
+            sensitivity=_parse_choice("sensitivity", search.sensitivity, Sensitivity),
+            pinned=None
+            if search.pinned is None
+            else validation.parse_bool("pinned", search.pinned),
+            since=_parse_moment("since", search.since),
+            until=_parse_moment("until", search.until),
+            prefixes=typed,
+        ),
+        about=_parse_identity("about", search.about) if operator else search.about,
+        chat=None if search.chat is None else external_keys.parse_chat_id(search.chat),
+        owner=_parse_identity("owner", search.owner),
+        has_no_words=not typed and bool(search.words and search.words.strip()),
+    )
+
+
+def _parse_choice(field: str, value: object, words: type[StrEnum]) -> str | None:
+    return None if value is None else validation.parse_enum(field, value, words).value
+
+
+def _parse_state(value: object) -> str | None:
+    """The one state, or None for every one."""
+    if value is None:
+        return State.ACTIVE.value
+    if value == ANY_STATE:
+        return None
+    if isinstance(value, str) and value not in set(State):
+        raise InvalidInput("state", f"is not one of {', '.join([*State, ANY_STATE])}")
+    return validation.parse_enum("state", value, State).value
+
+
+def _parse_moment(field: str, value: object) -> int | None:
+    return None if value is None else to_micros(validation.parse_datetime(field, value))
+
+
+def _parse_word_prefixes(value: object) -> tuple[str, ...]:
+    found = parse_prefix_terms(validation.check_storable("words", value, limits.SEARCH_MAX_CHARS))
+    most = limits.SEARCH_WORDS_MAX_COUNT
+    if len(found) > most:
+        raise InvalidInput("words", f"are {len(found)} words; at most {most} are looked for")
+    return found
+
+
+def _parse_identity(field: str, value: object) -> str | None:
+    """Operators name people by keys: they know nobody by name."""
+    if value is None:
+        return None
+    found = external_keys.parse_identity(value, field)
+    if found is None:
+        raise InvalidInput(field, "names nobody; use a key such as telegram:123, or a person: id")
+    return found
+
+
+def _linked_identities(connection: Connection, space: str, identity: str) -> frozenset[str]:
+    return load_identities(connection, space, [identity]).current_identities(identity)
+
+
+# The half of a view that reads memories.
+
+List = builtins.list
+
+
+class ViewReads(ViewContext):
+    def get(self, category: str, key: str) -> Memory | None:
+        """The value of one of your keys, or None where there is none or it may not be said here."""
+        name, slot = self._parse_category(category), self._parse_key(key)
+
+        def work(connection: Connection, request: Request) -> Memory | None:
+            found = memory_reads.get_memory_by_key(
+                connection, self._storage.audiences, request, name, slot
+            )
+            return self._redact(connection, request, found[0]) if found else None
+
+        memory = self._get_fast("key", {"category": name, "key": slot})
+        if memory is FAST_PATH_MISS:
+            memory = self._read(work)
+        self._record_use(memory)
+        return memory
+
+    def show(self, id: str) -> Memory:
+        """One memory by its id. The owner, in private, sees it in any state."""
+
+        def work(connection: Connection, request: Request) -> Memory:
+            memory, _ = self._get_visible(connection, request, id)
+            return self._redact(connection, request, memory)
+
+        memory = (
+            self._get_fast("id", {"id": id}) if validation.parse_memory_id(id) else FAST_PATH_MISS
+        )
+        if memory is FAST_PATH_MISS or memory is None:
+            memory = self._read(work)
+        self._record_use(memory)
+        return memory
+
+    def list(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """What may be said here, newest first, without what others told the assistant to do. With
+        `state`, your own in that state, in private."""
+        wanted = self._build_filter(category, prefix, kind, state, pinned)
+        return self._list_page(wanted, limit, cursor, manage=state is not None, orders=False)
+
+    def count(
+        self,
+        category: str | None = None,
+        *,
+        prefix: str | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        pinned: bool | None = None,
+    ) -> int:
+        """How many there are to `list`, on all its pages."""
+        narrowed = self._build_filter(category, prefix, kind, state, pinned)
+        wanted = replace(narrowed, categories=self._category_filter())
+
+        def work(connection: Connection, request: Request) -> int:
+            asked = request if state is None else request.for_management()
+            return search.count_memories(connection, asked, wanted)
+
+        return self._read(work)
+
+    def _build_filter(
+        self,
+        category: str | None,
+        prefix: str | None,
+        kind: Kind | str | None,
+        state: State | str | None,
+        pinned: bool | None,
+    ) -> ListFilter:
+        return ListFilter(
+            category=None if category is None else self._parse_category(category),
+            kind=None if kind is None else validation.parse_enum("kind", kind, Kind).value,
+            state=None if state is None else validation.parse_enum("state", state, State).value,
+            prefix=None if prefix is None else validation.parse_key_prefix(prefix),
+            pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
+        )
+
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """What may be said here about a person, whoever said it."""
+
+        def wanted(connection: Connection, request: Request) -> ListFilter | None:
+            who = people.resolve_person(connection, request, person, "person")
+            if not who:
+                return None
+            # Under a key that they did not meet here, only what they said themselves about it.
+            own = people.is_hidden_identity(connection, request, who)
+            mine = tuple(sorted(request.own_identities)) if own else None
+            return ListFilter(about=tuple(sorted(who)), owners=mine)
+
+        return self._list_page(wanted, limit, cursor)
+
+    def history(self, id: str) -> List[HistoryEntry]:
+        """What happened to a memory, oldest first, in the wordings you may hear."""
+
+        def work(connection: Connection, request: Request) -> List[HistoryEntry]:
+            memory, _ = self._get_visible(connection, request, id)
+            managing = request.private and is_owner(request, memory)
+            asked = request.for_management() if managing else request
+            wordings = memory_reads.list_versions(
+                connection, self._storage.audiences, asked, memory
+            )
+            if not managing:
+                return _history_from_versions(wordings)
+            texts = {v.number: v.content for v in wordings}
+            return [
+                replace(entry, content=texts[entry.version])
+                for entry in memory_reads.list_memory_history(connection, memory)
+            ]
+
+        return self._read(work)
+
+    def delta(self, since: int = 0) -> Delta:
+        """What changed in this thread since a revision."""
+        start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
+        return self._read(lambda c, r: self._read_delta(c, r, start))
+
+    def stats(self) -> Stats:
+        """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
+        return self._read(lambda c, r: search.read_owner_stats(c, r, self._category_filter()))
+
+    def people(self) -> List[Person]:
+        """The people you have named, and those who are here. In a group by the names that they
+        have there: what you call somebody is for your own ears."""
+        return self._read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
+
+
+def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
+    """What others may know of a memory's past: the wordings they heard. What the owner does with
+    it in private is the owner's."""
+    return [
+        HistoryEntry(
+            event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
+            at=wording.created_at,
+            actor=wording.actor,
+            version=number,
+            content=wording.content,
+            detail={},
+        )
+        for number, wording in enumerate(wordings, start=1)
+    ]
+
+
+# The part of a view with which a person looks through what is theirs, and sees who else did.
+
+
+class ViewSearch(ViewContext):
+    """In your own private chat. In any other there is nothing to look through."""
+
+    def browse(
+        self,
+        search: Search = MATCH_ALL,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """Your own memories, newest first, as far as the search goes: the active ones, unless it
+        names another state."""
+        return self._read(self._browse_page(search, limit, cursor))
+
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
+        """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
+        wanted = parse_search(search, self._parse_category)
+
+        def work(connection: Connection, request: Request) -> int:
+            chosen = self._resolve_search(connection, request, wanted)
+            dialect, asked = self._storage.database.dialect, request.for_management()
+            return 0 if chosen is None else count_own(connection, dialect, asked, chosen)
+
+        return self._read(work)
+
+    def looks(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AccessLogEntry]:
+        """Which operator looked at memories of yours, when and by which word, newest first. Where
+        this view is narrowed to some categories, nothing: looks were at all of them."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
+            if not request.private or self._category_filter() is not None:
+                return Page()
+            found = access_log.list_access_log_of_person(connection, request, after, most + 1)
+            return access_log.access_log_page(found, most)
+
+        return self._read(work)
+
+    def _browse_page(
+        self, search: Search, limit: int, cursor: str | None
+    ) -> Callable[[Connection, Request], Page[Memory]]:
+        """A page of theirs, for a read to find."""
+        wanted = parse_search(search, self._parse_category)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[Memory]:
+            chosen = self._resolve_search(connection, request, wanted)
+            if chosen is None:
+                return Page()
+            found = browse_own(
+                connection,
+                self._storage.audiences,
+                self._storage.database.dialect,
+                request.for_management(),
+                replace(chosen, after=after),
+                most + 1,
+            )
+            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
+            following = encode_cursor(shown[-1]) if len(found) > most else None
+            return Page(items=tuple(shown), cursor=following)
+
+        return work
+
+    def _resolve_search(
+        self, connection: Connection, request: Request, wanted: SearchFilter
+    ) -> ListFilter | None:
+        chosen = wanted.resolve_for_requester(connection, request) if request.private else None
+        return None if chosen is None else replace(chosen, categories=self._category_filter())
+
+
+# The part of a view that draws: a person's own memories, whom they are about, who said them, and
+# what belongs together.
+
+# What somebody is called, by what reads best.
+_LABEL_KINDS = (
+    NameKind.NAME,
+    NameKind.ALIAS,
+    NameKind.USERNAME,
+    NameKind.RELATION,
+    NameKind.WITHHELD,
+)
+PersonNode = Callable[[str], Node]  # an identity as it is drawn
+
+
+class ViewGraph(ViewContext):
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+        """Your own active memories, pinned, important and newest first, with the people whom they
+        are about and who said them. You yourself are not among these: all of it is yours. In a
+        private chat only; elsewhere, nothing."""
+        most = parse_node_limit(limit)
+
+        def work(connection: Connection, request: Request) -> Graph:
+            audiences, allowed = self._storage.audiences, self._category_filter()
+            found, count = relations.list_graph_memories(
+                connection, audiences, request, allowed, most
+            )
+            if not found:
+                return Graph()
+            known = person_node_lookup(people.list_known_people(connection, request))
+            return build_graph(connection, found, count, known, most, but=request.own_identities)
+
+        return self._read(work)
+
+
+def parse_node_limit(limit: int) -> int:
+    return validation.parse_int("limit", limit, 1, limits.GRAPH_NODES_MAX_COUNT)
+
+
+def person_node_lookup(known: Iterable[Person]) -> PersonNode:
+    """Everybody under one id, however many identities they are known by."""
+    found = {identity: _build_person_node(one) for one in known for identity in one.identities}
+
+    def node(identity: str) -> Node:
+        unknown = Node(id=identity, kind="person", label=identity.removeprefix("ext:"))
+        return found.get(identity, unknown)
+
+    return node
+
+
+def _build_person_node(person: Person) -> Node:
+    named = sorted(person.names, key=lambda name: (_LABEL_KINDS.index(name.kind), name.text))
+    label = named[0].text if named else person.id.removeprefix("ext:")
+    return Node(id=person.id, kind="person", label=label)
+
+
+def build_graph(
+    connection: Connection,
+    memories: Sequence[Memory],
+    count: int,
+    known: PersonNode,
+    most: int,
+    *,
+    but: Collection[str] = (),
+) -> Graph:
+    """The first of these memories, out of so many, each followed by its people, as long as there is
+    room for them."""
+    nodes: dict[str, Node] = {}
+    edges: list[Edge] = []
+    shown: list[str] = []
+    for memory in memories:
+        if len(nodes) >= most:
+            break
+        nodes[memory.id] = _build_memory_node(memory)
+        shown.append(memory.id)
+        for kind, identity in _iter_people(memory, but):
+            person = known(identity)
+            if person.id in nodes or len(nodes) < most:
+                nodes[person.id] = person
+                edges.append(Edge(source=memory.id, target=person.id, kind=kind))
+    between = relations.list_graph_edges(
+        connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT
+    )
+    related = [
+        Edge(source=one, target=other, kind="related", strength=strength)
+        for one, other, strength in between
+    ]
+    all_edges = [*dict.fromkeys(edges), *related][: limits.GRAPH_EDGES_MAX_COUNT]
+    return Graph(
+        nodes=tuple(nodes.values()), edges=tuple(all_edges), left_out=max(0, count - len(shown))
+    )
+
+
+def _build_memory_node(memory: Memory) -> Node:
+    said = " ".join(memory.content.split())
+    label = clip_text(said, limits.GRAPH_LABEL_MAX_CHARS)
+    return Node(id=memory.id, kind="memory", label=label, category=memory.category)
+
+
+def _iter_people(
+    memory: Memory, but: Collection[str]
+) -> Iterable[tuple[Literal["about", "said_by"], str]]:
+    for identity in sorted(memory.subjects.difference(but)):
+        yield "about", identity
+    if memory.speaker is not None and memory.speaker not in but:
+        yield "said_by", memory.speaker

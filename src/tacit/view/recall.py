@@ -1,0 +1,320 @@
+"""Recall memories for a question, and build the block and the fresh context of a prompt."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.errors import InvalidInput, StoreError
+from tacit.policy.redaction import redact_memory
+from tacit.prompts import fresh_context as freshly
+from tacit.prompts.block import BlockSpec, Style
+from tacit.prompts.fence import MemoryLine, make_line
+from tacit.prompts.readable_notes import first_day
+from tacit.records import queries as questions
+from tacit.records import validation
+from tacit.records.memory import Memory
+from tacit.records.queries import RecallFilters, RecallQuery
+from tacit.records.request import Request
+from tacit.records.results import (
+    Block,
+    Bullet,
+    Delta,
+    EventNode,
+    EventOperation,
+    EventStatus,
+    Fresh,
+    Recalled,
+)
+from tacit.records.text import count_parts_within
+from tacit.retrieval.scoring import RecallAnswer
+from tacit.retrieval.text_features import LazyPersonLabels
+from tacit.storage import history, memory_reads
+from tacit.storage.memories import EventRecord
+from tacit.view.context import ViewContext
+
+List = builtins.list
+_FILTER_ALIASES = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
+_TIME_FILTERS = ("updated_after", "updated_before", "as_of")
+_SEARCH_EVENT = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH)
+_FAILED_SEARCH_EVENT = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH, EventStatus.ERROR)
+
+
+class ViewRecall(ViewContext):
+    def recall(
+        self,
+        query: str,
+        *,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int | None = None,
+        **narrowing: Unpack[RecallFilters],
+    ) -> List[Recalled]:
+        """What comes to mind for a question, strongest first, from what may be said here. Narrowed
+        to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
+        importance_max, updated_after, updated_before, threshold, as_of; and with `include` to
+        memories, turns of conversations, or both."""
+        question = self._parse_question(query, top_k, dict(narrowing), self._agent)
+        most = _parse_budget(budget_tokens)
+        found = self._run_recall(question)
+        if most is not None:
+            found = self._fit_to_budget(found, most)
+        self._record_use(*(one.memory for one in found))
+        return found
+
+    def query(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        categories: Collection[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int = limits.QUERY_DEFAULT_COUNT,
+        form: Literal["bullets", "full"] = "bullets",
+        budget_tokens: int | None = None,
+        threshold: float | None = None,
+    ) -> List[Bullet]:
+        """The one tool of an agent: bullets for its prompt, or full records with them. An agent
+        with an allow-list gets nothing outside of it, whatever it asks for."""
+        if form not in ("bullets", "full"):
+            raise InvalidInput("form", "expected bullets or full")
+        acting = (
+            validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+            or self._agent
+        )
+        if self._agent is not None and acting != self._agent:
+            raise InvalidInput("agent", f"this view is {self._agent}'s")
+        narrowing = _parse_filters(filters)
+        for name, value in (("categories", categories), ("threshold", threshold)):
+            if value is not None and narrowing.setdefault(name, value) != value:
+                raise InvalidInput(name, "is named twice, and differently")
+        question = self._parse_question(query, top_k, narrowing, acting)
+        most = _parse_budget(budget_tokens)
+        found = self._run_recall(question)
+        told = _build_bullets(found, full=form == "full")
+        if most is not None:
+            told = told[: self._count_fitting([one.text for one in told], most)]
+        ids = {one.id for one in told}
+        self._record_use(*(one.memory for one in found if one.memory.id in ids))
+        return told
+
+    def block(self, style: Style | str | None = None) -> Block:
+        """What is known, for the cached beginning of a prompt. Its bytes stay the same until
+        something of it changes; what is new meanwhile is told by `fresh`."""
+        how = self._options.style if style is None else validation.parse_enum("style", style, Style)
+        taken = self._block_revision()
+        return self._read(lambda c, r: self._build_block(c, r, how, taken))
+
+    def fresh(
+        self,
+        query: str,
+        *,
+        since: int | None = None,
+        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        budget_tokens: int = limits.FRESH_BUDGET_TOKENS,
+    ) -> Fresh:
+        """What changed since the block, and what comes to mind for a question: for the part of a
+        prompt that is new each turn. `since` is a revision; without it, that of the block."""
+        most = _parse_budget(budget_tokens) or 0
+        start = (
+            None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
+        )
+        found = self._recall_for_prompt(query, top_k)
+        delta, start, changed = self._read(lambda c, r: self._read_changes(c, r, start))
+        lines = freshly.render_recalled(
+            [make_line(one.memory) for one in found],
+            [make_line(other) for one in found for other in one.related],
+        )
+        written = freshly.render_fresh_context(
+            delta.changes,
+            start,
+            lines,
+            lines=changed,
+            budget_tokens=most,
+            count=self._options.count_tokens,
+        )
+        told = set(written.split("\n"))
+        shown = [
+            one
+            for one in found
+            if f"- {freshly.render_recalled([make_line(one.memory)])[0]}" in told
+        ]
+        self._record_use(*(one.memory for one in shown))
+        return Fresh(
+            text=written,
+            revision=delta.revision,
+            recalled=tuple(shown),
+            tokens=self._options.count_tokens(written),
+        )
+
+    def _parse_question(
+        self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
+    ) -> RecallQuery:
+        """What an agent may not use is refused, not left out: it would mistake that for nothing."""
+        question = questions.parse_recall_query(query, top_k, narrowing, self._options.categories)
+        allowed = self._allowed_categories(agent)
+        if allowed is None:
+            return question
+        if question.categories is not None and not question.categories <= allowed:
+            refused = ", ".join(sorted(question.categories - allowed))
+            raise InvalidInput("categories", f"this agent may not use {refused}")
+        return replace(question, only=allowed)
+
+    def _run_recall(self, question: RecallQuery) -> List[Recalled]:
+        at = self._storage.clock()
+        try:
+            found = self._retriever.recall(self._read, question, self._recalled_factory())
+        except StoreError:
+            self._storage.emit_events(self._space, at, [_FAILED_SEARCH_EVENT])
+            raise
+        best = max([one.similarity for one in found], default=None)
+        self._storage.emit_events(self._space, at, [_SEARCH_EVENT._replace(likeness=best)])
+        return found
+
+    def _recalled_factory(self) -> Callable[[Connection, Request, RecallAnswer], Recalled]:
+        """For the answers of one recall, which all go to the same request."""
+        names: List[LazyPersonLabels] = []
+
+        def tell(connection: Connection, request: Request, one: RecallAnswer) -> Recalled:
+            if not names:
+                names.append(self._person_labels(connection, request))
+            (called,) = names
+            return Recalled(
+                memory=self._redact(connection, request, one.memory, called),
+                score=one.score,
+                why=one.why,
+                rule=one.rule,
+                similarity=one.similarity,
+                signals=one.signals,
+                related=tuple(
+                    self._redact(connection, request, other, called) for other in one.related
+                ),
+            )
+
+        return tell
+
+    def _recall_for_prompt(self, query: str, top_k: int) -> List[Recalled]:
+        """The best of all, and of each category that comes by recall alone as many as it may."""
+        found = self._run_recall(self._parse_question(query, top_k, {}, self._agent))
+        allowed = self._allowed_categories(self._agent)
+        for category, most in self._options.recall_only_limits.items():
+            if allowed is None or category in allowed:
+                asked = self._parse_question(query, most, {"categories": [category]}, self._agent)
+                found += self._run_recall(asked)
+        best = {one.memory.id: one for one in reversed(found)}
+        return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
+
+    def _read_changes(
+        self, connection: Connection, request: Request, since: int | None
+    ) -> tuple[Delta, int, dict[str, MemoryLine]]:
+        """What changed, since when, and what of it can be said."""
+        if since is None:
+            since = history.block_taken_at(connection, request, self._thread)
+        if since is None:
+            return Delta(revision=0), 0, {}
+        delta = self._read_delta(connection, request, since, newest=True)
+        ids = [change.memory_id for change in freshly.select_changes(delta.changes)]
+        found = memory_reads.list_visible(connection, self._storage.audiences, request, ids)
+        called = self._person_labels(connection, request)
+        lines = {
+            id: make_line(redact_memory(request, one, called)) for id, (one, _) in found.items()
+        }
+        return delta, since, lines
+
+    def _block_revision(self) -> int:
+        """When this conversation's block was put together: now, where it is a new one."""
+        gap = self._options.conversation_gap
+        taken, audience = self._read(lambda c, r: history.current_block(c, r, self._thread, gap))
+        if taken is not None:
+            return taken
+        return self._write(lambda w: history.take_block(w, audience, gap))
+
+    def _build_block(
+        self, connection: Connection, request: Request, style: Style, taken: int
+    ) -> Block:
+        allowed, policy = self._allowed_categories(self._agent), self._options
+        of_notes = style is Style.SUMMARY
+        return self._runtime.blocks.block(
+            connection,
+            request,
+            BlockSpec(
+                thread=self._thread,
+                agent=self._agent,
+                taken_at=taken,
+                style=style,
+                items_max=policy.note_items_max if of_notes else policy.items_max,
+                chars_max=policy.chars_max,
+                categories=allowed,
+                excluded_categories=frozenset(policy.recall_only_limits),
+                notes_since=first_day(request.at, policy.note_days),
+            ),
+            policy.count_tokens,
+        )
+
+    def _fit_to_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:
+        """As many as fit, and of what is related to them as much as fits then."""
+        kept: List[Recalled] = []
+        lines: List[str] = []
+        for one in found:
+            line = freshly.render_recalled([make_line(one.memory)])
+            if self._count_fitting([*lines, *line], budget) <= len(lines):
+                break
+            lines += line
+            kept.append(replace(one, related=()))
+        for number, one in enumerate(found[: len(kept)]):
+            related = []
+            for other in one.related:
+                line = freshly.render_recalled([make_line(other)])
+                if self._count_fitting([*lines, *line], budget) > len(lines):
+                    lines += line
+                    related.append(other)
+            kept[number] = replace(kept[number], related=tuple(related))
+        return kept
+
+    def _count_fitting(self, lines: List[str], budget: int) -> int:
+        return count_parts_within(lines, budget, self._options.count_tokens)
+
+
+def _parse_budget(tokens: object) -> int | None:
+    if tokens is None:
+        return None
+    return validation.parse_int("budget_tokens", tokens, 0, limits.BUDGET_MAX_TOKENS)
+
+
+def _parse_filters(filters: object) -> dict[str, Any]:
+    """The filters of a tool call, where times are text."""
+    if filters is None:
+        return {}
+    if not isinstance(filters, Mapping):
+        raise InvalidInput("filters", "expected names and values")
+    found: dict[str, Any] = {}
+    for name, value in filters.items():
+        known = _FILTER_ALIASES.get(str(name), str(name))
+        found[known] = (
+            validation.parse_iso_datetime(known, value) if known in _TIME_FILTERS else value
+        )
+    return found
+
+
+def _build_bullets(found: List[Recalled], *, full: bool) -> List[Bullet]:
+    told: dict[str, Bullet] = {}
+    for one in found:
+        told[one.memory.id] = _build_bullet(one.memory, one if full else None)
+    for one in found:
+        for other in one.related:
+            told.setdefault(other.id, _build_bullet(other, None, related=True))
+    return list(told.values())
+
+
+def _build_bullet(memory: Memory, recalled: Recalled | None, *, related: bool = False) -> Bullet:
+    return Bullet(
+        id=memory.id,
+        category=memory.category,
+        text=freshly.render_recalled([make_line(memory)])[0],
+        related=related,
+        recalled=recalled,
+    )

@@ -1,0 +1,452 @@
+"""Export a person's memories, and import what another memory system kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from tacit import limits
+from tacit.clock import to_micros
+from tacit.errors import InvalidInput
+from tacit.learning.composition import compose_memory, compute_expiry
+from tacit.lifecycle import revert
+from tacit.records import validation
+from tacit.records.accounts import Person
+from tacit.records.drafts import (
+    ImportItems,
+    ImportPreview,
+    ImportPreviewItem,
+    ImportRun,
+    ImportStep,
+    RevertedImport,
+)
+from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
+from tacit.records.queries import decode_cursor, encode_cursor, encode_position
+from tacit.records.request import Request
+from tacit.records.results import Page
+from tacit.records.text import text_to_embed
+from tacit.storage import checkpoints, imports, memory_reads, retention, search
+from tacit.storage.chats import list_memberships
+from tacit.storage.checkpoints import StoredCheckpoint
+from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction, update_key_precedence
+from tacit.storage.search import ListFilter
+from tacit.transfer import export
+from tacit.transfer import imports as transfer
+from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
+from tacit.view.checkpoints import GraphSteps, step_to_plain
+from tacit.view.context import ViewContext
+from tacit.view.learning import ViewLearning
+from tacit.view.reads import ViewReads
+
+# The part of a view that takes over another memory: previewed, in steps, and reverted as one.
+
+
+class ViewImports(ViewContext):
+    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
+        """What `import_items` would do with these, at most 200 of them; nothing is written. In a
+        private chat only, and not for an agent that may use some categories only."""
+        batch = self._parse_batch(items, source)
+
+        def work(connection: Connection, request: Request) -> ImportPreview:
+            _require_private(request)
+            found = self._sort_batch(connection, request, batch)
+            new = [item for item, _ in found.new]
+            sensitive = sum(one.draft.sensitivity is Sensitivity.SENSITIVE for one in new)
+            return ImportPreview(
+                new=len(new),
+                already=len(found.known) + len(found.repeated),
+                sensitive=sensitive,
+                refused=tuple(sorted(found.refused, key=lambda one: one.place)),
+                shown=tuple(map(self._preview_item, new)),
+            )
+
+        return self._read(work)
+
+    def import_items(
+        self,
+        run: str,
+        items: ImportItems,
+        *,
+        source: str,
+        total: int | None = None,
+        after: int | None = None,
+    ) -> ImportStep:
+        """Keep what another memory kept, at most 200 things a call, in one transaction: private,
+        and attributed as imported. `run` is your name for the whole import, `source` what it comes
+        from, such as mem0. What was imported before, under whichever run, and what you have in the
+        same words or under the same key is `already` here; what is wrong is refused, one by one.
+        `total` is how many there are in the whole, `after` how many of these came before: by that
+        an import knows how far it has got, and counts nothing twice."""
+        named = _parse_run(run)
+        batch = self._parse_batch(items, source)
+        whole = _parse_count("total", total)
+        before = _parse_count("after", after)
+
+        def work(w: Transaction) -> ImportStep:
+            _require_private(w.request)
+            return self._insert_batch(w, named, batch, whole, before)
+
+        vectors = self._embed_new_items(batch)
+        done = self._write(work, vectors)
+        if done.created and not vectors.model:
+            self._runtime.wake_indexer()
+        return done
+
+    def imports(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[ImportRun]:
+        """Your imports, the newest first; none where others listen."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[ImportRun]:
+            if not request.private or self._allowed_categories(self._agent) is not None:
+                return Page()
+            found = imports.list_imports(
+                connection, self._space, request.own_identities, after, most + 1
+            )
+            shown = found[:most]
+            more = len(found) > most
+            last = (
+                encode_position(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
+            )
+            return Page(items=tuple(run for _, run in shown), cursor=last)
+
+        return self._read(work)
+
+    def revert_import(self, run: str) -> RevertedImport:
+        """Forget everything that an import created, as one; what you changed since is left alone.
+        Restorable, as anything that is forgotten. If it is interrupted, ask again: it goes on. What
+        was reverted may be imported again."""
+        named = _parse_run(run)
+        self._require_all_categories()
+        days = self._options.restorable_days
+
+        def work(w: Transaction) -> tuple[RevertedImport, bool]:
+            _require_private(w.request)
+            return revert.revert_import_step(w, named, days)
+
+        more = True
+        while more:
+            done, more = self._write(work)
+        return done
+
+    def _parse_batch(self, items: object, source: object) -> ImportBatch:
+        self._require_all_categories()
+        word = validation.parse_screened_identifier("source", source, limits.LABEL_MAX_CHARS)
+        return transfer.parse_batch(word, items, self._options.categories, self._storage.clock())
+
+    def _require_all_categories(self) -> None:
+        if self._allowed_categories(self._agent) is not None:
+            raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
+
+    def _sort_batch(
+        self, connection: Connection, request: Request, batch: ImportBatch
+    ) -> SortedBatch:
+        """As it would be, if it were done now."""
+        secret = imports.get_space_secret(connection, self._space) or ""
+        seen: set[object] = set()
+
+        def make(item: CheckedItem) -> str:
+            transfer.check_people(connection, request, item, seen)
+            return f"new {item.position}"
+
+        return transfer.sort_batch(connection, request, secret, batch, make)
+
+    def _embed_new_items(self, batch: ImportBatch) -> TextVectors:
+        """Of what is new, found before the transaction: what is here already costs nothing."""
+        embedder = self._retriever.embedder
+        if embedder is None or not embedder.inline:
+            return NO_VECTORS
+
+        def new(connection: Connection, request: Request) -> list[str]:
+            if not request.private:
+                return []
+            found = self._sort_batch(connection, request, batch)
+            return list(
+                dict.fromkeys(text_to_embed(item.draft.key, item.content) for item, _ in found.new)
+            )
+
+        contents = self._read(new)
+        return self._retriever.embed_inline(contents) if contents else NO_VECTORS
+
+    def _insert_batch(
+        self, w: Transaction, run: str, batch: ImportBatch, total: int | None, after: int | None
+    ) -> ImportStep:
+        imports.lock_imports(w)
+        kept = imports.begin_import(w, run, batch.source, total)
+        imports.avoid_ids_of_second(w)
+        until = w.at + timedelta(days=self._options.restorable_days)
+        past = transfer.list_lapsed(w.connection, w.request, batch)
+        retention.retire_memories(w, past, State.EXPIRED, "expired", until, "expired")
+        made: dict[int, Memory] = {}
+        seen: set[object] = set()
+
+        def make(item: CheckedItem) -> str:
+            transfer.check_people(w.connection, w.request, item, seen)
+            made[item.position] = compose_memory(w, item.draft, None, self._options.ttl_days)
+            return made[item.position].id
+
+        found = transfer.sort_batch(w.connection, w.request, w.secret, batch, make)
+        imports.bulk_insert(w, list(made.values()))
+        for memory in made.values():
+            if memory.key is not None:
+                mine = sorted(w.request.own_identities)
+                update_key_precedence(w.connection, w.space, mine, memory.category, memory.key)
+        new = [(token, run, made[item.position].id) for item, token in found.new]
+        imports.insert_imported(w, [*new, *((token, None, id) for _, token, id in found.known)])
+        now = imports.add_import_counts(
+            w, kept, transfer.count_batch(kept.run, batch, found, after), total
+        )
+        return ImportStep(
+            created=len(found.new),
+            already=len(found.known) + len(found.repeated),
+            refused=tuple(sorted(found.refused, key=lambda one: one.place)),
+            run=now,
+        )
+
+    def _preview_item(self, item: CheckedItem) -> ImportPreviewItem:
+        asked = item.draft
+        expires = asked.expires_at or compute_expiry(
+            item.kind, self._storage.clock(), self._options.ttl_days
+        )
+        return ImportPreviewItem(
+            content=item.content,
+            kind=item.kind,
+            category=item.category,
+            key=asked.key,
+            tags=asked.tags or (),
+            sensitivity=asked.sensitivity or Sensitivity.PERSONAL,
+            created_at=asked.created_at,
+            expires_at=expires,
+        )
+
+
+def _parse_run(run: object) -> str:
+    return validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
+
+
+def _parse_count(field: str, value: object) -> int | None:
+    most = limits.IMPORT_TOTAL_MAX_COUNT
+    return None if value is None else validation.parse_int(field, value, 0, most)
+
+
+def _require_private(request: Request) -> None:
+    if not request.private:
+        raise InvalidInput("import", "works in a private chat only")
+
+
+# The part of a view that takes things along: one's memories, or everything about oneself.
+
+JsonObject = dict[str, Any]
+_STEPS_PER_PAGE_COUNT = 5  # each may be long
+
+
+class ViewExport(ViewReads, ViewLearning, ViewImports):
+    def export(
+        self,
+        *,
+        format: Literal["jsonl", "markdown"] = "jsonl",  # noqa: A002 (its public name)
+        everything: bool = False,
+        turns: bool = False,
+    ) -> Iterator[str]:
+        """Your memories as JSON lines, with their versions: `import_lines` takes them in. With
+        `everything`, all that you may see about yourself: your names and chats, what others said
+        about you, what waits for your yes, where agents and graphs had got to; `turns` adds what
+        was said, word for word. Markdown is everything, to be read. In a private chat only."""
+        form = validation.parse_enum("format", format, ExportFormat)
+        whole = validation.parse_bool("everything", everything)
+        also = validation.parse_bool("turns", turns)
+        if form is ExportFormat.MARKDOWN:
+            return self._export_markdown(also)
+        parts = (
+            self._iter_everything(also) if whole or also else self._iter_own_memories(history=False)
+        )
+        return (json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts)
+
+    def _export_markdown(self, turns: bool) -> Iterator[str]:
+        if self._read(lambda _, request: request.private):
+            yield from export.render_markdown(self._iter_everything(turns))
+
+    def _iter_everything(self, turns: bool) -> Iterator[JsonObject]:
+        """Each part in a read of its own, through the rules that hold for any other answer."""
+        if not self._read(lambda _, request: request.private):
+            return
+        if self._allowed_categories(self._agent) is None:
+            yield from self._read(self._list_person_and_chats)
+        for part in self._iter_own_memories(history=True):
+            yield {"type": "memory", **part}
+        yield from self._iter_about_requester()
+        for proposal in self.proposals():
+            yield {
+                "type": "proposal",
+                "id": proposal.id,
+                "content": proposal.content,
+                "reason": proposal.reason,
+                "expires_at": proposal.expires_at.isoformat(),
+            }
+        if self._allowed_categories(self._agent) is None:
+            mine = self._own_identities()
+            for person in self.people():
+                if not person.identities & mine:
+                    yield {"type": "known", "id": person.id, "names": _names_to_plain(person)}
+            yield from self._iter_checkpoints()
+            yield from self._iter_graph_steps()
+            yield from self._iter_import_runs()
+        if turns:
+            yield from self._iter_episodes()
+
+    def _list_person_and_chats(self, connection: Connection, request: Request) -> list[JsonObject]:
+        known = [one for one in self.people() if one.identities & request.own_identities]
+        names = [name for one in known for name in _names_to_plain(one)]
+        me: JsonObject = {
+            "type": "person",
+            "identities": sorted(request.own_identities),
+            "names": names,
+        }
+        chats = list_memberships(connection, self._space, request.own_identities)
+        return [
+            me,
+            *(
+                {
+                    "type": "chat",
+                    "chat": one.chat,
+                    "kind": one.kind,
+                    "joined_at": one.joined_at.isoformat(),
+                }
+                for one in chats
+            ),
+        ]
+
+    def _iter_own_memories(self, *, history: bool) -> Iterator[JsonObject]:
+        def page(cursor: str | None) -> Page[Memory]:
+            return self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
+
+        for memory in _iter_pages(page):
+            yield self._memory_to_plain(memory, history=history)
+
+    def _memory_to_plain(self, memory: Memory, *, history: bool) -> JsonObject:
+        def work(connection: Connection, request: Request) -> JsonObject:
+            own = request.for_management()
+            wordings = memory_reads.list_versions(connection, self._storage.audiences, own, memory)
+            plain = export.memory_to_json(memory, wordings)
+            if history:
+                plain["learned_in"] = memory.learned_in
+                plain["history"] = [
+                    {"event": e.event.value, "at": e.at.isoformat(), "actor": e.actor}
+                    for e in memory_reads.list_memory_history(connection, memory)
+                ]
+            return plain
+
+        return self._read(work)
+
+    def _iter_about_requester(self) -> Iterator[JsonObject]:
+        def wanted(_: Connection, request: Request) -> ListFilter:
+            return ListFilter(about=tuple(sorted(request.own_identities)))
+
+        def page(cursor: str | None) -> Page[Memory]:
+            return self._list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
+
+        mine = self._own_identities()
+        for memory in _iter_pages(page):
+            if memory.owner not in mine:
+                yield {
+                    "type": "about",
+                    "id": memory.id,
+                    "content": memory.content,
+                    "category": memory.category,
+                    "said_by": memory.speaker,
+                    "created_at": memory.created_at.isoformat(),
+                    "data": memory.data,
+                }
+
+    def _iter_checkpoints(self) -> Iterator[JsonObject]:
+        last: StoredCheckpoint | None = None
+        while page := self._list_checkpoints(last):
+            for told in (one.checkpoint for one in page):
+                yield {
+                    "type": "checkpoint",
+                    "thread": told.thread,
+                    "version": told.version,
+                    "updated_at": told.updated_at.isoformat(),
+                    "data": told.data,
+                }
+            last = page[-1]
+
+    def _iter_import_runs(self) -> Iterator[JsonObject]:
+        """What was taken over from other memories, as runs: what came of it is among the rest."""
+        cursor = None
+        while True:
+            page = self.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+            for run in page:
+                yield {"type": "import", **export.import_run_to_json(run)}
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _iter_graph_steps(self) -> Iterator[JsonObject]:
+        cursor = None
+        while True:
+            page = GraphSteps(self).page(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
+            yield from map(step_to_plain, page)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _list_checkpoints(self, after: StoredCheckpoint | None) -> list[StoredCheckpoint]:
+        return self._read(
+            lambda c, r: checkpoints.list_checkpoints(c, self._space, r.own_identities, after)
+        )
+
+    def _own_identities(self) -> frozenset[str]:
+        return self._read(lambda _, request: request.own_identities)
+
+    def _iter_episodes(self) -> Iterator[JsonObject]:
+        for turn in _iter_pages(self._list_episodes):
+            yield {
+                "type": "turn",
+                "id": turn.id,
+                "content": turn.content,
+                "role": turn.role,
+                "session": turn.session,
+                "created_at": turn.created_at.isoformat(),
+            }
+
+    def _list_episodes(self, cursor: str | None) -> Page[Memory]:
+        after, most = decode_cursor(cursor), limits.PAGE_MAX_COUNT
+
+        def work(connection: Connection, request: Request) -> Page[Memory]:
+            wanted = ListFilter(owners=tuple(sorted(request.own_identities)), after=after)
+            found = search.list_memories(
+                connection,
+                self._storage.audiences,
+                self._storage.database.dialect,
+                request.for_turns(),
+                replace(wanted, categories=self._category_filter()),
+                most + 1,
+            )
+            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
+            return Page(
+                items=tuple(shown), cursor=encode_cursor(shown[-1]) if len(found) > most else None
+            )
+
+        return self._read(work)
+
+
+def _iter_pages(page: Callable[[str | None], Page[Memory]]) -> Iterator[Memory]:
+    cursor = None
+    while True:
+        some = page(cursor)
+        yield from some
+        cursor = some.cursor
+        if cursor is None:
+            return
+
+
+def _names_to_plain(person: Person) -> list[JsonObject]:
+    return [{"kind": name.kind.value, "text": name.text} for name in person.names]
