@@ -16,12 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from tacit.cli import main
 from tacit.memory import Memory, View
 from tacit.surfaces.chat.bot import Bot
 from tacit.surfaces.chat.heard import Heard
 from tacit.surfaces.chat.say import Outlet, Say
 from tacit.surfaces.chat.working import Work
-from tacit.surfaces.cli import main
 
 
 class Counts:

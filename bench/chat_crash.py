@@ -100,7 +100,7 @@ class Story:
 def living(url: str, api: BotApi) -> Iterator[subprocess.Popen[bytes]]:
     asked = len(api.of("getUpdates"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "tacit.surfaces.cli", "--db", url, "telegram"],
+        [sys.executable, "-m", "tacit.cli", "--db", url, "telegram"],
         stderr=subprocess.DEVNULL,
         env={**os.environ, **_ENVIRONMENT, "TACIT_TELEGRAM_API_URL": api.url},
         cwd=ROOT,

@@ -31,7 +31,7 @@ from tests.databases import PostgresDatabases
 
 COUNT = 10_000
 STOPS = (signal.SIGINT, signal.SIGKILL, signal.SIGKILL)
-_TACIT = (sys.executable, "-m", "tacit.surfaces.cli")
+_TACIT = (sys.executable, "-m", "tacit.cli")
 _WHO = ("--as", "telegram:1001")
 _SHARE = re.compile(r"([\d,]+) of ([\d,]+)")
 _REFUSED_EVERY_COUNT = 1_000  # one in so many holds a secret

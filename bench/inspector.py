@@ -31,8 +31,8 @@ import uvicorn
 import tacit
 from bench.inspector_reference import differences
 from bench.tables import table
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
 from tests.tools.calling import REFERENCE, STANDARD, filled
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
@@ -81,7 +81,7 @@ def inspected(tools: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
     for profile in PROFILES:
         database = folder / f"{profile}.db"
         options = ["mcp", "--db", str(database), "--as", WHO, "--profile", profile]
-        target = [sys.executable, "-m", "tacit.surfaces.cli", *options]
+        target = [sys.executable, "-m", "tacit.cli", *options]
         rows.append(_row(tools, f"stdio, {profile}", profile, target, failures))
     with served(folder / "http.db") as (address, token):
         for profile in PROFILES:
@@ -148,7 +148,7 @@ def served(database: Path) -> Iterator[tuple[str, str]]:
     with socket.socket() as listening, tacit.open(database, embedder=None) as memory:
         listening.bind(("127.0.0.1", 0))
         token = memory.create_key("inspector", scopes=["read", "write"], requester=WHO).token
-        made = app(memory, Settings(), local=False)
+        made = create_app(memory, Settings(), local=False)
         server = uvicorn.Server(uvicorn.Config(made, log_config=None, access_log=False))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()

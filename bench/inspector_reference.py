@@ -57,7 +57,7 @@ async def differences(tools: Path, folder: Path) -> list[str]:
     options = ["mcp", "--db", str(folder / "ours.db"), "--as", "telegram:1001"]
     ours = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "tacit.surfaces.cli", *options, "--profile", "reference"],
+        args=["-m", "tacit.cli", *options, "--profile", "reference"],
         env={name: value for name, value in os.environ.items() if name.startswith("TACIT_")},
     )
     expected, found = await told(theirs), await told(ours)

@@ -34,9 +34,9 @@ from bench.request_shapes import UNITS, filled, values
 from bench.tables import table
 from tacit import limits
 from tacit.records.accounts import Scope
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools.reference import reference_tools
 
 BOUND_SECONDS = 1.0
 JOB_BOUND_SECONDS = 5.0  # of one message that is learned in the background
@@ -277,7 +277,7 @@ class Measuring:
         with (
             self._opened() as memory,
             TestClient(
-                app(memory, self._settings, local=False), base_url="http://localhost"
+                create_app(memory, self._settings, local=False), base_url="http://localhost"
             ) as client,
         ):
             _fill(memory)

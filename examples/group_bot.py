@@ -55,7 +55,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import tacit
-from tacit.surfaces.kits import openai_kit
+from tacit.tools.kits import openai_kit
 
 RULES = """You are a member of this group, and talk with each of its people in private, too. Answer
 briefly, with what you know. What you are shown as memory may be said here. Never tell where you

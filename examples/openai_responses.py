@@ -18,7 +18,7 @@ from typing import Any
 from openai import OpenAI
 
 import tacit
-from tacit.surfaces.kits import openai_kit
+from tacit.tools.kits import openai_kit
 
 INSTRUCTIONS = "Keep what people tell you about themselves, and look up what they ask you."
 ROUNDS_MAX_COUNT = 6

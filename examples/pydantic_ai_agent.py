@@ -18,7 +18,7 @@ import os
 from pydantic_ai import Agent, FunctionToolset
 
 import tacit
-from tacit.surfaces.kits import pydantic_ai_tools
+from tacit.tools.kits import pydantic_ai_tools
 
 memory = tacit.open("sqlite://")
 alice = tacit.Requester("telegram:1001", name="Alice")

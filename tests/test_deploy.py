@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tacit import limits
+from tacit.cli.parser import parse_arguments
 from tacit.settings import FILE_VARIABLE, key_names, variable_name
-from tacit.surfaces.cli.parser import parse
 
 ROOT = Path(__file__).parent.parent
 CONTAINERFILE = (ROOT / "Containerfile").read_text()
@@ -38,7 +38,7 @@ def test_every_command_is_one_that_there_is(name: str) -> None:
     before = r"(?:\btacit tacit|--rm.*? tacit|bin/tacit|^tacit|\$ tacit)"
     found = re.findall(before + r" ([a-z].*)", written, re.MULTILINE)
     for line in found:
-        parse(shlex.split(line.rstrip("`.")))
+        parse_arguments(shlex.split(line.rstrip("`.")))
     assert found or name == "Containerfile"
 
 
@@ -80,6 +80,6 @@ def test_whoever_stops_it_waits_for_longer_than_it_takes() -> None:
 
 def test_compose_serves_with_what_the_command_takes() -> None:
     served = COMPOSE["services"]["tacit"]
-    assert parse(served["command"]).workers == 2
+    assert parse_arguments(served["command"]).workers == 2
     assert served["depends_on"]["database"]["condition"] == "service_healthy"
     assert served["environment"]["TACIT_DB_DRIVER"] == "postgres"

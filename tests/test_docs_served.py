@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import tacit
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
-from tacit.surfaces.tools import tools
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools import tools
+from tacit.tools.reference import reference_tools
 
 DOCS = Path(__file__).parent.parent / "docs"
 ALICE = tacit.Requester("telegram:1001", name="Alice")
@@ -20,7 +20,7 @@ ALICE = tacit.Requester("telegram:1001", name="Alice")
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     with tacit.open("sqlite://", embedder=None) as memory:
-        made: dict[str, Any] = app(memory, Settings(), local=True).openapi()
+        made: dict[str, Any] = create_app(memory, Settings(), local=True).openapi()
         return made
 
 
@@ -84,7 +84,7 @@ def test_every_tool_is_documented_with_what_it_needs_and_takes() -> None:
 
 
 def test_every_problem_of_the_wire_is_documented(document: dict[str, Any]) -> None:
-    from tacit.surfaces.wire.problems import STATUS_OF_WIRE
+    from tacit.wire import HTTP_PROBLEM_STATUSES
 
     written = (DOCS / "rest.md").read_text()
     statuses = {
@@ -94,7 +94,7 @@ def test_every_problem_of_the_wire_is_documented(document: dict[str, Any]) -> No
         for status in operation["responses"]
         if int(status) >= 400
     }
-    for status in statuses | {str(status) for status in STATUS_OF_WIRE.values()}:
+    for status in statuses | {str(status) for status in HTTP_PROBLEM_STATUSES.values()}:
         assert re.search(rf"^\|.*\b{status}\b", written, re.MULTILINE), status
-    for name in STATUS_OF_WIRE:
+    for name in HTTP_PROBLEM_STATUSES:
         assert f"`{name}`" in written, name

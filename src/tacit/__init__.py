@@ -132,11 +132,11 @@ from tacit.records.results import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.client import Client, RemoteView
     from tacit.clock import Clock
     from tacit.embeddings.embedder import Embedder
     from tacit.memory import DisabledView, Link, Memory, View
     from tacit.settings import Settings
-    from tacit.surfaces.client import Client, RemoteView
 
 __version__ = "0.1.0"
 
@@ -292,7 +292,7 @@ def connect(url: str, key: str | None = None, *, timeout: float | None = None) -
     """A memory behind a server: `http://127.0.0.1:8377`, with the key that `tacit keys create`
     showed. Its views have the words of `View`. `timeout`: how many seconds one of them may take.
     """
-    from tacit.surfaces.client import Client
+    from tacit.client import Client
 
     return Client(url, key) if timeout is None else Client(url, key, timeout=timeout)
 
@@ -304,7 +304,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(memory, name)
     if name in ("Client", "RemoteView"):
-        from tacit.surfaces import client
+        from tacit import client
 
         return getattr(client, name)
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 import tacit
 from tacit import ChatKind, InvalidInput, KeyRefused, NotAllowed, Requester, Scope, TooManyRequests
 from tacit.memory import Memory, View
+from tacit.server.authentication import (
+    Caller,
+    Claims,
+    RateLimiter,
+    authenticate,
+    local_person,
+    parse_claims,
+)
 from tacit.settings import MemorySettings, Settings
-from tacit.surfaces.access import Admitted, Claims, RateLimiter, admit, claims_of, local_person
 
 PEOPLE = ("telegram:1001", "telegram:2002", "slack:T1:U3", "acct:42", "telegram:42")
 ROOMS = {
@@ -50,8 +57,8 @@ def memory() -> Iterator[Memory]:
         yield opened
 
 
-def of(memory: Memory, token: str | None, **claims: object) -> Admitted:
-    return admit(memory, replace(Claims(token=token), **claims))  # type: ignore[arg-type]
+def of(memory: Memory, token: str | None, **claims: object) -> Caller:
+    return authenticate(memory, replace(Claims(token=token), **claims))  # type: ignore[arg-type]
 
 
 def token(memory: Memory, *scopes: Scope | str, **bound: object) -> str:
@@ -59,7 +66,7 @@ def token(memory: Memory, *scopes: Scope | str, **bound: object) -> str:
     return made.token
 
 
-def view_of(admitted: Admitted) -> View:
+def view_of(admitted: Caller) -> View:
     view = admitted.view()
     assert isinstance(view, View)
     return view
@@ -92,7 +99,7 @@ def test_a_key_of_one_person_never_gets_anybody_elses_view(
 ) -> None:
     """Nor that of a room they are not in, whatever they claim."""
     try:
-        admitted = admit(memory, replace(claims, token=tokens[person]), local=LOCAL)
+        admitted = authenticate(memory, replace(claims, token=tokens[person]), local=LOCAL)
     except NotAllowed:
         return
     assert claims.requester in (None, person)
@@ -215,16 +222,16 @@ def test_a_key_leads_to_its_own_space_alone(memory: Memory) -> None:
 
 
 def test_without_a_key_only_the_local_person_is_let_in(memory: Memory) -> None:
-    for claims in (Claims(), claims_of({"host": "localhost:8377"}), Claims(chat=LOCAL.key)):
-        admitted = admit(memory, claims, local=LOCAL)
+    for claims in (Claims(), parse_claims({"host": "localhost:8377"}), Claims(chat=LOCAL.key)):
+        admitted = authenticate(memory, claims, local=LOCAL)
         assert (admitted.is_local, admitted.requester) == (True, LOCAL)
         assert admitted.scopes == {Scope.READ, Scope.WRITE, Scope.ERASE}
         assert "secret of telegram:1001" in said(view_of(admitted))
     with pytest.raises(KeyRefused):
-        admit(memory, Claims())
+        authenticate(memory, Claims())
     for headers in ({"host": "memory.example.org"}, {"host": "localhost", "via": "1.1 proxy"}):
         with pytest.raises(KeyRefused):
-            admit(memory, claims_of(headers), local=LOCAL)
+            authenticate(memory, parse_claims(headers), local=LOCAL)
 
 
 @given(claims=CLAIMS)
@@ -232,7 +239,7 @@ def test_the_local_person_speaks_in_private_and_for_themselves(
     memory: Memory, claims: Claims
 ) -> None:
     try:
-        admitted = admit(memory, claims, local=LOCAL)
+        admitted = authenticate(memory, claims, local=LOCAL)
     except NotAllowed:
         return
     assert admitted.requester is not None
@@ -248,16 +255,16 @@ def test_the_local_person_is_that_of_the_settings() -> None:
 def test_a_key_that_is_no_good_is_not_made_good_by_being_local(memory: Memory) -> None:
     for written in ("Bearer nonsense", "Bearer ", "Basic eDp5", ""):
         with pytest.raises(KeyRefused):
-            admit(memory, claims_of({"authorization": written}), local=LOCAL)
+            authenticate(memory, parse_claims({"authorization": written}), local=LOCAL)
 
 
 def test_what_is_wrong_with_a_request_is_told_to_those_who_are_let_in(memory: Memory) -> None:
     wrong = {"x-tacit-complete": "perhaps"}
     with pytest.raises(KeyRefused):
-        admit(memory, claims_of(wrong))
+        authenticate(memory, parse_claims(wrong))
     good = {"authorization": f"Bearer {token(memory, requester='telegram:1001')}"}
     with pytest.raises(InvalidInput):
-        admit(memory, claims_of(wrong | good))
+        authenticate(memory, parse_claims(wrong | good))
 
 
 def test_each_key_is_limited_by_itself_and_by_its_own_rate(memory: Memory) -> None:
@@ -267,17 +274,17 @@ def test_each_key_is_limited_by_itself_and_by_its_own_rate(memory: Memory) -> No
     for key, most in ((slow, 1), (quick, 3), (None, 1)):
         claims = Claims(token=key)
         for _ in range(most):
-            admit(memory, claims, local=LOCAL, limiter=limiter)
+            authenticate(memory, claims, local=LOCAL, limiter=limiter)
         with pytest.raises(TooManyRequests):
-            admit(memory, claims, local=LOCAL, limiter=limiter)
+            authenticate(memory, claims, local=LOCAL, limiter=limiter)
 
 
 def test_a_stranger_uses_up_nobodys_rate(memory: Memory) -> None:
     limiter = RateLimiter(10, clock=lambda: 0.0)
     for _ in range(5):
         with pytest.raises(KeyRefused):
-            admit(memory, Claims(token="nonsense"), local=LOCAL, limiter=limiter)
-    admit(memory, Claims(), local=LOCAL, limiter=limiter)
+            authenticate(memory, Claims(token="nonsense"), local=LOCAL, limiter=limiter)
+    authenticate(memory, Claims(), local=LOCAL, limiter=limiter)
 
 
 def test_a_narrowed_key_gives_a_narrowed_view(memory: Memory) -> None:

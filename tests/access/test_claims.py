@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import ChatKind, InvalidInput, Requester
-from tacit.surfaces.access import Claims, claims_of
-from tacit.surfaces.access.claims import HEADERS
+from tacit.server.authentication import CLAIM_HEADERS, Claims, parse_claims
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
     lambda text: text == text.strip()
@@ -16,7 +15,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20
 
 
 def test_everything_that_can_be_said_is_read() -> None:
-    claims = claims_of(
+    claims = parse_claims(
         {
             "Authorization": "Bearer tct_a_b",
             "X-Tacit-Requester": "telegram:1001",
@@ -46,8 +45,8 @@ def test_everything_that_can_be_said_is_read() -> None:
 
 
 def test_what_is_not_said_is_none_and_a_token_is_never_shown() -> None:
-    assert claims_of([]) == Claims()
-    assert "secret" not in repr(claims_of({"authorization": "Bearer secret"}))
+    assert parse_claims([]) == Claims()
+    assert "secret" not in repr(parse_claims({"authorization": "Bearer secret"}))
 
 
 @pytest.mark.parametrize(
@@ -57,14 +56,14 @@ def test_what_is_not_said_is_none_and_a_token_is_never_shown() -> None:
 def test_only_a_bearer_token_is_one_and_anything_else_opens_nothing(
     written: str, token: str
 ) -> None:
-    assert claims_of([("authorization", written)]).token == token
+    assert parse_claims([("authorization", written)]).token == token
 
 
 def test_two_of_a_kind_are_refused() -> None:
     twice = [("Authorization", "Bearer a"), ("authorization", "Bearer b")]
-    assert claims_of(twice).token == ""
-    for name in HEADERS:
-        claims = claims_of([(name, "telegram:1"), (name.upper(), "telegram:1")])
+    assert parse_claims(twice).token == ""
+    for name in CLAIM_HEADERS:
+        claims = parse_claims([(name, "telegram:1"), (name.upper(), "telegram:1")])
         assert isinstance(claims.error, InvalidInput), name
 
 
@@ -77,7 +76,7 @@ def test_two_of_a_kind_are_refused() -> None:
      ("x-tacit-participants", "telegram:2," * 20_000, "participants")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_told_with_its_field(header: str, value: str, field: str) -> None:
-    wrong = claims_of([(header, value)]).error
+    wrong = parse_claims([(header, value)]).error
     assert isinstance(wrong, InvalidInput)
     assert wrong.field == field
 
@@ -92,14 +91,14 @@ def test_any_text_travels(name: str, thread: str, agent: str, here: list[tuple[s
             f"{quote(key, safe='')};{quote(called, safe='')}" for key, called in here
         ),
     }
-    claims = claims_of(headers)
+    claims = parse_claims(headers)
     assert (claims.name, claims.thread, claims.agent) == (name, thread, agent)
     assert claims.participants == tuple(Requester(key, called) for key, called in here)
 
 
-@given(st.lists(st.tuples(st.sampled_from([*HEADERS, "authorization", "host"]), st.text())))
+@given(st.lists(st.tuples(st.sampled_from([*CLAIM_HEADERS, "authorization", "host"]), st.text())))
 def test_reading_never_fails(headers: list[tuple[str, str]]) -> None:
-    assert isinstance(claims_of(headers), Claims)
+    assert isinstance(parse_claims(headers), Claims)
 
 
 @pytest.mark.parametrize(
@@ -109,16 +108,16 @@ def test_reading_never_fails(headers: list[tuple[str, str]]) -> None:
      {"host": "127.0.0.1:8377", "x-real-ip": "127.0.0.1"}, {"x-forwarded-host": "localhost"}],
 )  # fmt: skip
 def test_what_may_have_come_from_another_machine_counts_as_such(headers: dict[str, str]) -> None:
-    assert claims_of(headers).remote
+    assert parse_claims(headers).remote
 
 
 def test_what_comes_under_a_name_of_this_machine_does_not() -> None:
     for host in ("localhost", "127.0.0.1:8377", "[::1]:8377"):
-        assert not claims_of({"host": host}).remote
+        assert not parse_claims({"host": host}).remote
 
 
 def test_a_body_adds_to_the_headers_and_does_not_contradict_them() -> None:
-    claims = claims_of({"x-tacit-agent": "planner"})
+    claims = parse_claims({"x-tacit-agent": "planner"})
     both = claims.with_body(agent="planner", requester="telegram:1", chat=None, thread="t")
     assert (both.agent, both.requester, both.thread, both.error) == (
         "planner",

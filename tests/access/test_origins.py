@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.settings import ConsoleSettings, ServerSettings, Settings
-from tacit.surfaces.access import (
+from tacit.server.authentication import (
     allowed_hosts,
     allowed_origins,
-    host_allowed,
+    is_host_allowed,
     is_loopback,
-    origin_allowed,
+    is_origin_allowed,
 )
+from tacit.settings import ConsoleSettings, ServerSettings, Settings
 
 OURS = frozenset({"localhost", "127.0.0.1", "[::1]", "memory.example.org"})
 
@@ -21,7 +21,7 @@ OURS = frozenset({"localhost", "127.0.0.1", "[::1]", "memory.example.org"})
     ["localhost", "LOCALHOST:8377", "127.0.0.1:1", "[::1]", "[::1]:8377", "memory.example.org:443"],
 )
 def test_our_own_names_are_answered_on_any_port(host: str) -> None:
-    assert host_allowed(host, OURS)
+    assert is_host_allowed(host, OURS)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_our_own_names_are_answered_on_any_port(host: str) -> None:
      "localhost:8377\n", "localhost:٣"],
 )  # fmt: skip
 def test_no_other_name_is_answered(host: str | None) -> None:
-    assert not host_allowed(host, OURS)
+    assert not is_host_allowed(host, OURS)
 
 
 def test_the_names_are_those_of_this_machine_the_bind_and_the_settings() -> None:
@@ -57,10 +57,10 @@ def test_where_people_reach_the_console_is_let_in_as_long_as_there_is_one() -> N
         there = Settings(console=ConsoleSettings(url=url))
         assert allowed_hosts(there) == {"localhost", "127.0.0.1", "[::1]", host}
         assert allowed_origins(there) == {url}
-        assert origin_allowed(url, host, allowed=allowed_origins(there))
-        assert not origin_allowed(f"{url}1", host, allowed=allowed_origins(there))
+        assert is_origin_allowed(url, host, allowed=allowed_origins(there))
+        assert not is_origin_allowed(f"{url}1", host, allowed=allowed_origins(there))
     off = Settings(console=ConsoleSettings(enabled=False, url="https://memory.example.org"))
-    assert host_allowed("memory.example.org", allowed_hosts(off)) is False
+    assert is_host_allowed("memory.example.org", allowed_hosts(off)) is False
     assert allowed_origins(off) == allowed_origins(Settings()) == frozenset()
     more = Settings(server=ServerSettings(allowed_origins=("https://app.example.org",)))
     assert allowed_origins(more) == {"https://app.example.org"}
@@ -77,7 +77,7 @@ def test_loopback_is_what_only_this_machine_reaches(host: str, only_here: bool) 
 
 
 def test_whoever_sends_no_origin_is_no_web_page() -> None:
-    assert origin_allowed(None, "localhost:8377")
+    assert is_origin_allowed(None, "localhost:8377")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_whoever_sends_no_origin_is_no_web_page() -> None:
      ("http://[::1]:8377", "[::1]:8377", "http")],
 )  # fmt: skip
 def test_pages_of_our_own_may_ask(origin: str, host: str, scheme: str) -> None:
-    assert origin_allowed(origin, host, scheme="https" if scheme == "https" else "http")
+    assert is_origin_allowed(origin, host, scheme="https" if scheme == "https" else "http")
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_pages_of_our_own_may_ask(origin: str, host: str, scheme: str) -> None:
      "http://localhost:8377/", "file://", "http://localhost"],
 )  # fmt: skip
 def test_pages_of_others_may_not(origin: str) -> None:
-    assert not origin_allowed(origin, "localhost:8377")
+    assert not is_origin_allowed(origin, "localhost:8377")
 
 
 def test_pages_that_the_settings_name_may_ask() -> None:
     allowed = ("https://app.example.org",)
-    assert origin_allowed("https://app.example.org", "localhost:8377", allowed=allowed)
-    assert not origin_allowed("http://app.example.org", "localhost:8377", allowed=allowed)
-    assert not origin_allowed("https://app.example.org", None)
+    assert is_origin_allowed("https://app.example.org", "localhost:8377", allowed=allowed)
+    assert not is_origin_allowed("http://app.example.org", "localhost:8377", allowed=allowed)
+    assert not is_origin_allowed("https://app.example.org", None)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import TooManyRequests, limits
-from tacit.surfaces.access import RateLimiter
+from tacit.server.authentication import RateLimiter
 
 
 class Watch:

@@ -76,7 +76,7 @@ def test_the_command_answers_and_stops_without_a_word_of_what_was_said(tmp_path:
             "TACIT_SLACK_PORT": "0",
             "TACIT_CHAT_CONFIRM": "never",
         }
-        command = [sys.executable, "-m", "tacit.surfaces.cli", "--db", str(db)]
+        command = [sys.executable, "-m", "tacit.cli", "--db", str(db)]
         bot = subprocess.Popen([*command, "slack"], env=environ, stderr=subprocess.PIPE, text=True)
         try:
             assert bot.stderr is not None

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 import tacit
-from tacit.surfaces.cli import main
-from tacit.surfaces.cli.exits import Exit
+from tacit.cli import main
+from tacit.cli.output import ExitCode
 from tests.chat.bot_api import TOKEN, UNAUTHORIZED, BotApi, bot_api
 from tests.chat.bot_updates import message, private, user
 
@@ -34,7 +34,7 @@ def running(folder: Path, api: BotApi, **env: str) -> Iterator[tuple[Callable[[]
     given = {"TACIT_TELEGRAM_API_URL": api.url, "TELEGRAM_BOT_TOKEN": TOKEN, **env}
     with log.open("wb") as lines:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tacit.surfaces.cli", "telegram", "--db", str(folder / "db")],
+            [sys.executable, "-m", "tacit.cli", "telegram", "--db", str(folder / "db")],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=lines,
@@ -113,7 +113,7 @@ def test_it_is_told_updates_by_who_knows_the_secret(tmp_path: Path, api: BotApi)
 def test_help_tells_how_to_begin(
     command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, "--help"]) == Exit.OK
+    assert main([command, "--help"]) == ExitCode.OK
     shown = capsys.readouterr().out
     assert all(words in shown for words in told)
     assert ("--as" in shown) == (command == "chat")  # a bot hears from many
@@ -123,7 +123,7 @@ def test_without_a_token_it_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("TELEGRAM_BOT_TOKEN", raising=False)
-    assert main(["telegram", "--db", str(tmp_path / "db")]) == Exit.SETUP
+    assert main(["telegram", "--db", str(tmp_path / "db")]) == ExitCode.SETUP
     told = capsys.readouterr().err
     assert "TELEGRAM_BOT_TOKEN is not set: set it to the token that @BotFather gave you" in told
     assert not (tmp_path / "db").exists()

@@ -10,10 +10,10 @@ import pytest
 
 import tacit
 from tacit import limits
+from tacit.cli import main
+from tacit.cli.output import TerminalWriter
 from tacit.settings import ChatSettings
 from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.cli import main
-from tacit.surfaces.cli.console import Console
 from tacit.surfaces.terminal import wording
 from tacit.surfaces.terminal.conversation import Conversation
 from tacit.surfaces.terminal.screen import TerminalScreen
@@ -112,7 +112,7 @@ def test_that_there_is_no_model_is_told_to_people_when_it_starts(
     with tacit.open(database_url, embedder=None) as memory:
         for as_json in (False, True):
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
-            screen = TerminalScreen(Console(as_json=as_json), "you> ", enabled=True)
+            screen = TerminalScreen(TerminalWriter(as_json=as_json), "you> ", enabled=True)
             bot = Bot(memory, ChatSettings())
             Conversation(bot, who, where, screen, has_model=memory.has_model()).run()
             printed = capsys.readouterr()

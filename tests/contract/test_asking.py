@@ -6,8 +6,8 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.surfaces.tools import Answer, tools
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools import Answer, tools
+from tacit.tools.reference import reference_tools
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private
 

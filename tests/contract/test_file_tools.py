@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.surfaces.tools.files import file_tools
+from tacit.tools.registry import file_tools
 from tests.contract.rooms import ALICE, BOB, private
 from tests.notes.attacks import ATTACKS
 

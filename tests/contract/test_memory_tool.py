@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.surfaces.files.anthropic_memory import MemoryTool
+from tacit.tools.anthropic_memory import MemoryTool
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later
@@ -262,7 +262,7 @@ def test_a_cache_mark_is_passed_on(memory: Memory) -> None:
 
 def test_without_the_sdk_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['anthropic'] = None\n"
-    code += "import tacit.surfaces.files.anthropic_memory"
+    code += "import tacit.tools.anthropic_memory"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtra" in done.stderr
     assert ".[language]" in done.stderr

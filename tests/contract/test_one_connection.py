@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 import tacit
+from tacit.cli import main
+from tacit.server.app import create_app
 from tacit.settings import LearnSettings, Settings
 from tacit.settings.sections import DbSettings, PoolSettings
-from tacit.surfaces.cli import main
-from tacit.surfaces.rest.app import app
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, private
 
@@ -67,7 +67,7 @@ def test_a_server(database_url: str, opened: Open, impatient: None) -> None:
     memory = opened(database_url, settings=ONE)
     key = memory.create_key("one", scopes=["read", "write"], requester=ALICE.key)
     headers = {"Authorization": f"Bearer {key.token}"}
-    with TestClient(app(memory, ONE, local=False), base_url="http://localhost") as client:
+    with TestClient(create_app(memory, ONE, local=False), base_url="http://localhost") as client:
 
         def remember(number: int) -> int:
             body = {"content": f"box {number} holds tea"}

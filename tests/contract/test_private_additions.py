@@ -14,7 +14,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.records.memory import Memory as Record
-from tacit.surfaces.tools import tools
+from tacit.tools import tools
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
 

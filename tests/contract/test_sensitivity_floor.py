@@ -13,7 +13,7 @@ from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
 from tacit.records.memory import Sensitivity
 from tacit.surfaces.langgraph import Store
-from tacit.surfaces.tools import tools
+from tacit.tools import tools
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tacit
 from tacit.memory import Memory
 from tacit.prompts.block import Style
-from tacit.surfaces.tools import tools
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools import tools
+from tacit.tools.reference import reference_tools
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, told

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import anthropic
 
-from tacit.surfaces.files.anthropic_memory import AsyncMemoryTool, MemoryTool
+from tacit.tools.anthropic_memory import AsyncMemoryTool, MemoryTool
 from tacit.view.disabled import DisabledView
 from tacit.view.view import View
 from tests.language.endpoint import Endpoint, Reply, Seen, Step

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from tacit.surfaces.cli.parser import parse
+from tacit.cli.parser import parse_arguments
 from tests.docs.blocks import ROOT
 
 ASSIGNED = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
@@ -24,7 +24,7 @@ def check(words: list[str]) -> None:
 
 
 def _check_tacit(words: list[str]) -> None:
-    parse(words)
+    parse_arguments(words)
 
 
 def _check_pip(words: list[str]) -> None:
@@ -69,7 +69,7 @@ def _take_for_granted(words: list[str]) -> None:
 
 def _check_tacit_behind(words: list[str]) -> None:
     assert words[0] == "tacit"
-    parse(words[1:])
+    parse_arguments(words[1:])
 
 
 CHECKED: dict[str, Callable[[list[str]], None]] = {

@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx2
 
 import tacit
-from tacit.surfaces.cli import main
-from tacit.surfaces.cli.exits import BadUsage
-from tacit.surfaces.cli.parser import parse
+from tacit.cli import main
+from tacit.cli.output import BadUsage
+from tacit.cli.parser import parse_arguments
 from tests.docs.checked import ASSIGNED, check
 from tests.docs.world import World
 from tests.serving.processes import PATIENCE_SECONDS, until
@@ -140,7 +140,7 @@ class Shell:
         log = self._world.log_of(named)
         with log.open("wb") as lines:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tacit.surfaces.cli", *words],
+                [sys.executable, "-m", "tacit.cli", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=lines,
                 stderr=lines,
@@ -185,7 +185,7 @@ def split(line: str) -> list[str]:
 
 def _command_of(words: list[str]) -> str:
     try:
-        return str(parse(words).command)
+        return str(parse_arguments(words).command)
     except (BadUsage, SystemExit):  # which is for the program to say
         return ""
 

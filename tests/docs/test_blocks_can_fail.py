@@ -3,7 +3,7 @@
 import pytest
 
 import tacit
-from tacit.surfaces.cli.exits import BadUsage
+from tacit.cli.output import BadUsage
 from tests.docs.blocks import blocks_of
 from tests.docs.conftest import WorldOf
 from tests.docs.reading import Reading

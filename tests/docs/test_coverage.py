@@ -26,8 +26,8 @@ from tacit.records.memory import HistoryEntry
 from tacit.records.memory import Memory as Record
 from tacit.records.queries import RecallFilters
 from tacit.surfaces.console.pages.topics import TOPICS
-from tacit.surfaces.mcp.profiles import PROFILES
 from tacit.telemetry.metrics import METRICS
+from tacit.tools.mcp import PROFILES
 from tacit.transfer import importers
 from tacit.view.checkpoints import GraphSteps
 from tests.docs.signatures import fields_of, row_of, words_of
@@ -213,7 +213,7 @@ def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
 @pytest.mark.parametrize(
     ("module", "page"),
     [
-        ("tacit.surfaces.kits", "kits.md"),
+        ("tacit.tools.kits", "kits.md"),
         ("tacit.surfaces.langgraph", "langgraph.md"),
         ("tacit.transfer.importers", "importing.md"),
         ("tacit.compat.mem0", "mem0.md"),

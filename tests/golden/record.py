@@ -51,11 +51,11 @@ Main = Callable[[list[str]], int]
 def recorded() -> dict[str, Json]:
     """Every golden file by its name."""
     import tacit
+    from tacit.server.app import create_app
     from tacit.settings import Settings, key_names, variable_name
-    from tacit.surfaces.kits import anthropic_kit, openai_kit
-    from tacit.surfaces.rest.app import app
-    from tacit.surfaces.tools import tools
-    from tacit.surfaces.tools.reference.registry import reference_tools
+    from tacit.tools import tools
+    from tacit.tools.kits import anthropic_kit, openai_kit
+    from tacit.tools.reference import reference_tools
     from tests.embedding import tiny_onnx
 
     scripts = importlib.metadata.entry_points(group="console_scripts", name="tacit")
@@ -63,7 +63,7 @@ def recorded() -> dict[str, Json]:
     settings = Settings()
     with tacit.open("sqlite://", settings=settings, embedder=None) as memory:
         view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
-        made = app(memory, settings, local=True)
+        made = create_app(memory, settings, local=True)
         tool_sets = {
             "registry": _by_name(map(_tool, tools(view))),
             "reference": _by_name(map(_tool, reference_tools(view))),

@@ -9,8 +9,7 @@ from openai import AsyncOpenAI, OpenAI, omit
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from tacit.surfaces.kits import anthropic_kit, openai_kit, pydantic_ai_tools
-from tacit.surfaces.kits.offering import AnyView
+from tacit.tools.kits import AnyView, anthropic_kit, openai_kit, pydantic_ai_tools
 from tests.language.endpoint import Endpoint
 
 KEY = "sk-kits"

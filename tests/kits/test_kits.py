@@ -15,9 +15,8 @@ from openai.types.chat import ChatCompletionMessage
 import tacit
 from tacit.memory import Memory, View
 from tacit.settings import Settings
-from tacit.surfaces import kits
-from tacit.surfaces.kits import anthropic_kit, offering, openai_kit, pydantic_ai_tools
-from tacit.surfaces.tools import tools
+from tacit.tools import kits, tools
+from tacit.tools.kits import anthropic_kit, openai_kit, pydantic_ai_tools
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.examples.asked import Asked, Called, Spoken, reply
 from tests.kits.loops import LOOPS, Sdk
@@ -254,8 +253,8 @@ def test_what_is_kept_for_a_message_goes_with_it(view: View) -> None:
 def test_answers_have_a_bound_each_and_together(
     view: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offering, "ANSWER_MAX_CHARS", 300)
-    monkeypatch.setattr(offering, "ANSWERS_MAX_CHARS", 500)
+    monkeypatch.setattr(kits, "ANSWER_MAX_CHARS", 300)
+    monkeypatch.setattr(kits, "ANSWERS_MAX_CHARS", 500)
     view.remember("tea " * 100)
     asked = Called("memory_list", {}, "1")
     told = [one["content"] for one in openai_kit(view).answer(calls(asked, asked, asked))]
@@ -269,8 +268,8 @@ def test_calls_without_end_are_answered_and_not_done(view: View) -> None:
     many = [Called("memory_put", {**put, "key": f"k{n}"}, str(n)) for n in range(70)]
     told = [one["content"] for one in openai_kit(view).answer(calls(*many))]
     assert len(told) == 70
-    assert len(view.list(limit=100)) == offering.CALLS_MAX_COUNT
-    called = {"name": "memory_put", "arguments": " " * (offering.ARGUMENTS_MAX_CHARS + 1)}
+    assert len(view.list(limit=100)) == kits.CALLS_MAX_COUNT
+    called = {"name": "memory_put", "arguments": " " * (kits.ARGUMENTS_MAX_CHARS + 1)}
     said = {"role": "assistant", "tool_calls": [{"id": "1", "function": called}]}
     assert "are too long" in openai_kit(view).answer(said)[0]["content"]
 
@@ -288,7 +287,7 @@ def test_what_a_kit_gives_may_be_changed_without_changing_the_tools(view: View) 
 
 def test_kits_are_there_without_the_sdks() -> None:
     """What is imported at the top of a file, other than for its types."""
-    for path in Path(offering.__file__).parent.glob("*.py"):
+    for path in Path(kits.__file__).parent.glob("*.py"):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 written = ast.unparse(node).split()[1]
@@ -300,9 +299,9 @@ def test_the_page_on_kits_names_them_and_their_bounds() -> None:
     for name in kits.__all__:
         assert name in page or name.endswith("Kit"), name
     for bound in (
-        offering.ANSWER_MAX_CHARS,
-        offering.ANSWERS_MAX_CHARS,
-        offering.CALLS_MAX_COUNT,
-        offering.ARGUMENTS_MAX_CHARS,
+        kits.ANSWER_MAX_CHARS,
+        kits.ANSWERS_MAX_CHARS,
+        kits.CALLS_MAX_COUNT,
+        kits.ARGUMENTS_MAX_CHARS,
     ):
         assert f"{bound:,}" in page

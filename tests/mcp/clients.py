@@ -64,7 +64,7 @@ async def process(database: Path, *options: str) -> AsyncIterator[Client]:
     own = {name: value for name, value in os.environ.items() if name.startswith("TACIT_")}
     started = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "tacit.surfaces.cli", "mcp", "--db", str(database), *options],
+        args=["-m", "tacit.cli", "mcp", "--db", str(database), *options],
         env=own | {"HOME": str(database.parent)},
         cwd=database.parent,
     )

@@ -7,8 +7,8 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
 from tests.mcp.clients import Served
 from tests.service.serving import running
 
@@ -23,7 +23,7 @@ def memory() -> Iterator[Memory]:
 
 @pytest.fixture(scope="session")
 def address(memory: Memory) -> Iterator[str]:
-    made = app(memory, Settings(), local=True)
+    made = create_app(memory, Settings(), local=True)
     with running(made) as url:
         yield url
 

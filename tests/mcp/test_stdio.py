@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 import tacit
-from tacit.surfaces.cli.mcp import PROFILES
-from tacit.surfaces.mcp.profiles import Name
+from tacit.cli.services import MCP_PROFILES
+from tacit.tools.mcp import ProfileName
 from tests.mcp import stories
 from tests.mcp.clients import Story, process
 
@@ -38,4 +38,4 @@ def test_every_tool_of_the_reference_profile_is_listed_and_called(database: Path
 
 
 def test_the_profiles_of_the_command_are_those_there_are() -> None:
-    assert tuple(Name) == PROFILES
+    assert tuple(ProfileName) == MCP_PROFILES

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.surfaces.cli import main
-from tacit.surfaces.cli.console import Portion
-from tacit.surfaces.cli.exits import Exit
-from tacit.surfaces.cli.options import FORMS
+from tacit.cli import main
+from tacit.cli.options import IMPORT_FORMATS
+from tacit.cli.output import ExitCode, ShareProgress
 from tacit.transfer.importers import ImportFormat, sources
 from tests.moving.conftest import SAMPLES
 from tests.surfaces.conftest import Tacit
@@ -24,12 +23,12 @@ Say = Callable[[str], None]
 
 
 def test_the_formats_of_the_command_are_the_formats() -> None:
-    assert list(FORMS) == list(ImportFormat)
+    assert list(IMPORT_FORMATS) == list(ImportFormat)
 
 
 def test_off_a_terminal_it_tells_what_would_come_and_stops(on_file: Tacit) -> None:
     ran = on_file(*MEM0)
-    assert ran.code == Exit.ABSENT
+    assert ran.code == ExitCode.ABSENT
     assert ran.out.splitlines()[0] == PREVIEWED
     assert "Plays the cello in the Tuesday orchestra" in ran.out
     assert ran.err == "nothing was imported; say --yes to import it\n"
@@ -87,7 +86,7 @@ def test_a_terminal_shows_how_far_it_is_on_one_line(monkeypatch: pytest.MonkeyPa
     shown = Typed()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
-    with Portion(quiet=False) as portion:
+    with ShareProgress(quiet=False) as portion:
         portion(200, 1_200)
         portion(400, 1_200)  # within the same moment
         portion(1_200, 1_200)
@@ -135,7 +134,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     with monkeypatch.context() as patched:
         patched.setattr(sources, "_record_refused", interrupted)
         ran = on_file(*argv)
-    assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
+    assert (ran.code, ran.out) == (ExitCode.INTERRUPTED, "")
     assert ran.err == (
         "200 of 450\n"
         "stopped on the way: the same command goes on from there, and\n"
@@ -153,7 +152,7 @@ def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: 
             2,
             "tacit: import: --only, --run and --yes go with --from\n",
         )
-    assert on_file("import", "no such file", "--from", "mem0", *MARA).code == Exit.SETUP
+    assert on_file("import", "no such file", "--from", "mem0", *MARA).code == ExitCode.SETUP
     ran = on_file("import", str(tmp_path), "--from", "mem0", *MARA)
     assert (ran.code, ran.err) == (2, "tacit: path: is a folder; name the file in it\n")
 
@@ -168,7 +167,7 @@ def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) ->
     assert (ran.code, ran.out) == (2, "")
     assert "memories of several users; say whose to take" in ran.err
     nobody = on_file(*argv[:-3], *MARA, "--only", "bob")
-    assert nobody.code == on_file(*argv, "--only", "bob").code == Exit.ABSENT
+    assert nobody.code == on_file(*argv, "--only", "bob").code == ExitCode.ABSENT
     assert nobody.err.endswith("nothing was found in it: look at the format, and at --only\n")
     assert on_file(*argv, "--only", "mara", "--json").json["created"] == 1
     (memory,) = on_file("list", *MARA, "--json").json["memories"]
@@ -188,8 +187,8 @@ def test_a_file_of_another_memory_without_a_format_is_told_of_formats(
     on_file: Tacit, tmp_path: Path
 ) -> None:
     ran = on_file("import", str(SAMPLES / "chatgpt.txt"), *MARA)
-    assert ran.code == Exit.ABSENT
-    last = "if another memory wrote it, say which: --from " + "|".join(FORMS)
+    assert ran.code == ExitCode.ABSENT
+    last = "if another memory wrote it, say which: --from " + "|".join(IMPORT_FORMATS)
     assert ran.err.splitlines()[-1] == last
 
 
@@ -198,5 +197,5 @@ def test_on_a_narrow_terminal_it_is_told_whole_whether_an_import_is_complete(
 ) -> None:
     run = on_file(*MEM0, "--yes", "--json").json["run"]
     on_file("imports", "--revert", run, *MARA)
-    monkeypatch.setattr("tacit.surfaces.cli.tables._terminal_columns", lambda: 80)
+    monkeypatch.setattr("tacit.cli.output._terminal_columns", lambda: 80)
     assert re.search(r"  reverted \d{4}-\d\d-\d\d \d\d:\d\d UTC  ", on_file("imports", *MARA).out)

@@ -97,10 +97,10 @@ def test_an_import_that_is_interrupted_goes_on_and_brings_nothing_twice(
 
 
 def test_the_graph_of_the_reference_server_goes_on_in_its_tools(mara: View) -> None:
-    from tacit.surfaces.tools.reference.graph import Graph
+    from tacit.tools.reference import KnowledgeGraph
 
     importers.import_source(mara, importers.open_source(SAMPLES / "mcp.json", "mcp"))
-    graph = Graph(mara)
+    graph = KnowledgeGraph(mara)
     entities = graph.entities()
     assert set(entities) == {"Mara Lindqvist", "Harbour Choir"}
     assert entities["Mara Lindqvist"].kind == "person"

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 import tacit
 from tacit.memory import Memory
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
 from tests.contract.rooms import SetClock
 from tests.rest.calling import ALL, World
 
@@ -43,7 +43,7 @@ def serving() -> Iterator[Serving]:
     wanted = settings()
     with (
         tacit.open("sqlite://", clock=clock, embedder=None, settings=wanted) as memory,
-        TestClient(app(memory, wanted, local=False), base_url="http://localhost") as client,
+        TestClient(create_app(memory, wanted, local=False), base_url="http://localhost") as client,
     ):
         yield Serving(client, memory, clock)
 

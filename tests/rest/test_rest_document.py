@@ -215,10 +215,10 @@ def test_answers_are_as_the_document_says(world: World, document: Document) -> N
 
 
 def test_where_somebody_needs_no_key_the_document_says_so(world: World) -> None:
-    from tacit.surfaces.rest.app import app
+    from tacit.server.app import create_app
     from tests.rest.conftest import settings
 
-    told = app(world.memory, settings(), local=True).openapi()["paths"]
+    told = create_app(world.memory, settings(), local=True).openapi()["paths"]
     assert told["/api/count"]["get"]["security"] == [{}, *KEY]
     assert told["/api/jobs"]["get"]["security"] == KEY
     assert told["/metrics"]["get"]["security"] == [{}, *KEY]

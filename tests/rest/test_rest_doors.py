@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 import tacit
 from tacit.memory import Memory
 from tacit.records.accounts import Scope
-from tacit.surfaces.rest import refusals
-from tacit.surfaces.rest.app import app
+from tacit.server import responses
+from tacit.server.app import create_app
 from tests.contract.rooms import SetClock
 from tests.rest.calling import ALICE, World, alike, good, refused
 from tests.rest.conftest import settings
@@ -24,7 +24,7 @@ def memory() -> Iterator[Memory]:
 @pytest.fixture
 def local(memory: Memory) -> Iterator[TestClient]:
     """Somebody at this machine, without a key."""
-    served = app(memory, settings(), local=True)
+    served = create_app(memory, settings(), local=True)
     with TestClient(served, base_url="http://localhost") as client:
         yield client
 
@@ -127,7 +127,7 @@ def test_an_import_has_a_body_like_any_other(world: World) -> None:
 
 
 def test_nothing_new_is_begun_while_the_server_drains(memory: Memory) -> None:
-    served = app(memory, settings(), local=True)
+    served = create_app(memory, settings(), local=True)
     with TestClient(served, base_url="http://localhost") as client:
         served.state.draining = True
         answer = client.get("/api/count")
@@ -147,7 +147,7 @@ def test_whoever_asks_too_often_waits(world: World) -> None:
 def test_what_nobody_expected_says_nothing_and_is_logged_by_its_kind(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    served = app(memory, settings(), local=True)
+    served = create_app(memory, settings(), local=True)
     served.state.door = None  # something is broken
     with TestClient(served, base_url="http://localhost") as client:
         answer = client.post("/api/remember", json={"content": "the canary sings"})
@@ -163,7 +163,9 @@ def test_what_nobody_expected_says_nothing_and_is_logged_by_its_kind(
 
 
 def test_a_problem_of_the_wire_may_say_more() -> None:
-    answer = refusals.told(refusals.Refused("precondition-failed", "read it again"), "r1")
+    answer = responses.error_response(
+        responses.HttpProblem("precondition-failed", "read it again"), "r1"
+    )
     assert answer.status_code == 412
     assert b"read it again" in bytes(answer.body)
 

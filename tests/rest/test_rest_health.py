@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 import tacit
 from tacit.records.accounts import Scope
-from tacit.surfaces.rest.app import app
+from tacit.server.app import create_app
 from tests.rest.calling import ALICE, Caller, World, good, refused
 from tests.rest.conftest import settings
 
@@ -21,7 +21,7 @@ def local(exporter: Any = "off") -> Iterator[Caller]:
     wanted = replace(wanted, metrics=replace(wanted.metrics, exporter=exporter))
     with (
         tacit.open("sqlite://", embedder=None, settings=wanted) as memory,
-        TestClient(app(memory, wanted, local=True), base_url="http://localhost") as client,
+        TestClient(create_app(memory, wanted, local=True), base_url="http://localhost") as client,
     ):
         yield Caller(client, {})
 

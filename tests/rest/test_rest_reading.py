@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tacit.surfaces.rest.streams import PART_BYTES
+from tacit.server.streaming import CHUNK_BYTES
 from tests.rest.calling import Caller, World
 
 Sent = list[dict[str, Any]]
@@ -94,7 +94,7 @@ def test_an_export_stops_when_its_reader_hangs_up(world: World) -> None:
     text = "long text " * 1_500
     for number in range(30):
         alice.did("/api/remember", content=f"{number} {text}")
-    assert 30 * len(text) > 6 * PART_BYTES
+    assert 30 * len(text) > 6 * CHUNK_BYTES
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> dict[str, Any]:

@@ -10,8 +10,8 @@ import uvicorn
 
 from tacit import limits
 from tacit.memory import Memory
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
 
 PATIENCE_SECONDS = 20
 
@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 20
 @contextmanager
 def served(memory: Memory, settings: Settings, *, local: bool = False) -> Iterator[str]:
     """Says the address. The memory stays open when the server is gone."""
-    with running(app(memory, settings, local=local)) as url:
+    with running(create_app(memory, settings, local=local)) as url:
         yield url
 
 

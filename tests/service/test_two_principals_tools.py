@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tacit.memory import Memory
-from tacit.surfaces.tools import Tool, tools
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools import Tool, tools
+from tacit.tools.reference import reference_tools
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, group, private
 from tests.service import cases_tools

@@ -10,7 +10,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.settings.sections import LearnSettings, MemorySettings, SessionsSettings
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools.reference import reference_tools
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
 from tests.contract.sessions import WHOLE

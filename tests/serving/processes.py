@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx2
 
-TACIT = [sys.executable, "-m", "tacit.surfaces.cli"]
+TACIT = [sys.executable, "-m", "tacit.cli"]
 PATIENCE_SECONDS = 60.0
 _LOOK_SECONDS = 0.02
 

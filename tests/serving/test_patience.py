@@ -9,7 +9,7 @@ import pytest
 from uvicorn import Config, Server
 
 from tacit import limits
-from tacit.surfaces.serving.patience import Patient
+from tacit.server.process import SilenceTimeoutProtocol
 
 SILENCE_SECONDS = 1.5
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n"
@@ -31,7 +31,9 @@ async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(limits, "SERVER_IDLE_MAX_SECONDS", SILENCE_SECONDS)
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Server(Config(app, http=Patient, log_config=None, lifespan="off", ws="none"))
+    server = Server(
+        Config(app, http=SilenceTimeoutProtocol, log_config=None, lifespan="off", ws="none")
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tacit.surfaces.cli import main
-from tacit.surfaces.cli.exits import Exit
+from tacit.cli import main
+from tacit.cli.output import ExitCode
 from tests.serving.processes import Serving, serving
 
 
 def refused(capsys: pytest.CaptureFixture[str], file: Path, *argv: str) -> str:
     code = main(["serve", "--db", str(file), *argv])
-    assert code == Exit.SETUP
+    assert code == ExitCode.SETUP
     told = capsys.readouterr()
     assert told.out == ""
     return told.err
@@ -41,7 +41,7 @@ def test_the_command_that_it_names_makes_it_start(
 ) -> None:
     told = refused(capsys, file, "--host", "0.0.0.0")
     (named,) = re.findall(r"^ +tacit (keys create .*)$", told, re.MULTILINE)
-    assert main(["--db", str(file), *shlex.split(named)]) == Exit.OK
+    assert main(["--db", str(file), *shlex.split(named)]) == ExitCode.OK
     (token,) = re.findall(r"tct_\w+_[\w-]+", capsys.readouterr().out)
     with serving(str(file), "--host", "0.0.0.0") as served:
         here = Serving(
@@ -55,9 +55,9 @@ def test_the_command_that_it_names_makes_it_start(
 def test_a_key_that_was_revoked_opens_nothing_and_counts_for_nothing(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--db", str(file), "keys", "create", "old", "--scope", "admin"]) == Exit.OK
+    assert main(["--db", str(file), "keys", "create", "old", "--scope", "admin"]) == ExitCode.OK
     (id,) = re.findall(r"tct_([^_\s]+)_", capsys.readouterr().out)
-    assert main(["--db", str(file), "keys", "revoke", id]) == Exit.OK
+    assert main(["--db", str(file), "keys", "revoke", id]) == ExitCode.OK
     capsys.readouterr()
     assert "there is no key yet" in refused(capsys, file, "--host", "0.0.0.0")
 
@@ -84,5 +84,5 @@ def test_a_port_that_is_taken_is_told(file: Path, capsys: pytest.CaptureFixture[
 def test_what_is_no_host_port_or_number_is_refused(
     file: Path, capsys: pytest.CaptureFixture[str], argv: tuple[str, str]
 ) -> None:
-    assert main(["serve", "--db", str(file), *argv]) == Exit.USAGE
+    assert main(["serve", "--db", str(file), *argv]) == ExitCode.USAGE
     assert argv[0] in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_a_worker_that_is_killed_is_replaced_and_all_of_them_stop(
 
 def test_a_worker_stops_when_whoever_looks_after_it_is_gone() -> None:
     waits = (
-        "import time; from tacit.surfaces.serving.workers import stop_with_parent; "
+        "import time; from tacit.server.process import stop_with_parent; "
         "stop_with_parent(); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.PIPE) as worker:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tacit.bootstrap import open_memory
+from tacit.cli import main
 from tacit.settings import Settings
-from tacit.surfaces.cli import main
 from tests.embedding import tiny_onnx
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from tacit import Chat, Message, Requester
 from tacit.bootstrap import open_memory
+from tacit.cli.output import MEMORY_FIELDS, OWNER_FIELDS
+from tacit.cli.parser import COMMANDS
 from tacit.settings import Settings
 from tacit.settings.sections import LearnSettings
-from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
-from tacit.surfaces.cli.parser import COMMANDS
 from tests.surfaces.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tacit import limits
-from tacit.surfaces.cli.documents import MEMORY_FIELDS, OWNER_FIELDS
-from tacit.surfaces.cli.exits import MEANINGS, Exit
-from tacit.surfaces.cli.parser import COMMANDS, build
+from tacit.cli.output import EXIT_CODE_MEANINGS, MEMORY_FIELDS, OWNER_FIELDS, ExitCode
+from tacit.cli.parser import COMMANDS, build_parser
 from tests.surfaces.test_cli import CASES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
@@ -34,7 +33,7 @@ def options_of(parser: argparse.ArgumentParser, *, hidden: bool) -> set[str]:
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (words,) = (a for a in build()._actions if isinstance(a, argparse._SubParsersAction))
+    (words,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
     found: dict[str, argparse.ArgumentParser] = dict(words.choices)
     return found
 
@@ -45,7 +44,7 @@ def test_the_commands_of_the_page_are_the_commands() -> None:
 
 
 def test_every_global_option_is_on_the_page_and_works_everywhere() -> None:
-    everywhere = options_of(build(), hidden=False)
+    everywhere = options_of(build_parser(), hidden=False)
     listed = re.findall(r"^\| `(--[a-z-]+)", section("Who asks, and where"), re.MULTILINE)
     assert set(listed) == everywhere
     for word, parser in commands().items():
@@ -55,7 +54,7 @@ def test_every_global_option_is_on_the_page_and_works_everywhere() -> None:
 @pytest.mark.parametrize("word", [word for word, *_ in COMMANDS])
 def test_every_option_of_a_command_is_in_its_section_and_none_that_is_not(word: str) -> None:
     own = options_of(commands()[word], hidden=False)
-    everywhere = options_of(build(), hidden=False)
+    everywhere = options_of(build_parser(), hidden=False)
     told = set(OPTION.findall(section(word)))
     assert own <= told
     assert told <= own | everywhere | ({"--withhold-from"} if word == "withhold" else set())
@@ -64,10 +63,10 @@ def test_every_option_of_a_command_is_in_its_section_and_none_that_is_not(word: 
 
 def test_the_exit_codes_of_the_page_are_the_exit_codes() -> None:
     listed = re.findall(r"^\| (\d+) \| (.*) \|$", section("Exit codes"), re.MULTILINE)
-    assert {int(code): meaning for code, meaning in listed} == MEANINGS
-    assert set(MEANINGS) == set(Exit)
-    told = build().format_help()
-    for code, meaning in MEANINGS.items():
+    assert {int(code): meaning for code, meaning in listed} == EXIT_CODE_MEANINGS
+    assert set(EXIT_CODE_MEANINGS) == set(ExitCode)
+    told = build_parser().format_help()
+    for code, meaning in EXIT_CODE_MEANINGS.items():
         assert f"{code:>3}  {meaning}" in told
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tacit.surfaces.cli.console import Progress
+from tacit.cli.output import CountProgress
 from tests.surfaces.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -64,7 +64,7 @@ def told(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool = False
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress("done", quiet=quiet) as progress:
+    with CountProgress("done", quiet=quiet) as progress:
         for count in (0, 64, 100, 128, 192, 256):
             progress(count)
     return stream.getvalue()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tacit import limits
+from tacit.cli.output import ExitCode, find_exit_code
 from tacit.errors import Conflict, EmbeddingFailed, MissingExtra, NotFound, StoreBusy, TacitError
-from tacit.surfaces.cli.exits import Exit, exit_of
 from tests.surfaces.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -112,7 +112,7 @@ IDS = ["", "A", "AAAAAAAAA", "../../etc", "'; --", "A" * 1_000_000, "AAAAAAA\0",
 @pytest.mark.parametrize("argv", WRONG, ids=lambda argv: argv[0] or "empty")
 def test_what_cannot_be_used_is_refused_with_code_2(on_file: Tacit, argv: tuple[str, ...]) -> None:
     ran = on_file(*argv, *ALICE)
-    assert ran.code == Exit.USAGE
+    assert ran.code == ExitCode.USAGE
     assert ran.out == ""
     assert ran.err
     assert len(ran.err) < 7_000  # as long as the help
@@ -172,12 +172,12 @@ def test_a_file_that_cannot_be_read_is_code_6(on_file: Tacit, home: Path) -> Non
     assert on_file("import", "no-such-file", *ALICE).err == (
         "tacit: no-such-file: No such file or directory\n"
     )
-    assert on_file("import", ".", *ALICE).code == Exit.SETUP
-    assert on_file("list", "--config", "no-such-file", *ALICE).code == Exit.SETUP
-    assert on_file("list", "--config", "", *ALICE).code == Exit.SETUP
+    assert on_file("import", ".", *ALICE).code == ExitCode.SETUP
+    assert on_file("list", "--config", "no-such-file", *ALICE).code == ExitCode.SETUP
+    assert on_file("list", "--config", "", *ALICE).code == ExitCode.SETUP
     (home / "tacit.yaml").write_text("memory: {enabled: maybe}\n")
     ran = on_file("list", *ALICE, "--json")
-    assert (ran.code, ran.error["type"]) == (Exit.SETUP, "SettingsError")
+    assert (ran.code, ran.error["type"]) == (ExitCode.SETUP, "SettingsError")
 
 
 def test_a_database_that_cannot_be_used_is_code_5(bare: Tacit, home: Path) -> None:
@@ -185,8 +185,8 @@ def test_a_database_that_cannot_be_used_is_code_5(bare: Tacit, home: Path) -> No
     for url in ("garbage", ".", "nope://x", "garbage/below", "sqlite:////proc/nope/x",
                 "postgresql://nobody@127.0.0.1:1/none"):  # fmt: skip
         ran = bare("--db", url, "list", *ALICE)
-        assert (ran.code, ran.out) == (Exit.STORE, ""), url
-        assert bare("--db", url, "list", *ALICE, "--json").error["exit"] == Exit.STORE
+        assert (ran.code, ran.out) == (ExitCode.STORE, ""), url
+        assert bare("--db", url, "list", *ALICE, "--json").error["exit"] == ExitCode.STORE
 
 
 def test_a_newer_database_is_left_alone(on_file: Tacit, tmp_path: Path) -> None:
@@ -196,16 +196,16 @@ def test_a_newer_database_is_left_alone(on_file: Tacit, tmp_path: Path) -> None:
     database.commit()
     database.close()
     ran = on_file("list", *ALICE, "--json")
-    assert (ran.code, ran.error["type"]) == (Exit.STORE, "SchemaMismatch")
+    assert (ran.code, ran.error["type"]) == (ExitCode.STORE, "SchemaMismatch")
 
 
 def test_without_automigrate_only_maintain_migrates(
     bare: Tacit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TACIT_DB_AUTOMIGRATE", "false")
-    assert bare("list", *ALICE).code == Exit.STORE
-    assert bare("maintain", "--migrate").code == Exit.OK
-    assert bare("list", *ALICE).code == Exit.OK
+    assert bare("list", *ALICE).code == ExitCode.STORE
+    assert bare("maintain", "--migrate").code == ExitCode.OK
+    assert bare("list", *ALICE).code == ExitCode.OK
 
 
 def test_trouble_that_maintain_finds_is_code_5(on_file: Tacit, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_trouble_that_maintain_finds_is_code_5(on_file: Tacit, tmp_path: Path) -
     database.commit()
     database.close()
     ran = on_file("maintain")
-    assert ran.code == Exit.STORE
+    assert ran.code == ExitCode.STORE
     assert "1 memories without history" in ran.out
     assert not on_file("maintain", "--json").json["healthy"]
 
@@ -223,7 +223,7 @@ def test_trouble_that_maintain_finds_is_code_5(on_file: Tacit, tmp_path: Path) -
 def test_a_missing_extra_is_code_6(bare: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     ran = bare("--db", "postgresql://localhost/none", "list", *ALICE)
-    assert ran.code == Exit.SETUP
+    assert ran.code == ExitCode.SETUP
     assert "pip install '.[postgres]'" in ran.err
 
 
@@ -231,27 +231,27 @@ def test_a_key_that_is_taken_is_a_conflict(on_file: Tacit) -> None:
     id = on_file("put", "goal", "k", "tea", *ALICE, "--json").json["id"]
     on_file("forget", id, *ALICE)
     on_file("put", "goal", "k", "coffee", *ALICE)
-    assert on_file("restore", id, *ALICE).code == Exit.CONFLICT
+    assert on_file("restore", id, *ALICE).code == ExitCode.CONFLICT
     on_file("link", "telegram:1", "acct:1")
-    assert on_file("link", "telegram:1", "acct:2").code == Exit.CONFLICT
-    assert on_file("unlink", "telegram:2").code == Exit.ABSENT
+    assert on_file("link", "telegram:1", "acct:2").code == ExitCode.CONFLICT
+    assert on_file("unlink", "telegram:2").code == ExitCode.ABSENT
 
 
 def test_what_nobody_foresaw_is_a_bug_and_still_no_traceback(
     on_file: Tacit, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tacit.surfaces.cli import main
+    from tacit.cli import main
 
     monkeypatch.setattr(sys, "stdin", object())
-    assert main(["remember", "-", *ALICE]) == Exit.BUG
+    assert main(["remember", "-", *ALICE]) == ExitCode.BUG
     assert capsys.readouterr().err == ("tacit: a bug in Tacit (AttributeError): please report it\n")
 
 
 def test_every_error_has_its_exit_code() -> None:
-    assert exit_of(NotFound()) is Exit.ABSENT
-    assert exit_of(TacitError()) is Exit.ABSENT
-    assert exit_of(Conflict()) is Exit.CONFLICT
-    assert exit_of(StoreBusy()) is Exit.STORE
-    assert exit_of(MissingExtra("x", "y")) is Exit.SETUP
-    assert exit_of(EmbeddingFailed()) is Exit.SETUP
-    assert exit_of(KeyError()) is Exit.BUG
+    assert find_exit_code(NotFound()) is ExitCode.ABSENT
+    assert find_exit_code(TacitError()) is ExitCode.ABSENT
+    assert find_exit_code(Conflict()) is ExitCode.CONFLICT
+    assert find_exit_code(StoreBusy()) is ExitCode.STORE
+    assert find_exit_code(MissingExtra("x", "y")) is ExitCode.SETUP
+    assert find_exit_code(EmbeddingFailed()) is ExitCode.SETUP
+    assert find_exit_code(KeyError()) is ExitCode.BUG

@@ -154,7 +154,7 @@ def test_a_worker_learns_until_it_is_told_to_stop(
     on_file: Tacit, tmp_path: Path, home: Path
 ) -> None:
     path = str(tmp_path / "memory.sqlite")
-    program = [sys.executable, "-m", "tacit.surfaces.cli", "work", "--db", path, "--json"]
+    program = [sys.executable, "-m", "tacit.cli", "work", "--db", path, "--json"]
     worker = subprocess.Popen(program, stdout=subprocess.PIPE, env=os.environ | {"HOME": str(home)})
     try:
         on_file("learn", "I live in Lisbon", "--queue", *ALICE)

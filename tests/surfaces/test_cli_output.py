@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.surfaces.cli.console import safe
-from tacit.surfaces.cli.tables import age, table, width
+from tacit.cli.output import escape_controls, format_age, format_table, text_width
 from tests.surfaces.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -27,8 +26,8 @@ ALICE = ("--as", "telegram:1001")
     ],
 )
 def test_what_could_steer_a_terminal_is_shown_as_an_escape(written: str, shown: str) -> None:
-    assert safe(written) == shown
-    assert safe(shown) == shown
+    assert escape_controls(written) == shown
+    assert escape_controls(shown) == shown
 
 
 def test_nothing_that_people_wrote_reaches_a_terminal_raw(on_file: Tacit) -> None:
@@ -59,10 +58,10 @@ def test_json_is_plain_ascii_on_one_line(on_file: Tacit) -> None:
 
 
 def test_columns_line_up_whatever_the_script() -> None:
-    lines = table([("a", "世界", "x"), ("bbb", "e\u0301", "y"), ("c", "", "z")])
+    lines = format_table([("a", "世界", "x"), ("bbb", "e\u0301", "y"), ("c", "", "z")])
     assert lines == ["a    世界  x", "bbb  e\u0301     y", "c          z"]
-    assert [width(line) for line in lines] == [12, 12, 12]
-    assert table([]) == []
+    assert [text_width(line) for line in lines] == [12, 12, 12]
+    assert format_table([]) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_columns_line_up_whatever_the_script() -> None:
 )
 def test_ages_are_short(passed: timedelta, shown: str) -> None:
     then = datetime(2026, 1, 1, tzinfo=UTC)
-    assert age(then, then + passed) == shown
+    assert format_age(then, then + passed) == shown
 
 
 def test_nothing_found_is_said_on_the_side(on_file: Tacit) -> None:

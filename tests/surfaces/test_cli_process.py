@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.surfaces.cli.exits import Exit
+from tacit.cli.output import ExitCode
 
-TACIT = [sys.executable, "-m", "tacit.surfaces.cli"]
+TACIT = [sys.executable, "-m", "tacit.cli"]
 ALICE = ("--as", "telegram:1001")
 
 
@@ -46,13 +46,13 @@ def test_the_installed_script_and_the_module_are_the_same_program(home: Path) ->
 
 def test_help_loads_no_database_library(home: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "tacit.surfaces.cli", "list", "--help"],
+        [sys.executable, "-X", "importtime", "-m", "tacit.cli", "list", "--help"],
         capture_output=True,
         text=True,
         check=True,
     )
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "tacit.surfaces.cli.parser" in loaded
+    assert "tacit.cli.parser" in loaded
     assert not {"sqlalchemy", "alembic", "yaml", "pydantic", "tacit.storage.store"} & loaded
 
 
@@ -60,7 +60,7 @@ def test_bytes_that_are_no_text_are_refused(file: Path) -> None:
     done = subprocess.run(
         [*TACIT, "remember", b"\xff\xfe", *ALICE], capture_output=True, check=False
     )
-    assert done.returncode == Exit.USAGE
+    assert done.returncode == ExitCode.USAGE
     assert b"Traceback" not in done.stderr
 
 
@@ -80,7 +80,7 @@ def test_a_reader_that_stops_reading_ends_it_quietly(file: Path) -> None:
         os.close(read)
         done = subprocess.run([*TACIT, *argv], stdout=write, stderr=subprocess.PIPE, check=False)
         os.close(write)
-        assert (done.returncode, done.stderr) == (Exit.PIPE, b""), argv
+        assert (done.returncode, done.stderr) == (ExitCode.PIPE, b""), argv
 
 
 def test_a_full_disk_is_told_and_not_swallowed(file: Path) -> None:
@@ -88,18 +88,18 @@ def test_a_full_disk_is_told_and_not_swallowed(file: Path) -> None:
         done = subprocess.run(
             [*TACIT, "list", *ALICE], stdout=full, stderr=subprocess.PIPE, check=False
         )
-    assert done.returncode == Exit.SETUP
+    assert done.returncode == ExitCode.SETUP
     assert done.stderr == b"tacit: No space left on device\n"
 
 
 def test_closed_streams_are_no_trouble(file: Path) -> None:
     for closed in ("<&- >&-", "2>&-"):
-        line = f'"$0" -m tacit.surfaces.cli list --as telegram:1001 {closed}'
+        line = f'"$0" -m tacit.cli list --as telegram:1001 {closed}'
         done = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, b""), closed
-    line = '"$0" -m tacit.surfaces.cli remember - --as telegram:1001 <&-'
+    line = '"$0" -m tacit.cli remember - --as telegram:1001 <&-'
     done = subprocess.run(["sh", "-c", line, sys.executable], capture_output=True, check=False)
-    assert done.returncode == Exit.USAGE
+    assert done.returncode == ExitCode.USAGE
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def test_interrupting_ends_it_quietly_and_nothing_is_done(file: Path) -> None:
         read_until(terminal, b"[y/N]")
         process.send_signal(signal.SIGINT)
         said = read_until(terminal, b"never said")
-        assert process.wait() == Exit.INTERRUPTED
+        assert process.wait() == ExitCode.INTERRUPTED
     assert b"Traceback" not in said
     assert json.loads(run("stats", *ALICE, "--json").stdout)["memories"] == 1
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tacit import Chat, Requester
+from tacit.cli import inputs
+from tacit.cli.parser import COMMANDS, parse_arguments
 from tacit.errors import InvalidInput
 from tacit.records.memory import ChatKind
-from tacit.surfaces.cli import rooms
-from tacit.surfaces.cli.parser import COMMANDS, parse
 from tests.surfaces.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -120,10 +120,10 @@ def test_what_only_the_owner_may_know_is_shown_to_the_owner_alone(on_file: Tacit
 
 
 def room(*argv: str) -> Chat:
-    args = parse(["list", "--as", "telegram:1001", *argv])
-    asking = rooms.requester(args, None)
+    args = parse_arguments(["list", "--as", "telegram:1001", *argv])
+    asking = inputs.parse_requester(args, None)
     assert asking is not None
-    return rooms.chat(args, asking)
+    return inputs.parse_chat(args, asking)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,9 @@ def test_a_room_that_makes_no_sense_is_refused(argv: str) -> None:
 
 
 def test_options_stand_before_or_after_the_command() -> None:
-    args = parse(["--db", "a", "--with", "x:1", "--json", "list", "--db", "b", "--with", "x:2"])
+    args = parse_arguments(
+        ["--db", "a", "--with", "x:1", "--json", "list", "--db", "b", "--with", "x:2"]
+    )
     assert (args.db, args.participants, args.json) == ("b", ["x:1", "x:2"], True)
-    assert parse(["--as", "x:1", "list"]).requester == "x:1"
-    assert parse(["list", "--as", "x:1"]).requester == "x:1"
+    assert parse_arguments(["--as", "x:1", "list"]).requester == "x:1"
+    assert parse_arguments(["list", "--as", "x:1"]).requester == "x:1"

@@ -59,7 +59,7 @@ def test_metrics_are_printed_without_anybody_and_without_a_setting(on_file: Taci
 
 def test_metrics_are_served_on_this_machine_until_interrupted(home: Path) -> None:
     db = str(home / "memory.sqlite")
-    argv = [sys.executable, "-m", "tacit.surfaces.cli", "metrics", "--port", "0", "--db", db]
+    argv = [sys.executable, "-m", "tacit.cli", "metrics", "--port", "0", "--db", db]
     served = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     try:
         assert served.stderr is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.surfaces.cli.exits import Exit
+from tacit.cli.output import ExitCode
 from tests.surfaces.conftest import Ran, Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -41,7 +41,7 @@ def test_a_bad_line_of_an_import_is_refused_and_the_others_are_kept(on_file: Tac
         '{"content": "three\u2028lines"}'.encode(),
     ]  # fmt: skip
     ran = on_file("import", "-", *ALICE, stdin=b"\n".join(lines))
-    assert ran.code == Exit.ABSENT
+    assert ran.code == ExitCode.ABSENT
     assert ran.out == "imported  2 new, 0 already here, 9 refused\n"
     assert [line.split(":")[0] for line in ran.err.splitlines()] == [
         f"line {n}" for n in range(2, 11)
@@ -59,7 +59,7 @@ def test_an_export_goes_to_a_new_file_that_only_its_owner_reads(on_file: Tacit, 
         ran = on_file("export", "--output", taken, *ALICE)
         assert (ran.code, ran.out) == (2, "")
     assert not (home / "elsewhere").exists()
-    assert on_file("export", "--output", "no/such/folder", *ALICE).code == Exit.SETUP
+    assert on_file("export", "--output", "no/such/folder", *ALICE).code == ExitCode.SETUP
 
 
 def test_store_trouble_ends_an_import_instead_of_refusing_its_lines(
@@ -69,7 +69,7 @@ def test_store_trouble_ends_an_import_instead_of_refusing_its_lines(
     database.execute("ALTER TABLE memory_versions RENAME TO elsewhere")
     database.close()
     ran = on_file("import", "-", *ALICE, stdin=b'{"content": "one"}\n')
-    assert (ran.code, ran.out) == (Exit.STORE, "")
+    assert (ran.code, ran.out) == (ExitCode.STORE, "")
 
 
 def test_an_export_that_fails_leaves_no_file(on_file: Tacit, home: Path, tmp_path: Path) -> None:
@@ -77,5 +77,5 @@ def test_an_export_that_fails_leaves_no_file(on_file: Tacit, home: Path, tmp_pat
     database = sqlite3.connect(tmp_path / "memory.sqlite")
     database.execute("ALTER TABLE memory_versions RENAME TO elsewhere")
     database.close()
-    assert on_file("export", "--output", "mine.jsonl", *ALICE).code == Exit.STORE
+    assert on_file("export", "--output", "mine.jsonl", *ALICE).code == ExitCode.STORE
     assert not (home / "mine.jsonl").exists()

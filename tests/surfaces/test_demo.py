@@ -8,8 +8,8 @@ import pytest
 
 import tacit
 from tacit.bootstrap import open_memory
+from tacit.cli import demo
 from tacit.settings import Settings
-from tacit.surfaces import demo
 from tests.surfaces.conftest import Tacit
 
 RULES = {
@@ -28,12 +28,12 @@ RULES = {
 
 
 @pytest.fixture
-def story(database_url: str) -> demo.Story:
+def story(database_url: str) -> demo.DemoStory:
     with open_memory(database_url, settings=Settings(), embedder=None) as memory:
-        return demo.tell(memory)
+        return demo.build_story(memory)
 
 
-def test_each_room_hears_what_the_rules_say(story: demo.Story) -> None:
+def test_each_room_hears_what_the_rules_say(story: demo.DemoStory) -> None:
     """The rules of DISCLOSURE, worked out by hand for these six memories."""
     told = {(room.title, v.content): v.rule for room in story.rooms for v in room.verdicts}
     assert {where: told[where] for where in RULES} == RULES
@@ -49,7 +49,7 @@ def test_each_room_hears_what_the_rules_say(story: demo.Story) -> None:
     ]
 
 
-def test_every_room_tells_of_every_memory(story: demo.Story) -> None:
+def test_every_room_tells_of_every_memory(story: demo.DemoStory) -> None:
     for room in story.rooms:
         assert [v.id for v in room.verdicts] == [one.id for one in story.told]
     assert [one.marked for one in story.told] == [
@@ -67,7 +67,7 @@ def test_the_story_follows_the_memory_and_not_a_script(tmp_path: Path) -> None:
     with tacit.open(tmp_path / "demo.sqlite", settings=Settings(), embedder=None) as memory:
         memory.link(demo.ALICE.key, "acct:1")
         memory.link(demo.BOB.key, "acct:1")
-        story = demo.tell(memory)
+        story = demo.build_story(memory)
     for private in (story.rooms[0], story.rooms[2]):
         assert [v.said for v in private.verdicts] == [True, True, False, True, True, True]
 

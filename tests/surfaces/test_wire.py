@@ -13,13 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit import errors
+from tacit import errors, wire
 from tacit.records import accounts, conversation, memory, notes, request, results
 from tacit.records.memory import Memory
 from tacit.records.results import Page
-from tacit.surfaces.wire import problems
-from tacit.surfaces.wire.problems import error_of, problem_of, status_of, wire_problem
-from tacit.surfaces.wire.values import Untellable, decode, encode
+from tacit.wire import (
+    WireFormatError,
+    decode,
+    encode,
+    error_from_problem,
+    error_status,
+    http_problem,
+    problem_from_error,
+)
 
 MODULES = (request, results, memory, conversation, notes, accounts, results, results)
 # Taken and never given: a server reads it as it reads what people write (`model.imports.incoming`).
@@ -164,7 +170,7 @@ def test_fields_that_are_not_known_yet_are_passed_over() -> None:
     ],
 )
 def test_what_has_another_form_is_refused_and_said_where(what: Any, value: object, at: str) -> None:
-    with pytest.raises(Untellable) as refused:
+    with pytest.raises(WireFormatError) as refused:
         decode(what, value)
 
     assert refused.value.path == at
@@ -172,7 +178,7 @@ def test_what_has_another_form_is_refused_and_said_where(what: Any, value: objec
 
 @pytest.mark.parametrize("value", [object(), float("nan"), float("inf"), b"x", {1: 2}])
 def test_what_json_cannot_say_is_not_sent(value: object) -> None:
-    with pytest.raises(Untellable):
+    with pytest.raises(WireFormatError):
         encode(value)
 
 
@@ -186,12 +192,12 @@ def made(kind: Any, words: str) -> errors.TacitError:
 @given(words=st.text(max_size=20))
 def test_every_error_comes_back_with_its_words(kind: type, words: str) -> None:
     sent = made(kind, words)
-    problem = json.loads(json.dumps(problem_of(sent, "r1")))
+    problem = json.loads(json.dumps(problem_from_error(sent, "r1")))
     if kind in HIDDEN:
-        assert problem == wire_problem("internal", "r1")
-        assert error_of(problem) is None
+        assert problem == http_problem("internal", "r1")
+        assert error_from_problem(problem) is None
         return
-    met = error_of(problem)
+    met = error_from_problem(problem)
 
     assert type(met) is kind
     assert str(met) == str(sent)
@@ -199,7 +205,7 @@ def test_every_error_comes_back_with_its_words(kind: type, words: str) -> None:
 
 
 def test_an_error_that_nobody_expected_tells_nothing() -> None:
-    told = problem_of(KeyError("telegram:1001"), "r1")
+    told = problem_from_error(KeyError("telegram:1001"), "r1")
 
     assert told == {
         "type": "urn:tacit:problem:internal",
@@ -210,7 +216,7 @@ def test_an_error_that_nobody_expected_tells_nothing() -> None:
 
 
 def test_an_error_says_what_it_is_in_the_form_of_rfc_9457() -> None:
-    told = problem_of(errors.NotFound(), "r1")
+    told = problem_from_error(errors.NotFound(), "r1")
 
     assert told == {
         "type": "urn:tacit:problem:not-found",
@@ -219,24 +225,37 @@ def test_an_error_says_what_it_is_in_the_form_of_rfc_9457() -> None:
         "detail": "no such memory here",
         "request_id": "r1",
     }
-    assert problem_of(errors.Conflict("moved on"), "r1", suggestion={"id": "a"})["suggestion"] == {
-        "id": "a"
-    }
-    assert status_of(errors.StoreBusy("later")) == status_of(errors.StoreUnavailable("no")) == 503
+    assert problem_from_error(errors.Conflict("moved on"), "r1", suggestion={"id": "a"})[
+        "suggestion"
+    ] == {"id": "a"}
+    assert (
+        error_status(errors.StoreBusy("later"))
+        == error_status(errors.StoreUnavailable("no"))
+        == 503
+    )
 
 
 def test_an_answer_sets_nothing_of_an_error_but_what_errors_have() -> None:
-    told = {**problem_of(errors.NotFound(), "r1"), "args": ["x"], "__class__": "x", "kind": "k"}
-    met = error_of(told)
+    told = {
+        **problem_from_error(errors.NotFound(), "r1"),
+        "args": ["x"],
+        "__class__": "x",
+        "kind": "k",
+    }
+    met = error_from_problem(told)
 
     assert str(met) == "no such memory here"
     assert vars(met) == {"kind": "k"}
 
 
 def test_the_problems_of_the_wire_are_no_errors_of_the_library() -> None:
-    for name, status in problems.STATUS_OF_WIRE.items():
-        told = wire_problem(name, "r1", "says")
-        assert (told["status"], problems.name_of(told), error_of(told)) == (status, name, None)
+    for name, status in wire.HTTP_PROBLEM_STATUSES.items():
+        told = http_problem(name, "r1", "says")
+        assert (told["status"], wire.problem_name(told), error_from_problem(told)) == (
+            status,
+            name,
+            None,
+        )
 
 
 def test_a_date_and_a_moment_are_told_apart() -> None:

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import tacit
 from tacit.memory import Memory
-from tacit.surfaces.metrics import serving
+from tacit.server.metrics import serve_metrics
 from tacit.telemetry.metrics import NO_METER, create_meter
 from tacit.view.view import MeasuredView, View
 from tests.contract.embedders import Table
@@ -193,7 +193,7 @@ def _gauge(name: str, **labels: str) -> float | None:
 
 def test_a_real_scrape_gets_them(memory: Memory) -> None:
     kept(private(memory, ALICE), "one")
-    with serving(0) as address:
+    with serve_metrics(0) as address:
         assert address.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(address) as answer:
             assert answer.status == 200
@@ -207,9 +207,9 @@ def test_a_real_scrape_gets_them(memory: Memory) -> None:
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with serving(0) as address:
+    with serve_metrics(0) as address:
         port = int(address.rsplit(":", 1)[1].split("/")[0])
-        with pytest.raises(tacit.InvalidInput, match=str(port)), serving(port):
+        with pytest.raises(tacit.InvalidInput, match=str(port)), serve_metrics(port):
             pass
 
 

@@ -13,10 +13,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tacit.bootstrap import request_spans
+from tacit.server.app import create_app
+from tacit.server.logs import RequestLogMiddleware, ServerLog
 from tacit.settings import LearnSettings, MetricsSettings, Settings
-from tacit.surfaces.rest.app import app
-from tacit.surfaces.serving.logs import Log
-from tacit.surfaces.serving.watched import Watched
 from tests.telemetry.conftest import Measured
 
 CANARY = "zqcanary"
@@ -41,15 +40,15 @@ def exported() -> InMemorySpanExporter:
 @pytest.fixture
 def watched(
     measured: Measured, reader: InMemoryMetricReader, exported: InMemorySpanExporter
-) -> Iterator[Watched]:
+) -> Iterator[RequestLogMiddleware]:
     """Of a memory that is measured as well: the reader is there first, as everywhere here."""
     exported.clear()
-    made = app(measured("opentelemetry", settings=SETTINGS), SETTINGS, local=True)
-    yield Watched(made, Log("json"), request_spans(SETTINGS))
+    made = create_app(measured("opentelemetry", settings=SETTINGS), SETTINGS, local=True)
+    yield RequestLogMiddleware(made, ServerLog("json"), request_spans(SETTINGS))
     made.state.pool.shutdown()
 
 
-def ask(watched: Watched, path: str, *, method: str = "GET", **headers: str) -> int:
+def ask(watched: RequestLogMiddleware, path: str, *, method: str = "GET", **headers: str) -> int:
     """One request without a server; a lifespan is not needed for what is asked here."""
     sent: list[Any] = []
 
@@ -81,7 +80,7 @@ def ask(watched: Watched, path: str, *, method: str = "GET", **headers: str) -> 
 
 
 def test_a_request_is_a_span_under_that_of_whoever_asked(
-    watched: Watched, exported: InMemorySpanExporter
+    watched: RequestLogMiddleware, exported: InMemorySpanExporter
 ) -> None:
     assert ask(watched, f"/api/memory/{CANARY}", traceparent=PARENT, strange=CANARY) == 404
     request = _named(exported, "GET /api/memory/{id}")
@@ -101,7 +100,7 @@ def test_a_request_is_a_span_under_that_of_whoever_asked(
 
 
 def test_what_nobody_has_a_route_for_is_not_repeated(
-    watched: Watched, exported: InMemorySpanExporter
+    watched: RequestLogMiddleware, exported: InMemorySpanExporter
 ) -> None:
     assert ask(watched, f"/{CANARY}", method=CANARY.upper(), limited="1") == 404
     assert _named(exported, "other none").attributes is not None

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tacit.memory import DisabledView, View
-from tacit.surfaces.tools import Answer, tools
-from tacit.surfaces.tools.reference.registry import reference_tools
+from tacit.tools import Answer, tools
+from tacit.tools.reference import reference_tools
 
 ANN: dict[str, Any] = {"name": "Ann", "entityType": "person", "observations": ["likes tea"]}
 WORKS: dict[str, Any] = {"from": "Ann", "to": "Acme", "relationType": "works_at"}

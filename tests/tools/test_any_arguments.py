@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
-from tacit.surfaces.tools import tools
-from tacit.surfaces.tools.reference.registry import reference_tools
-from tacit.surfaces.tools.schemas import takes
-from tacit.surfaces.tools.tool import Answer, Tool
+from tacit.tools import tools
+from tacit.tools.reference import reference_tools
+from tacit.tools.tool import Answer, Tool, object_schema
 from tests.contract.rooms import ALICE, private
 from tests.tools.calling import REFERENCE, STANDARD
 
@@ -84,7 +83,7 @@ def test_a_database_that_does_not_answer_is_told_in_words(error: type[Exception]
         raise error("host=secret.example")
 
     tool = Tool(
-        name="x", title="x", description="x", parameters=takes({}), act=act, needs=("read",)
+        name="x", title="x", description="x", parameters=object_schema({}), act=act, needs=("read",)
     )
     answer = tool.call({})
     assert answer.failed

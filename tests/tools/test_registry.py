@@ -8,9 +8,9 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, Settings
-from tacit.surfaces.tools import tools
-from tacit.surfaces.tools.reference.registry import reference_tools
-from tacit.surfaces.tools.tool import Tool
+from tacit.tools import tools
+from tacit.tools.reference import reference_tools
+from tacit.tools.tool import Tool
 from tests.contract.rooms import ALICE, group, private
 from tests.tools.calling import REFERENCE, STANDARD, call, filled
 

@@ -5,7 +5,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.surfaces.tools import tools
+from tacit.tools import tools
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
 from tests.tools.calling import call, data
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.surfaces.client import RemoteView
-from tacit.surfaces.client.server import Server
+from tacit.client import RemoteView
+from tacit.client.transport import Transport
 from tests.surfaces.client.far_side import FarSide, Paused, answering
 
 
@@ -22,6 +22,6 @@ def paused() -> Paused:
 
 @pytest.fixture
 def view(far: FarSide, paused: Paused) -> Iterator[RemoteView]:
-    server = Server(far.url, "tct_k_s", timeout_seconds=20, pause=paused)
+    server = Transport(far.url, "tct_k_s", timeout_seconds=20, pause=paused)
     yield RemoteView(server, {"x-tacit-requester": "telegram:1"})
     server.close()

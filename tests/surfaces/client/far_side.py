@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tacit import wire
 from tacit.errors import TacitError
-from tacit.surfaces.wire import problems
 
 DONE = {"id": "abcd1234", "state": "active", "version": 1, "created": True, "supersedes": None}
 STATS = {"memories": 3, "by_state": {}, "by_kind": {}, "by_category": {}}
@@ -51,12 +51,12 @@ def says(value: object, status: int = 200) -> Reply:
 
 
 def refuses(error: TacitError, **headers: str) -> Reply:
-    return problem(problems.problem_of(error, "r1"), **headers)
+    return problem(wire.problem_from_error(error, "r1"), **headers)
 
 
 def problem(told: dict[str, Any], **headers: str) -> Reply:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    sent = {"content-type": problems.CONTENT_TYPE, **named}
+    sent = {"content-type": wire.PROBLEM_CONTENT_TYPE, **named}
     return Reply(json.dumps(told).encode(), told["status"], sent)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import tacit
 from tacit import errors
-from tacit.surfaces.client import RemoteView
-from tacit.surfaces.wire.problems import wire_problem
+from tacit.client import RemoteView
 from tacit.view.view import View
+from tacit.wire import http_problem
 from tests.surfaces.client.far_side import DONE, FarSide, Reply, problem, refuses, says
 
 ONLY_HERE = {"steps"}  # of the process that has the memory open: there is no route for them
@@ -212,7 +212,7 @@ def test_what_is_absent_is_absent_and_no_error_of_the_way(far: FarSide, view: Re
 
     assert view.get("fact", "city") is None
     assert view.checkpoint() is None
-    far.always = problem(wire_problem("no-such-route", "r1"))
+    far.always = problem(http_problem("no-such-route", "r1"))
     with pytest.raises(tacit.StoreError):
         view.get("fact", "city")
 

@@ -6,9 +6,9 @@ import pytest
 
 import tacit
 from tacit import errors
-from tacit.surfaces.client import RemoteView
-from tacit.surfaces.client.server import Server
-from tacit.surfaces.wire.problems import wire_problem
+from tacit.client import RemoteView
+from tacit.client.transport import Transport
+from tacit.wire import http_problem
 from tests.surfaces.client.far_side import DONE, FarSide, Paused, Reply, problem, refuses, says
 
 
@@ -50,7 +50,7 @@ def test_what_surely_was_not_begun_is_tried_again_in_any_case(
     far: FarSide, view: RemoteView
 ) -> None:
     far.script = [
-        problem(wire_problem("draining", "r1")),
+        problem(http_problem("draining", "r1")),
         refuses(errors.TooManyRequests(1), retry_after="1"),
         says([{"stage": "kept", "says": "nothing"}]),
     ]
@@ -88,7 +88,7 @@ def test_a_server_that_says_nothing_is_left_in_time(far: FarSide) -> None:
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Paused) -> None:
-    server = Server("http://127.0.0.1:9", None, timeout_seconds=5, pause=paused)
+    server = Transport("http://127.0.0.1:9", None, timeout_seconds=5, pause=paused)
     with pytest.raises(tacit.StoreUnavailable, match=r"127\.0\.0\.1:9 cannot be reached"):
         RemoteView(server, {}).remember("x y z")
     server.close()
@@ -105,12 +105,12 @@ def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Pause
         (refuses(errors.KeyRefused()), tacit.KeyRefused),
         (refuses(errors.NotAllowed()), tacit.NotAllowed),
         (refuses(errors.LanguageUnavailable("the model is away")), tacit.LanguageUnavailable),
-        (problem(wire_problem("precondition-failed", "r1")), tacit.Conflict),
-        (problem(wire_problem("too-large", "r1")), tacit.InvalidInput),
-        (problem(wire_problem("headers-too-large", "r1")), tacit.InvalidInput),
-        (problem(wire_problem("internal", "r1")), tacit.StoreError),
-        (problem(wire_problem("no-such-route", "r1")), tacit.StoreError),
-        (problem(wire_problem("misdirected", "r1")), tacit.StoreError),
+        (problem(http_problem("precondition-failed", "r1")), tacit.Conflict),
+        (problem(http_problem("too-large", "r1")), tacit.InvalidInput),
+        (problem(http_problem("headers-too-large", "r1")), tacit.InvalidInput),
+        (problem(http_problem("internal", "r1")), tacit.StoreError),
+        (problem(http_problem("no-such-route", "r1")), tacit.StoreError),
+        (problem(http_problem("misdirected", "r1")), tacit.StoreError),
         (Reply(b"", 302, {"location": "http://elsewhere/"}), tacit.StoreError),
         (Reply(b"<html>", 404, {"content-type": "text/html"}), tacit.StoreError),
         (Reply(b"<html>"), tacit.StoreError),

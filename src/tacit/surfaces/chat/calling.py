@@ -20,9 +20,8 @@ from tacit.surfaces.chat import wording
 from tacit.surfaces.chat.consent import Consent, same_as
 from tacit.surfaces.chat.guarding import Guard
 from tacit.surfaces.chat.heard import Said
-from tacit.surfaces.tools import Answer, Tool, tools
-from tacit.surfaces.tools.schemas import flag, takes, words
-from tacit.surfaces.tools.tool import as_json
+from tacit.tools import Answer, Tool, tools
+from tacit.tools.tool import boolean_schema, dump_json, object_schema, string_schema
 
 ANSWER_PROPOSAL = "answer_proposal"
 RECALL = frozenset({"memory_query", "search_memories"})
@@ -203,10 +202,10 @@ def _fitting(found: Answer, most_tokens: int) -> str:
     data = dict(found.data or {})
     name, listed = next(iter(data.items()), ("", []))
     rows: Sequence[Any] = list(listed)
-    told = wrap_in_fence([as_json({name: rows})])
+    told = wrap_in_fence([dump_json({name: rows})])
     while rows and estimate_tokens(told) > most_tokens:
         rows = rows[:-1]
-        told = wrap_in_fence([as_json({name: rows})])
+        told = wrap_in_fence([dump_json({name: rows})])
     return told
 
 
@@ -214,10 +213,10 @@ _ANSWER_PROPOSAL = ToolSpec(
     ANSWER_PROPOSAL,
     "The person said yes or no to keeping something that is listed as waiting. Only after they "
     "said so themselves.",
-    takes(
+    object_schema(
         {
-            "id": words("The id that it is listed with", maxLength=limits.ID_CHARS),
-            "yes": flag("Whether they want it kept"),
+            "id": string_schema("The id that it is listed with", maxLength=limits.ID_CHARS),
+            "yes": boolean_schema("Whether they want it kept"),
         },
         "id",
         "yes",

@@ -9,6 +9,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.server.middleware import read_body
+from tacit.server.routing import run_in_pool
 from tacit.surfaces.console import cookies, forms, refusing
 from tacit.surfaces.console.asking import FRAGMENT, Asked
 from tacit.surfaces.console.headers import PAGE
@@ -16,8 +18,6 @@ from tacit.surfaces.console.refusing import OutOfDate, Strange
 from tacit.surfaces.console.routes import Declared, Who
 from tacit.surfaces.console.site import Site
 from tacit.surfaces.console.visitor import Visitor
-from tacit.surfaces.rest.asking import run
-from tacit.surfaces.serving.bodies import body
 
 SIGN_IN = "/sign-in"
 _SEE_OTHER = 303
@@ -38,15 +38,15 @@ class Answer:
         try:
             written = b""
             if self._route.method == "POST":  # nobody fills our memory before we know them
-                await run(pool, self._authorize, request)
+                await run_in_pool(pool, self._authorize, request)
                 written = await _written(request)
-            answer: Response = await run(pool, self._answer, request, written)
+            answer: Response = await run_in_pool(pool, self._answer, request, written)
         except ClientDisconnect:
             raise
         except Strange:
             answer = _to_sign_in(request, self._site)
         except Exception as error:  # noqa: BLE001 (told as a page, and logged by its kind)
-            answer = await run(pool, refusing.page, self._site, request, error)
+            answer = await run_in_pool(pool, refusing.page, self._site, request, error)
         return answer
 
     def _authorize(self, request: Request) -> Visitor | None:
@@ -96,7 +96,7 @@ async def _written(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != forms.FORM:
         raise InvalidInput("form", "is not one of ours; send it from the page")
-    found = await body(request, forms.FORM_MAX_BYTES)
+    found = await read_body(request, forms.FORM_MAX_BYTES)
     if found is None:
         raise InvalidInput("form", "is too large; write less, or choose fewer at once")
     return found

@@ -11,13 +11,13 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from tacit import wire
 from tacit.errors import NotFound, TacitError
 from tacit.surfaces.console import cookies
 from tacit.surfaces.console.cookies import Note
 from tacit.surfaces.console.forms import Form
 from tacit.surfaces.console.headers import PAGE
 from tacit.surfaces.console.visitor import Visitor
-from tacit.surfaces.wire import problems
 
 if TYPE_CHECKING:
     from tacit.surfaces.console.site import Site
@@ -53,7 +53,7 @@ class Asked:
         if self.is_fragment:
             status = 200  # it is shown where it belongs; browsers report anything else as a fault
         elif self.wrong is not None:
-            status = problems.status_of(self.wrong)
+            status = wire.error_status(self.wrong)
         cookie = cookies.sitting_of(self.request) if self.signed_in is not None else None
         note = cookies.left(self.request, cookie) if cookie and not self.is_fragment else None
         written = self.site.templates.render(

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tacit.errors import TacitError
+from tacit.server.responses import error_response
 from tacit.surfaces.console import wording
 from tacit.surfaces.console.asking import Asked
 from tacit.surfaces.console.site import Site
-from tacit.surfaces.rest.refusals import told
 
 TEMPLATE, FRAGMENT = "refused.html", "refused_part.html"
 
@@ -59,7 +59,7 @@ def page(site: Site, request: Request, error: Exception) -> Response:
     if isinstance(error, OutOfDate):
         return _page(asked, _OUT_OF_DATE, 403)
     # The wire's own answer says which status it is, and what was unexpected is logged there.
-    answer = told(error, request.state.request_id)
+    answer = error_response(error, request.state.request_id)
     status = 404 if answer.status_code == 403 else answer.status_code
     refusal = _BY_STATUS.get(status)
     if refusal is None:

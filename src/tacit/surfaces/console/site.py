@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from tacit.memory import Memory
+from tacit.server.authentication import RateLimiter
 from tacit.settings import Settings
-from tacit.surfaces.access import RateLimiter
 from tacit.surfaces.console import assets, cookies
 from tacit.surfaces.console.cookies import Note
 from tacit.surfaces.console.errands import Errands

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit import Update, limits
+from tacit.server.middleware import read_body
 from tacit.surfaces.chat import wording
-from tacit.surfaces.serving.bodies import body as read_body
 from tacit.surfaces.slack.bounded import BoundedClient, silent
 from tacit.surfaces.slack.sent import Sent, written
 from tacit.surfaces.slack.taking import taken

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from tacit.bootstrap import request_spans
 from tacit.errors import SettingsError
 from tacit.memory import Memory
+from tacit.server.logs import RequestLogMiddleware, ServerLog
+from tacit.server.process import bind_socket, socket_url
+from tacit.server.process import run_server as serve
 from tacit.settings import Settings, SlackSettings
 from tacit.settings.sections import describe_variable
 from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.serving.logs import Log
-from tacit.surfaces.serving.places import address, bound
-from tacit.surfaces.serving.server import run as serve
-from tacit.surfaces.serving.watched import Watched
 from tacit.surfaces.slack.app import bolt, door
 from tacit.surfaces.slack.at_work import AtWork
 from tacit.surfaces.slack.bounded import BoundedClient
@@ -50,16 +49,16 @@ def secrets(how: SlackSettings, environ: Mapping[str, str]) -> Secrets:
     return Secrets(token=token, signing=signing)
 
 
-def run(memory: Memory, settings: Settings, known: Secrets, log: Log) -> None:
+def run(memory: Memory, settings: Settings, known: Secrets, log: ServerLog) -> None:
     """Until SIGTERM or SIGINT. What was taken in and not done waits for the next start."""
     how = settings.slack
     client = BoundedClient(known.token, how.api_url)
     bot = Bot(memory, settings.chat, console=settings.console)
     running = AtWork(memory, bot, Calls(client), log, threads=settings.chat.threads)
     app = door(bolt(client, known.signing, running.add_updates, how.allowed_chats))
-    with bound(how.host, how.port, "slack") as listening:
-        log.tell("listening", address=address(listening))
+    with bind_socket(how.host, how.port, "slack") as listening:
+        log.tell("listening", address=socket_url(listening))
         with running:
-            watched = Watched(app, log, request_spans(settings))
+            watched = RequestLogMiddleware(app, log, request_spans(settings))
             serve(app, watched, listening, settings.server, log)
     bot.log_counts(log, CHANNEL)

@@ -26,7 +26,7 @@ from tacit.surfaces.telegram.sending import TelegramOutlet
 from tacit.surfaces.telegram.taking import Taking
 
 if TYPE_CHECKING:
-    from tacit.surfaces.serving.logs import Log as ServingLog
+    from tacit.server.logs import ServerLog as ServingLog
 
 _TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,200}")
 _SECRET = re.compile(rf"[A-Za-z0-9_-]{{1,{limits.TELEGRAM_SECRET_MAX_CHARS}}}")
@@ -122,14 +122,14 @@ def told(
     memory: Memory, settings: Settings, line: Line, secret: str, log: ServingLog, stop: Stop
 ) -> None:
     from tacit.bootstrap import request_spans
-    from tacit.surfaces.serving.places import address, bound
-    from tacit.surfaces.serving.server import run as serve
-    from tacit.surfaces.serving.watched import Watched
+    from tacit.server.logs import RequestLogMiddleware
+    from tacit.server.process import bind_socket, socket_url
+    from tacit.server.process import run_server as serve
     from tacit.surfaces.telegram.webhook import app
 
     how, patience = settings.telegram, Patience(CHANNEL, log, stop)
-    with bound(how.host, how.port, "telegram") as listening:
-        log.tell("listening", address=address(listening))
+    with bind_socket(how.host, how.port, "telegram") as listening:
+        log.tell("listening", address=socket_url(listening))
         me = patience.call_until_done(line.get_identity)
         if me is None or not patience.call_until_done(
             lambda: announce(line, how.webhook_url, secret)
@@ -140,7 +140,7 @@ def told(
         log.tell("answering", channel=CHANNEL, mode="webhook")
         served = app(telegram.receive, how.webhook_url, secret)
         try:
-            watched = Watched(served, log, request_spans(settings))
+            watched = RequestLogMiddleware(served, log, request_spans(settings))
             serve(served, watched, listening, settings.server, log)
         finally:
             telegram.stop()

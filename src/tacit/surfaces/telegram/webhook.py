@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from tacit import limits
 from tacit.errors import StoreError
-from tacit.surfaces.serving.bodies import body as read_body
+from tacit.server.middleware import read_body
 from tacit.surfaces.telegram.fields import Fields
 
 _SECRET = "x-telegram-bot-api-secret-token"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tacit import limits
+from tacit.cli.output import TerminalWriter
 from tacit.surfaces.chat.say import Say, say
-from tacit.surfaces.cli.console import Console
 from tacit.surfaces.terminal import wording
 
 _ALONE = "(for you alone)"
@@ -21,7 +21,7 @@ _READ_CHARS = limits.CHAT_TEXT_MAX_CHARS + 1  # one too many, or the end of the 
 
 @dataclass(frozen=True, slots=True)
 class TerminalScreen:
-    console: Console
+    console: TerminalWriter
     prompt: str
     enabled: bool  # whether there is a memory
 

@@ -10,16 +10,16 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.records.drafts import ImportItem
-from tacit.surfaces.tools.reference.graph import (
-    CATEGORY,
-    PERSON,
+from tacit.tools.reference import (
+    GRAPH_CATEGORY,
+    PERSON_TYPE,
     Entity,
-    Relation,
+    EntityRelation,
     check_entity,
     check_relation,
-    named,
-    observation,
-    observed_key,
+    format_observation,
+    normalize_name,
+    observation_key,
 )
 from tacit.transfer.importers.parsing import (
     FoundItem,
@@ -57,7 +57,7 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
     if not isinstance(name, str) or not isinstance(kind, str) or not name or not kind:
         yield SkippedPart(where=where, why="has no name, or no entityType")
         return
-    entity = Entity(named(name), kind)
+    entity = Entity(normalize_name(name), kind)
     try:
         check_entity(entity)
     except TacitError as error:
@@ -74,8 +74,8 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
             continue
         place = told.setdefault(entity.name, 0)
         told[entity.name] += 1
-        key = observed_key(entity.name, place, said)
-        item = _make_item(entity, key, observation(entity.name, said))
+        key = observation_key(entity.name, place, said)
+        item = _make_item(entity, key, format_observation(entity.name, said))
         # Its place may be another the next time; what it says of whom is not.
         source = f"{entity.key}|{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()}"
         yield FoundItem(where=here, item=replace(item, source=source))
@@ -86,17 +86,17 @@ def _read_relation(where: str, value: dict[str, Any]) -> ReadResult:
     parts = [value.get(name) for name in _RELATION]
     if not all(isinstance(part, str) and part for part in parts):
         return SkippedPart(where=where, why="is no relation: it needs from, to and relationType")
-    relation = Relation(*(named(str(part)) for part in parts))
+    relation = EntityRelation(*(normalize_name(str(part)) for part in parts))
     try:
         check_relation(relation)
     except TacitError as error:
         return SkippedPart(where=where, why=str(error))
     item = ImportItem(
-        content=relation.statement, category=CATEGORY, key=relation.key, source=relation.key
+        content=relation.statement, category=GRAPH_CATEGORY, key=relation.key, source=relation.key
     )
     return FoundItem(where=where, item=item)
 
 
 def _make_item(entity: Entity, key: str, content: str) -> ImportItem:
-    about = [entity.name] if entity.kind.lower() == PERSON else None
-    return ImportItem(content=content, category=CATEGORY, key=key, about=about, source=key)
+    about = [entity.name] if entity.kind.lower() == PERSON_TYPE else None
+    return ImportItem(content=content, category=GRAPH_CATEGORY, key=key, about=about, source=key)

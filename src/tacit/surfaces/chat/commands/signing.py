@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.surfaces.access import link_to
+from tacit.server.authentication import sign_in_url
 from tacit.surfaces.chat.commands import wording
 from tacit.surfaces.chat.commands.asked import Asked, tell
 from tacit.surfaces.chat.say import Say, link, say
@@ -17,4 +17,4 @@ def console(asked: Asked) -> list[Say]:
     offered = asked.memory.offer_sign_in(person=asked.who.key)
     minutes = asked.console.link_minutes
     lasting = wording.CONSOLE.format("a minute" if minutes == 1 else f"{minutes} minutes")
-    return [replace(say(lasting, link(link_to(where, offered.token))), alone=True)]
+    return [replace(say(lasting, link(sign_in_url(where, offered.token))), alone=True)]

@@ -1,0 +1,80 @@
+"""`tacit`, the command line: the words of the library, for people and for scripts."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from itertools import takewhile
+
+from tacit.cli.output import (
+    BadUsage,
+    CommandResult,
+    ExitCode,
+    MemoryDisabled,
+    NotDone,
+    StreamedResult,
+    TerminalWriter,
+    find_exit_code,
+    print_warnings,
+)
+from tacit.errors import TacitError
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code. No error leaves it as a traceback."""
+    written = sys.argv[1:] if argv is None else list(argv)
+    # Known before parsing, so that a bad command line too is answered in the form asked for.
+    console = TerminalWriter(as_json="--json" in list(takewhile("--".__ne__, written)))
+    try:
+        try:
+            code = _run_command(written, console)
+        finally:
+            console.flush()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return ExitCode.PIPE
+    except (TacitError, BadUsage, MemoryDisabled, NotDone) as error:
+        code = find_exit_code(error)
+        console.failed(error, code, str(error))
+    except OSError as error:
+        code = find_exit_code(error)
+        console.failed(error, code, _describe_os_error(error))
+    except Exception as error:  # the last resort of a program
+        if sys.flags.dev_mode:  # python -X dev: whoever looks for the bug wants the traceback
+            raise
+        code = find_exit_code(error)
+        # Its text may hold people's words: only its kind is told.
+        console.failed(error, code, f"a bug in Tacit ({type(error).__name__}): please report it")
+    return code
+
+
+def _run_command(written: list[str], console: TerminalWriter) -> ExitCode:
+    from tacit.cli.parser import build_parser, parse_arguments
+    from tacit.cli.session import CommandSession
+
+    try:
+        args = parse_arguments(written)
+    except SystemExit:  # --help and --version
+        return ExitCode.OK
+    if args.command is None:
+        build_parser().print_help(sys.stderr)
+        return ExitCode.USAGE
+    console.as_json = args.json
+    with print_warnings(console), ExitStack() as resources:
+        answer: CommandResult | StreamedResult = args.perform(CommandSession(args, resources))
+        if isinstance(answer, StreamedResult):
+            console.raw(answer.lines)
+            return ExitCode.OK
+    if args.json:
+        console.document(answer.document)
+    else:
+        console.lines(answer.lines)
+        for note in answer.notes:
+            console.note(note)
+    return answer.exit
+
+
+def _describe_os_error(error: OSError) -> str:
+    what = error.strerror or type(error).__name__
+    return f"{error.filename}: {what}" if error.filename else what

@@ -1,0 +1,203 @@
+"""The demo: one memory, three chats, and what is disclosed in each."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tacit
+from tacit.errors import DisclosureBreach
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, Memory, View
+
+ALICE = tacit.Requester("telegram:1001", name="Alice")
+BOB = tacit.Requester("telegram:2002", name="Bob")
+CAROL = tacit.Requester("telegram:3003", name="Carol")
+NAMES_BY_KEY = {person.key: person.name or "" for person in (ALICE, BOB, CAROL)}
+
+ALICES_CHAT = tacit.Chat.private(ALICE.key)
+BOBS_CHAT = tacit.Chat.private(BOB.key)
+GROUP = tacit.Chat.group("telegram:-5", [ALICE, BOB, CAROL], complete=True)
+
+_STATEMENTS: tuple[tuple[tacit.Requester, tacit.Chat, str, dict[str, Any]], ...] = (
+    (ALICE, ALICES_CHAT, "Alice saves up for a houseboat", {}),
+    (
+        ALICE,
+        ALICES_CHAT,
+        "Alice lives in Lisbon",
+        {"visibility": "public_ok", "sensitivity": "public"},
+    ),
+    (
+        ALICE,
+        ALICES_CHAT,
+        "Saturday: a surprise for Bob",
+        {"about": [BOB.key], "visibility": "public_ok", "withheld_from": [BOB.key]},
+    ),
+    (
+        ALICE,
+        ALICES_CHAT,
+        "Alice sees a heart specialist",
+        {"visibility": "public_ok", "sensitivity": "sensitive"},
+    ),
+    (ALICE, GROUP, "Bob brings the lemon cake", {"about": [BOB.key], "visibility": "room"}),
+    (BOB, BOBS_CHAT, "Bob is looking for a new job", {}),
+)
+_CHATS = (
+    ("Alice's private chat", ALICES_CHAT, ALICE),
+    ("The group: Alice, Bob and Carol", GROUP, BOB),
+    ("Bob's private chat", BOBS_CHAT, BOB),
+)
+_NEXT_COMMANDS = (
+    ("keep something, as yourself", ["remember", "Sarah is my wife", "--as", "local:me"]),
+    ("it comes to mind in private", ["recall", "who is my wife?", "--as", "local:me"]),
+    (
+        "and not where others listen",
+        ["list", "--as", "local:me", "--chat", "telegram:-7", "--with", "telegram:456"],
+    ),
+)
+_COLUMNS_MAX_COUNT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoStatement:
+    """One thing somebody said, as it was kept."""
+
+    id: str
+    by: str
+    where: str
+    content: str
+    marked: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoVerdict:
+    """What becomes of it in one room, as its owner is told."""
+
+    id: str
+    content: str
+    said: bool
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoChat:
+    title: str
+    asks: str
+    verdicts: tuple[DemoVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoStory:
+    told: tuple[DemoStatement, ...]
+    rooms: tuple[DemoChat, ...]
+
+
+def play_story() -> DemoStory:
+    """On a temporary SQLite file, with the default settings, whatever the user's own are."""
+    from tacit.settings import Settings
+
+    with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
+        path = str(Path(folder) / "demo.sqlite")
+        # Nothing here is searched for, so no model needs to be loaded.
+        with tacit.open(path, settings=Settings(), embedder=None) as memory:
+            return build_story(memory)
+
+
+def build_story(memory: Memory) -> DemoStory:
+    told, owners = [], {}
+    for person, chat, content, fields in _STATEMENTS:
+        done = memory.view(person, chat).remember(content, **fields)
+        assert done.id is not None
+        owners[done.id] = memory.view(person, tacit.Chat.private(person.key))
+        told.append(_build_statement(person, chat, owners[done.id].show(done.id)))
+    rooms = tuple(_build_chat(memory, owners, told, *room) for room in _CHATS)
+    return DemoStory(told=tuple(told), rooms=rooms)
+
+
+def _build_statement(person: tacit.Requester, chat: tacit.Chat, kept: Any) -> DemoStatement:
+    marks = [kept.visibility.value]
+    if kept.sensitivity == tacit.Sensitivity.SENSITIVE:
+        marks.append(kept.sensitivity.value)
+    hidden = sorted(NAMES_BY_KEY[who.removeprefix("ext:")] for who in kept.withheld_from)
+    marks.extend(f"withheld from {name}" for name in hidden)
+    return DemoStatement(
+        id=kept.id,
+        by=NAMES_BY_KEY[person.key],
+        where="group" if chat is GROUP else "private",
+        content=kept.content,
+        marked=", ".join(marks),
+    )
+
+
+def _build_chat(
+    memory: Memory,
+    owners: dict[str, View | DisabledView],
+    told: list[DemoStatement],
+    title: str,
+    chat: tacit.Chat,
+    asks: tacit.Requester,
+) -> DemoChat:
+    heard = {found.id for found in memory.view(asks, chat).list()}
+    verdicts = []
+    for one in told:
+        why = owners[one.id].explain(one.id, chat, asks)
+        if why.allowed is not (one.id in heard):
+            raise DisclosureBreach("the demo heard something else than the rules say")
+        verdicts.append(
+            DemoVerdict(
+                id=one.id, content=one.content, said=why.allowed, rule=why.rule, because=why.says
+            )
+        )
+    return DemoChat(title=title, asks=NAMES_BY_KEY[asks.key], verdicts=tuple(verdicts))
+
+
+def format_story(story: DemoStory) -> Iterator[str]:
+    columns = min(_COLUMNS_MAX_COUNT, shutil.get_terminal_size((_COLUMNS_MAX_COUNT, 24)).columns)
+    widest = max(len(one.content) for one in story.told)
+    yield "Alice and Bob share an assistant. What they told it, and how far that may go:"
+    yield ""
+    for one in story.told:
+        yield f"  {one.by + ', ' + one.where:<14}  {one.content:<{widest}}  {one.marked}"
+    for room in story.rooms:
+        yield ""
+        head = f"── {room.title} ── {room.asks} asks: what do you know? "
+        yield head + "─" * max(0, columns - len(head))
+        for verb, said in (("says", True), ("unsaid", False)):
+            for verdict in room.verdicts:
+                if verdict.said is said:
+                    start = f"  {verb:<6}  {verdict.content:<{widest}}  {verdict.rule:<3}  "
+                    yield from _wrap_line(start, verdict.because, columns)
+                    verb = ""
+    yield ""
+    yield "One memory, three rooms, and no secret told. Your turn:"
+    for why, command in _NEXT_COMMANDS:
+        yield ""
+        yield f"  {why}:"
+        yield f"    {shlex.join([_find_program_name(), *command])}"
+
+
+def _wrap_line(start: str, text: str, columns: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(columns, len(start) + 20),
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+    )
+
+
+def _find_program_name() -> str:
+    """How this program is called from here: by its name where that is enough, else by its path."""
+    called = Path(sys.argv[0])
+    found = shutil.which("tacit")
+    if called.name != "tacit" or (found and Path(found).resolve() == called.resolve()):
+        return "tacit"
+    return sys.argv[0]

@@ -1,0 +1,7 @@
+"""A memory behind a server: the same words as a `View`, over HTTP."""
+
+from __future__ import annotations
+
+from tacit.client.view import Client, RemoteView
+
+__all__ = ["Client", "RemoteView"]

@@ -1,0 +1,3 @@
+"""The REST and MCP server."""
+
+from __future__ import annotations

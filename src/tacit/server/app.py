@@ -1,0 +1,138 @@
+"""Build the ASGI application of one open memory: routes, MCP endpoints and console."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+
+import tacit
+from tacit.memory import Memory
+from tacit.server import openapi
+from tacit.server.authentication import RateLimiter, local_person
+from tacit.server.mcp import mount_mcp
+from tacit.server.middleware import HostMiddleware, RequestIdMiddleware, SizeLimitMiddleware
+from tacit.server.responses import HttpProblem, error_response
+from tacit.server.routes import (
+    audience,
+    files,
+    learning,
+    memories,
+    operations,
+    people,
+    recall,
+    transfer,
+)
+from tacit.server.routing import Authenticator, Router
+from tacit.settings import Settings
+from tacit.surfaces.console.mount import looks_for_a_page
+from tacit.surfaces.console.mount import mount as mount_console
+
+# Every file of routes, in the order in which they stand in the document.
+
+ROUTERS: tuple[Router, ...] = (
+    memories.memory_router,
+    memories.memory_change_router,
+    audience.audience_router,
+    memories.remember_router,
+    memories.item_router,
+    transfer.export_router,
+    transfer.import_router,
+    recall.recall_router,
+    learning.learning_router,
+    people.people_router,
+    memories.browse_router,
+    memories.activity_router,
+    people.account_router,
+    files.checkpoint_router,
+    files.file_router,
+    audience.chat_router,
+    operations.operator_router,
+    operations.health_router,
+)
+
+
+# The app: one open memory as an ASGI application. It neither opens nor closes the memory.
+
+
+def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
+    """`local`: whether somebody without a key is the one local person. `state.draining` may be set:
+    then nothing new is begun. `state.while_open` are context managers to hold as long as it runs,
+    for what is mounted into it."""
+    made = FastAPI(
+        title="Tacit",
+        version=tacit.__version__,
+        description=openapi.API_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        # Its own would write paths and messages down; ours are the server's.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        middleware=[
+            Middleware(RequestIdMiddleware),
+            Middleware(HostMiddleware, settings=settings),
+            Middleware(SizeLimitMiddleware, settings=settings),
+        ],
+    )
+    made.state.memory = memory
+    made.state.settings = settings
+    made.state.draining = False
+    made.state.while_open = []
+    made.state.lost = None  # what answers who looks for a page that is not there
+    made.state.pool = ThreadPoolExecutor(settings.server.threads, "tacit-rest")
+    made.state.door = Authenticator(
+        memory=memory,
+        local=local_person(settings) if local else None,
+        limiter=RateLimiter(settings.server.rate_per_minute),
+    )
+    made.add_exception_handler(HTTPException, _handle_no_route)
+    for topic in ROUTERS:
+        topic.register(made)
+    if settings.server.mcp:
+        mount_mcp(made)
+    if settings.console.enabled:
+        mount_console(made)
+    openapi.install_openapi(made, settings, local=local)
+    return made
+
+
+@asynccontextmanager
+async def _lifespan(made: FastAPI) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for held in made.state.while_open:
+            await stack.enter_async_context(held())
+        yield
+    made.state.pool.shutdown(wait=True)
+
+
+async def _handle_no_route(request: Request, error: Exception) -> Response:
+    """What no route of ours answers: an unknown path, or a method that it does not have."""
+    assert isinstance(error, HTTPException)
+    lost: Callable[[Request], Awaitable[Response]] | None = request.app.state.lost
+    if lost is not None and looks_for_a_page(request):
+        return await lost(request)
+    if error.status_code == 405:
+        refused = HttpProblem(
+            "method-not-allowed", headers={"Allow": ", ".join(_allowed_methods(request))}
+        )
+    else:
+        refused = HttpProblem("no-such-route")
+    return error_response(refused, request.state.request_id)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Of every route with this path: each knows its own alone."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        match, _ = route.matches(request.scope)
+        if match is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)

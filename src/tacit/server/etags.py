@@ -1,0 +1,72 @@
+"""ETags of memories, and the preconditions If-Match and If-None-Match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tacit.clock import to_micros
+from tacit.errors import Conflict, NotFound
+from tacit.memory import DisabledView, View
+from tacit.records.memory import Memory
+from tacit.server.responses import HttpProblem, version_etag
+from tacit.server.routing import RequestContext
+
+IF_MATCH = "If-Match"
+IF_NONE_MATCH = "If-None-Match"
+_ANY_TAG = "*"
+_TAG_PATTERN = re.compile(r'(?:W/)?"[^"]*"|\*')
+_VERSION_TAG_PATTERN = re.compile(r'"v([1-9][0-9]{0,8})(-[0-9a-f]+)?"')
+
+
+def memory_etag(memory: Memory) -> str:
+    return f'"v{memory.version}-{to_micros(memory.updated_at):x}"'
+
+
+def parse_etags(sent: Sequence[str]) -> list[str]:
+    """Without the marks of weak ones: a version is a version."""
+    return [tag.removeprefix("W/") for header in sent for tag in _TAG_PATTERN.findall(header)]
+
+
+def matches_etag(sent: Sequence[str], tag: str) -> bool:
+    found = parse_etags(sent)
+    return tag in found or _ANY_TAG in found
+
+
+@contextmanager
+def check_if_match(
+    asked: RequestContext, view: View | DisabledView, id: str
+) -> Iterator[int | None]:
+    """The version that If-Match asks for, to be looked at by the write itself; None: any. Where the
+    memory is at another one, the precondition failed; but what is done already is told again."""
+    sent = asked.headers.getlist(IF_MATCH)
+    found = parse_etags(sent)
+    if not sent or _ANY_TAG in found:
+        yield None
+        return
+    wanted = {int(ours[1]) for tag in found if (ours := _VERSION_TAG_PATTERN.fullmatch(tag))}
+    try:
+        now = view.show(id)  # absent before changed
+        if not _has_current_tag(now, found):
+            raise _precondition_failed()
+        wanted = {now.version}
+    except (NotFound, HttpProblem):
+        if len(wanted) != 1 or not asked.is_replay():
+            raise
+    try:
+        yield wanted.pop()
+    except Conflict:
+        if not _has_current_tag(view.show(id), found):
+            raise _precondition_failed() from None
+        raise
+
+
+def _has_current_tag(memory: Memory, found: Sequence[str]) -> bool:
+    return memory_etag(memory) in found or version_etag(memory.version) in found
+
+
+def _precondition_failed() -> HttpProblem:
+    return HttpProblem(
+        "precondition-failed", "the memory is at another version by now: read it again"
+    )

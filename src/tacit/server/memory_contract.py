@@ -1,0 +1,133 @@
+"""What /api/memory/ takes and returns beyond the library's own records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tacit.errors import InvalidInput
+from tacit.records import validation
+from tacit.records.accounts import NameKind, Person
+from tacit.records.memory import ChatKind, HistoryEntry, Memory
+from tacit.server.routing import RequestContext
+from tacit.server.schemas import nullable, string_schema
+from tacit.wire import encode
+
+# What the seed of `/api/memory/` asks of its requests, beside what the library asks of all.
+
+MEMORY_CATEGORIES = ("person", "preference", "context", "project")
+CONTENT_MIN_CHARS = 5
+CONTENT_MAX_CHARS = 500
+SUBJECT_MAX_CHARS = 200
+CONTENT_SCHEMA = string_schema(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)
+SUBJECT_SCHEMA = nullable(string_schema(SUBJECT_MAX_CHARS, 1))
+
+
+def parse_content(value: Any) -> str:
+    words = validation.check_storable("content", value, CONTENT_MAX_CHARS)
+    if len(words) < CONTENT_MIN_CHARS:
+        raise InvalidInput(
+            "content", f"is too short; write at least {CONTENT_MIN_CHARS} characters"
+        )
+    return words
+
+
+def parse_category(value: Any) -> str:
+    if value not in MEMORY_CATEGORIES:
+        raise InvalidInput("category", f"use one of {', '.join(MEMORY_CATEGORIES)}")
+    return str(value)
+
+
+def parse_subject(subject: Any) -> list[str] | None:
+    if subject is None:
+        return None
+    return [validation.parse_screened_identifier("subject", subject, SUBJECT_MAX_CHARS)]
+
+
+def parse_flag(field: str, value: Any) -> bool:
+    return validation.parse_bool(field, value)
+
+
+# A memory as it is told: what a seed of ours promised first, then all the rest of it.
+
+_LEADING_FIELDS = ("id", "category", "subject", "content", "version", "created_at", "updated_at")
+# What somebody is called, by what reads best.
+_NAME_KIND_ORDER = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryResponse(Memory):
+    """A memory, and whom it is about by name where that is the caller's to know here."""
+
+    subject: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """One version of a memory."""
+
+    version: int
+    content: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryWithVersions(MemoryResponse):
+    versions: list[Wording]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryListResponse:
+    memories: list[MemoryResponse]
+    total: int  # what there is for this caller, on all pages
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateMemoryResponse:
+    memory: MemoryResponse
+    old_content: str | None
+
+
+MemoryDocument = dict[str, Any]
+
+
+def encode_memories(asked: RequestContext, memories: Iterable[Memory]) -> list[MemoryDocument]:
+    """Each as a `MemoryResponse`. Names are looked up once, and in private alone: what one calls
+    somebody is not for everybody's ears."""
+    found = list(memories)
+    chat = asked.admitted.chat
+    private = chat is not None and chat.kind is ChatKind.PRIVATE
+    named = any(memory.subjects for memory in found)
+    people = asked.view.people() if private and named else []
+    names = {identity: _display_name(one) for one in people for identity in one.identities}
+    return [_encode_memory(memory, names) for memory in found]
+
+
+def _encode_memory(memory: Memory, names: Mapping[str, str | None]) -> MemoryDocument:
+    called = sorted({name for one in memory.subjects if (name := names.get(one))})
+    plain: MemoryDocument = encode(memory)
+    plain["subject"] = ", ".join(called) or None
+    first = {name: plain[name] for name in _LEADING_FIELDS}
+    return first | plain
+
+
+def _display_name(person: Person) -> str | None:
+    for kind in _NAME_KIND_ORDER:
+        for name in person.names:
+            if name.kind is kind:
+                return name.text
+    return None
+
+
+def list_versions(history: Iterable[HistoryEntry]) -> list[Wording]:
+    """The versions that the caller may hear, oldest first; what else happened is left out."""
+    found: dict[int, Wording] = {}
+    for entry in history:
+        if entry.version not in found:
+            found[entry.version] = Wording(
+                version=entry.version, content=entry.content, created_at=entry.at
+            )
+    return [found[number] for number in sorted(found)]

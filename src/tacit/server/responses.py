@@ -1,0 +1,163 @@
+"""Responses: records as JSON, pages, and errors as problem details."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from starlette.responses import Response
+
+from tacit import Page, limits, wire
+from tacit.errors import Conflict, InvalidInput, KeyRefused, StoreBusy, StoreUnavailable, TacitError
+from tacit.records import validation
+from tacit.wire import encode
+
+# What a route answers with: a value of the library, as JSON.
+
+JSON_MEDIA_TYPE = "application/json"
+NDJSON_MEDIA_TYPE = "application/x-ndjson"
+
+
+def record_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Any value of the public API, as `surfaces.wire` tells it."""
+    return json_response(encode(value), status, headers)
+
+
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """What is JSON already."""
+    written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(written.encode(), status, headers, JSON_MEDIA_TYPE)
+
+
+def no_content() -> Response:
+    return Response(status_code=204)
+
+
+def version_etag(version: int) -> str:
+    return f'"v{version}"'
+
+
+# What the wire itself refuses, and every error as problem details.
+
+RETRY_AFTER_SECONDS = 1
+_log = logging.getLogger("tacit.rest")
+
+
+class HttpProblem(Exception):
+    """The wire's own: `name` is one of `problems.STATUS_OF_WIRE`."""
+
+    def __init__(
+        self, name: str, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.name = name
+        self.detail = detail
+        self.headers = headers
+        self.members = more
+
+
+class UpdateSuggested(Exception):
+    """A memory is better updated than joined by another one."""
+
+    def __init__(self, reason: str, suggestion: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.conflict = Conflict(f"{reason}: update it instead, or send force=true")
+        self.suggestion = suggestion
+
+
+def error_response(error: Exception, request_id: str) -> Response:
+    """Any error as an answer. What nobody expected is logged by its kind and place alone: its
+    message may hold what somebody said."""
+    if isinstance(error, HttpProblem):
+        found = wire.http_problem(error.name, request_id, error.detail, **error.members)
+        return problem_response(found, error.headers)
+    if isinstance(error, UpdateSuggested):
+        more = {"suggestion": error.suggestion}
+        return problem_response(wire.problem_from_error(error.conflict, request_id, **more))
+    status = wire.error_status(error)
+    if status >= 500 and not isinstance(error, TacitError):
+        _log.error("%s at %s", type(error).__name__, _error_location(error))
+    return problem_response(wire.problem_from_error(error, request_id), _error_headers(error))
+
+
+def problem_response(
+    found: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
+    # Escaped: a detail may quote what was sent, and that need not be text.
+    return Response(
+        json.dumps(found).encode(), found["status"], headers, media_type=wire.PROBLEM_CONTENT_TYPE
+    )
+
+
+def _error_headers(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, KeyRefused):
+        return {"WWW-Authenticate": "Bearer"}
+    wait = getattr(error, "retry_after_seconds", None)
+    if wait is None and isinstance(error, StoreBusy | StoreUnavailable):
+        wait = RETRY_AFTER_SECONDS
+    return None if wait is None else {"Retry-After": str(max(1, round(wait)))}
+
+
+def _error_location(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    return " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
+
+
+# Pages of what the library tells as a whole, in its order.
+
+T = TypeVar("T")
+
+
+class _PagePosition(NamedTuple):
+    """Between two of a list: how many stand before it, and the names of its neighbours."""
+
+    after: int
+    last: str
+    following: str
+
+
+def paginate(found: Sequence[T], name: Callable[[T], str], limit: Any, cursor: Any) -> Page[T]:
+    """As many as were asked for, from where the last page ended: behind its last one, or where that
+    is gone, at the one that came next. So whoever removes what they read misses nothing."""
+    most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+    start = (
+        0 if cursor is None else _start_index([name(one) for one in found], _decode_cursor(cursor))
+    )
+    end = start + most
+    following = None
+    if end < len(found):
+        following = _encode_cursor(_PagePosition(end, name(found[end - 1]), name(found[end])))
+    return Page(items=tuple(found[start:end]), cursor=following)
+
+
+def _start_index(names: list[str], place: _PagePosition) -> int:
+    if place.last in names:
+        return names.index(place.last) + 1
+    if place.following in names:
+        return names.index(place.following)
+    return min(place.after, len(names))
+
+
+def _encode_cursor(place: _PagePosition) -> str:
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def _decode_cursor(cursor: Any) -> _PagePosition:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        found = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        after, last, following = found
+        good = type(after) is int and isinstance(last, str) and isinstance(following, str)
+    except (TypeError, ValueError, RecursionError):
+        good = False
+    if not good or not 0 < after < 2**31:
+        raise InvalidInput("cursor", "is not one we gave; start again without it")
+    return _PagePosition(after, last, following)

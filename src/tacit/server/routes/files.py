@@ -1,0 +1,272 @@
+"""Notes as files, and checkpoints of agents by thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import WithJsonSchema
+from starlette.responses import Response
+
+from tacit import limits
+from tacit.errors import Conflict, NotFound
+from tacit.records.accounts import Scope
+from tacit.records.checkpoints import Checkpoint
+from tacit.records.results import Page
+from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, matches_etag, parse_etags
+from tacit.server.responses import HttpProblem, no_content, paginate, record_response, version_etag
+from tacit.server.routing import Context, RequestContext, Router
+from tacit.server.schemas import (
+    FileOrFolderPath,
+    FilePath,
+    FileText,
+    FileTextOrNone,
+    Flag,
+    FolderFilter,
+    PageQuery,
+    RequestModel,
+    integer_schema,
+    nullable,
+)
+
+# Notes as files: a small tree of Markdown, as far as this audience may hear it.
+
+file_router = Router("files")
+FILE_PATH = "/api/files/{path:rest}"
+_ETAG_CHARS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListed:
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    path: str
+    text: str
+
+
+class FilesQuery(PageQuery):
+    folder: FolderFilter = ""
+
+
+class WriteRequest(RequestModel):
+    text: FileText
+    new: Flag = False
+    instead_of: FileTextOrNone = None
+
+
+class RenameRequest(RequestModel):
+    old: FileOrFolderPath
+    new: FileOrFolderPath
+
+
+@file_router.get("/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
+def list_files(asked: Context, query: Annotated[FilesQuery, Query()]) -> Response:
+    """The files that there are for the caller here, or those of a folder; a file stands for itself.
+    Of sessions the newest are listed."""
+    sizes = asked.view.file_sizes(query.folder)
+    found = [FileListed(path=path, size_bytes=size) for path, size in sizes.items()]
+    return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
+
+
+@file_router.get(FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
+def read_file(asked: Context, path: FilePath) -> Response:
+    """What a file says, as far as it may be heard here."""
+    text = asked.view.read_file(path)
+    return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
+
+
+@file_router.put(
+    FILE_PATH,
+    scope=Scope.WRITE,
+    status=204,
+    once=True,
+    problems=(404, 412),
+    headers=(IF_MATCH, IF_NONE_MATCH),
+)
+def write_file(asked: Context, path: FilePath, body: WriteRequest) -> Response:
+    """Make a file read like this: new lines are remembered, changed ones updated, missing ones
+    forgotten. `new`, or If-None-Match: *, is for a file that is not there yet; `instead_of` is the
+    text that was read, and If-Match its ETag."""
+    with _check_file_unchanged(asked, path) as expected:
+        asked.write_view.write_file(path, **{**body.sent_fields(), **expected})
+    return no_content()
+
+
+@file_router.delete(FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
+def delete_file(asked: Context, path: FileOrFolderPath) -> Response:
+    """Forget everything in a file, or in all files of a folder."""
+    asked.write_view.delete_file(path)
+    return no_content()
+
+
+@file_router.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
+def rename_file(asked: Context, body: RenameRequest) -> Response:
+    """Give a page, or a folder of pages, another name that is free."""
+    asked.write_view.rename_file(body.old, body.new)
+    return no_content()
+
+
+@contextmanager
+def _check_file_unchanged(asked: RequestContext, path: str) -> Iterator[dict[str, Any]]:
+    """What the headers expect, for the write itself to look at."""
+    matching = asked.headers.getlist(IF_MATCH)
+    first = "*" in parse_etags(asked.headers.getlist(IF_NONE_MATCH))
+    if not matching and not first:
+        yield {}
+        return
+    if first and matching:
+        raise _file_changed()
+    expected = {"new": True} if first else {"instead_of": _expected_text(asked, path, matching)}
+    try:
+        yield expected
+    except Conflict:
+        raise _file_changed() from None
+
+
+def _expected_text(asked: RequestContext, path: str, matching: list[str]) -> str:
+    try:
+        text = asked.view.read_file(path)
+    except NotFound:
+        raise _file_changed() from None
+    if not matches_etag(matching, _text_etag(text)):
+        raise _file_changed()
+    return text
+
+
+def _text_etag(text: str) -> str:
+    return f'"{sha256(text.encode()).hexdigest()[:_ETAG_CHARS]}"'
+
+
+def _file_changed() -> HttpProblem:
+    return HttpProblem("precondition-failed", "the file is not as you read it: read it again")
+
+
+# Where an agent has got to in a thread: saved, read again, and gone when it is done.
+
+checkpoint_router = Router("checkpoints")
+OWN_CHECKPOINT_PATH = "/api/checkpoints"
+CHECKPOINT_PATH = "/api/checkpoints/{thread:rest}"
+_VERSION_TAG_PATTERN = re.compile(r'"v([0-9]{1,18})"')
+
+
+_DATA_DESCRIPTION = (
+    f"Any JSON value without secrets: at most {limits.CHECKPOINT_MAX_BYTES:,} bytes, and "
+    f"{limits.SCREENED_MAX_CHARS:,} characters of texts and names."
+)
+
+
+class SaveRequest(RequestModel):
+    data: Annotated[Any, WithJsonSchema({"description": _DATA_DESCRIPTION})]
+    version: Annotated[Any, WithJsonSchema(nullable(integer_schema(0, limits.REVISION_MAX)))] = None
+
+
+_READ_OPTIONS: dict[str, Any] = {
+    "scope": Scope.READ,
+    "gives": Checkpoint,
+    "problems": (404,),
+    "sends": ("ETag",),
+}
+_SAVE_OPTIONS: dict[str, Any] = {
+    "scope": Scope.WRITE,
+    "gives": Checkpoint,
+    "once": True,
+    "problems": (412,),
+    "headers": (IF_MATCH, IF_NONE_MATCH),
+    "sends": ("ETag",),
+}
+_DELETE_OPTIONS: dict[str, Any] = {"scope": Scope.WRITE, "status": 204, "once": True}
+
+
+@checkpoint_router.get(OWN_CHECKPOINT_PATH, **_READ_OPTIONS)
+def show_own_checkpoint(asked: Context) -> Response:
+    """What was saved last in the thread of this request."""
+    return _checkpoint_response(asked, None)
+
+
+@checkpoint_router.put(OWN_CHECKPOINT_PATH, **_SAVE_OPTIONS)
+def save_own_checkpoint(asked: Context, body: SaveRequest) -> Response:
+    """Save where the agent has got to in the thread of this request."""
+    return _save_checkpoint(asked, None, body)
+
+
+@checkpoint_router.delete(OWN_CHECKPOINT_PATH, **_DELETE_OPTIONS)
+def forget_own_checkpoint(asked: Context) -> Response:
+    """Remove what was saved in the thread of this request, whether or not there is something."""
+    asked.write_view.forget_checkpoint()
+    return no_content()
+
+
+@checkpoint_router.get(CHECKPOINT_PATH, **_READ_OPTIONS)
+def show_checkpoint(asked: Context, thread: str) -> Response:
+    """What was saved last in a thread. In a private chat only; elsewhere there is none."""
+    return _checkpoint_response(asked, thread)
+
+
+@checkpoint_router.put(CHECKPOINT_PATH, **_SAVE_OPTIONS)
+def save_checkpoint(asked: Context, thread: str, body: SaveRequest) -> Response:
+    """Save where the agent has got to in a thread, in place of what was saved before. `version`, or
+    If-Match, is the one that was read; 0, or If-None-Match: *, is for the first."""
+    return _save_checkpoint(asked, thread, body)
+
+
+@checkpoint_router.delete(CHECKPOINT_PATH, **_DELETE_OPTIONS)
+def forget_checkpoint(asked: Context, thread: str) -> Response:
+    """Remove what was saved in a thread, whether or not there is something."""
+    asked.write_view.forget_checkpoint(thread)
+    return no_content()
+
+
+def _checkpoint_response(asked: RequestContext, thread: str | None) -> Response:
+    found = asked.view.checkpoint(thread)
+    if found is None:
+        raise NotFound("checkpoint")
+    return record_response(found, headers={"ETag": version_etag(found.version)})
+
+
+def _save_checkpoint(asked: RequestContext, thread: str | None, body: SaveRequest) -> Response:
+    with _check_checkpoint_unchanged(asked, thread) as version:
+        sent = body.sent_fields("data")
+        if version is not None:
+            sent["version"] = version
+        done = asked.write_view.save_checkpoint(body.data, thread=thread, **sent)
+    return record_response(done, headers={"ETag": version_etag(done.version)})
+
+
+@contextmanager
+def _check_checkpoint_unchanged(asked: RequestContext, thread: str | None) -> Iterator[int | None]:
+    """The version that the headers ask for, to be looked at by the write itself; None: they ask for
+    none."""
+    matching = asked.headers.getlist(IF_MATCH)
+    first = "*" in parse_etags(asked.headers.getlist(IF_NONE_MATCH))
+    if not matching and not first:
+        yield None
+        return
+    wanted = [0] if first else _find_wanted_versions(asked, thread, parse_etags(matching))
+    if not wanted or (first and matching):
+        raise _checkpoint_changed()
+    try:
+        yield wanted[0]
+    except Conflict:
+        raise _checkpoint_changed() from None
+
+
+def _find_wanted_versions(asked: RequestContext, thread: str | None, found: list[str]) -> list[int]:
+    """At most one version. A single tag is not looked up: what was asked again may be done."""
+    named = [int(one[1]) for tag in found if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
+    if len(found) == 1 and "*" not in found:
+        return named
+    now = asked.view.checkpoint(thread)
+    return [now.version] if now is not None and ("*" in found or now.version in named) else []
+
+
+def _checkpoint_changed() -> HttpProblem:
+    return HttpProblem("precondition-failed", "the checkpoint moved on by now: read it again")

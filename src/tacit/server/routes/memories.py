@@ -1,0 +1,557 @@
+"""Memories: by id or key; remember, change, erase; browse, graph, activity, access log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import WithJsonSchema
+from starlette.responses import Response
+
+from tacit import (
+    AccessLogEntry,
+    ActivityEntry,
+    DayCounts,
+    Erased,
+    Graph,
+    Page,
+    Remembered,
+    Suggestion,
+    limits,
+)
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.memory import DisabledView, View
+from tacit.records.accounts import Scope
+from tacit.records.memory import HistoryEntry, Memory, Visibility
+from tacit.server import memory_contract
+from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_if_match, matches_etag, memory_etag
+from tacit.server.memory_contract import (
+    MemoryListResponse,
+    MemoryResponse,
+    MemoryWithVersions,
+    UpdateMemoryResponse,
+)
+from tacit.server.responses import UpdateSuggested, json_response, no_content, record_response
+from tacit.server.routing import Context, RequestContext, Router
+from tacit.server.schemas import (
+    CONTENT,
+    FLAG,
+    INTEGER_FROM_QUERY,
+    TIME_FIELDS,
+    CategoryPageQuery,
+    MemoryCountQuery,
+    MemoryPageQuery,
+    PageQuery,
+    People,
+    PutFields,
+    QueryFlag,
+    RememberFields,
+    RequestModel,
+    SearchOrNone,
+    Time,
+    UpdateFields,
+    array_schema,
+    enum_schema,
+    integer_schema,
+    nullable,
+    parse_search,
+    string_schema,
+)
+from tacit.wire import parse_times
+
+# Memories by their ids, as one of the seeds has it: list, add, show, change, forget.
+
+memory_router = Router("memory")
+MEMORY_PATH = "/api/memory/{id}"
+SUGGESTION_RESPONSE = {409: {"description": "A memory is better updated; `suggestion` says which."}}
+# What a group was not there to hear is kept all the same, and not told there. Nor does a key that
+# only writes hear anything.
+HIDDEN_RESPONSE = {204: {"description": "Done; but it may not be told here, or not to this key."}}
+
+
+class CreateMemoryRequest(RequestModel):
+    content: Annotated[Any, WithJsonSchema(memory_contract.CONTENT_SCHEMA)]
+    category: Annotated[Any, WithJsonSchema(enum_schema(memory_contract.MEMORY_CATEGORIES))]
+    subject: Annotated[Any, WithJsonSchema(memory_contract.SUBJECT_SCHEMA)] = None
+
+
+class CreateQuery(RequestModel):
+    force: QueryFlag = False
+
+
+class UpdateMemoryRequest(RequestModel):
+    content: Annotated[Any, WithJsonSchema(memory_contract.CONTENT_SCHEMA)]
+
+
+class ChangeMemoryRequest(RequestModel):
+    """Its words and its pin together, or its visibility, or whom to keep it from."""
+
+    content: Annotated[Any, WithJsonSchema(string_schema(limits.CONTENT_MAX_CHARS, 1))] = None
+    pinned: Annotated[Any, WithJsonSchema(FLAG)] = None
+    visibility: Annotated[Any, WithJsonSchema(enum_schema(Visibility))] = None
+    withhold_from: Annotated[
+        Any,
+        WithJsonSchema(
+            array_schema(
+                string_schema(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT
+            )
+        ),
+    ] = None
+
+
+@memory_router.get("/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
+def list_memories(asked: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+    """What may be said here, newest first. With `state`, the caller's own in that state, in a
+    private chat. `total` is what there is for the caller on all pages."""
+    view = asked.view
+    page = view.list(**query.sent_fields())
+    whole = query.cursor is None and page.cursor is None
+    total = len(page) if whole else view.count(**query.sent_fields("cursor", "limit"))
+    memories = memory_contract.encode_memories(asked, page)
+    return json_response({"memories": memories, "total": total, "next_cursor": page.cursor})
+
+
+@memory_router.post(
+    "/api/memory/",
+    scope=Scope.WRITE,
+    gives=MemoryResponse,
+    status=201,
+    once=True,
+    problems={**HIDDEN_RESPONSE, **SUGGESTION_RESPONSE},
+    sends=("ETag", "Location"),
+)
+def create_memory(
+    asked: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]
+) -> Response:
+    """Add a memory. Where one on the same subject is better updated, that is suggested instead,
+    unless `force` is set or the key may not read."""
+    content = memory_contract.parse_content(body.content)
+    category = memory_contract.parse_category(body.category)
+    about = memory_contract.parse_subject(body.subject)
+    force = memory_contract.parse_flag("force", query.force)
+    view = asked.write_view
+    if not force and asked.may_read:
+        _suggest_update(asked, content, category, about)
+    done = _require_enabled(view).remember(content, category=category, about=about)
+    location = {"Location": f"/api/memory/{done.id}"}
+    memory = _find_readable(asked, done.id)
+    if memory is None:
+        return Response(status_code=204, headers=location)
+    headers = {"ETag": memory_etag(memory), **location}
+    return json_response(memory_contract.encode_memories(asked, [memory])[0], 201, headers)
+
+
+@memory_router.get(
+    MEMORY_PATH,
+    scope=Scope.READ,
+    gives=MemoryWithVersions,
+    problems={304: {"description": "It is still as If-None-Match says."}, 404: None},
+    headers=(IF_NONE_MATCH,),
+    sends=("ETag",),
+)
+def show_memory(asked: Context, id: str) -> Response:
+    """One memory, as the caller may see it here, with its versions."""
+    view = asked.view
+    memory = view.show(id)
+    tag = memory_etag(memory)
+    if matches_etag(asked.headers.getlist(IF_NONE_MATCH), tag):
+        return Response(status_code=304, headers={"ETag": tag})
+    told = memory_contract.encode_memories(asked, [memory])[0]
+    versions = memory_contract.list_versions(view.history(id))
+    return record_response({**told, "versions": versions}, headers={"ETag": tag})
+
+
+@memory_router.get(f"{MEMORY_PATH}/record", scope=Scope.READ, gives=Memory, problems=(404,))
+def show_record(asked: Context, id: str) -> Response:
+    """One memory as it is kept, without names and versions."""
+    return record_response(asked.view.show(id))
+
+
+@memory_router.put(
+    MEMORY_PATH,
+    scope=Scope.WRITE,
+    gives=UpdateMemoryResponse,
+    once=True,
+    problems={**HIDDEN_RESPONSE, 404: None, 412: None},
+    headers=(IF_MATCH,),
+    sends=("ETag",),
+)
+def update_memory(asked: Context, id: str, body: UpdateMemoryRequest) -> Response:
+    """Give a memory new words: a new version of it."""
+    content = memory_contract.parse_content(body.content)
+    view = asked.view
+    before = view.show(id)
+    with check_if_match(asked, view, id) as version:
+        done = asked.write_view.update(id, content, if_version=version)
+    memory = _find_readable(asked, done.id)
+    if memory is None:
+        return no_content()
+    old: str | None = before.content
+    if (
+        before.version >= done.version > 1 and asked.has_idempotency_key
+    ):  # asked again: it is done already
+        old = _content_at_version(view, id, done.version - 1)
+    told = {"memory": memory_contract.encode_memories(asked, [memory])[0], "old_content": old}
+    return json_response(told, headers={"ETag": memory_etag(memory)})
+
+
+@memory_router.patch(
+    MEMORY_PATH,
+    scope=Scope.WRITE,
+    gives=MemoryResponse,
+    once=True,
+    problems={**HIDDEN_RESPONSE, 404: None, 412: None},
+    headers=(IF_MATCH,),
+    sends=("ETag",),
+)
+def change_memory(asked: Context, id: str, body: ChangeMemoryRequest) -> Response:
+    """Change one thing about a memory: its words and its pin, or how far it may travel, or whom it
+    must never reach."""
+    sent = body.sent_fields()
+    view = asked.view
+    with check_if_match(asked, view, id) as version:
+        _apply_change(asked, id, sent, version)
+    memory = _find_readable(asked, id)
+    if memory is None:
+        return no_content()
+    return json_response(
+        memory_contract.encode_memories(asked, [memory])[0], headers={"ETag": memory_etag(memory)}
+    )
+
+
+@memory_router.delete(MEMORY_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
+def forget_memory(asked: Context, id: str) -> Response:
+    """Forget a memory: it can be restored for some time."""
+    asked.write_view.forget(id)
+    return no_content()
+
+
+def _find_readable(asked: RequestContext, id: str) -> Memory | None:
+    """What was written, as far as it may be told back."""
+    if not asked.may_read:
+        return None
+    try:
+        return asked.view.show(id)
+    except NotFound:
+        return None
+
+
+def _apply_change(
+    asked: RequestContext, id: str, sent: dict[str, Any], version: int | None
+) -> None:
+    view = asked.write_view
+    match sorted(sent):
+        case ["visibility"]:
+            _refuse_if_match(version)
+            view.set_visibility(id, sent["visibility"])
+        case ["withhold_from"]:
+            _refuse_if_match(version)
+            view.withhold_from(id, sent["withhold_from"])
+        case ["content"] | ["pinned"] | ["content", "pinned"]:
+            view.update(id, if_version=version, **sent)
+        case _:
+            problem = "change content and pinned, or visibility, or withhold_from, one at a time"
+            raise InvalidInput("body", problem)
+
+
+def _refuse_if_match(version: int | None) -> None:
+    if version is not None:
+        raise InvalidInput("If-Match", "goes with content or pinned; leave it out here")
+
+
+def _suggest_update(
+    asked: RequestContext, content: str, category: str, about: list[str] | None
+) -> None:
+    view = asked.view
+    found = view.suggest_update(content, category=category, about=about)
+    if found is None or asked.is_replay():
+        return  # what it suggests may be just what came of it
+    try:
+        told = memory_contract.encode_memories(asked, [view.show(found.id)])[0]
+    except NotFound:
+        return  # gone since
+    named = {name: told[name] for name in ("id", "content", "category", "subject")}
+    raise UpdateSuggested(found.reason, named)
+
+
+def _require_enabled(view: View | DisabledView) -> View | DisabledView:
+    if view.why_disabled is not None:
+        raise Conflict(view.why_disabled)
+    return view
+
+
+def _content_at_version(view: View | DisabledView, id: str, version: int) -> str | None:
+    found = [
+        one for one in memory_contract.list_versions(view.history(id)) if one.version == version
+    ]
+    return found[0].content if found else None
+
+
+# One memory and what is done to it: its past, its reach, and its end.
+
+memory_change_router = Router("memory")
+MEMORY_CHANGE_PATH = "/api/memory/{id}"
+
+
+class PinBody(RequestModel):
+    on: Annotated[Any, WithJsonSchema(FLAG)] = True
+
+
+class VisibilityBody(RequestModel):
+    visibility: Annotated[Any, WithJsonSchema(enum_schema(Visibility))]
+
+
+class WithholdBody(RequestModel):
+    who: Annotated[
+        Any,
+        WithJsonSchema(
+            array_schema(
+                string_schema(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT
+            )
+        ),
+    ]
+
+
+class EraseQuery(RequestModel):
+    turns: QueryFlag = False
+
+
+@memory_change_router.post(
+    f"{MEMORY_CHANGE_PATH}/update",
+    scope=Scope.WRITE,
+    gives=Remembered,
+    once=True,
+    problems=(404, 409),
+)
+def update(asked: Context, id: str, body: UpdateFields) -> Response:
+    """Change a memory in any of its fields. With `if_version`, only if it is still at that one."""
+    return record_response(
+        asked.write_view.update(id, **parse_times(body.sent_fields(), *TIME_FIELDS))
+    )
+
+
+@memory_change_router.put(
+    f"{MEMORY_CHANGE_PATH}/pinned", scope=Scope.WRITE, status=204, once=True, problems=(404,)
+)
+def pin(asked: Context, id: str, body: PinBody) -> Response:
+    """Keep a memory in mind: it does not fade. Or let it fade again."""
+    asked.write_view.pin(id, body.on)
+    return no_content()
+
+
+@memory_change_router.put(
+    f"{MEMORY_CHANGE_PATH}/visibility", scope=Scope.WRITE, status=204, once=True, problems=(404,)
+)
+def set_visibility(asked: Context, id: str, body: VisibilityBody) -> Response:
+    """Say how far a memory may travel."""
+    asked.write_view.set_visibility(id, body.visibility)
+    return no_content()
+
+
+@memory_change_router.post(
+    f"{MEMORY_CHANGE_PATH}/withhold", scope=Scope.WRITE, status=204, once=True, problems=(404,)
+)
+def withhold_from(asked: Context, id: str, body: WithholdBody) -> Response:
+    """Name people whom a memory must never reach."""
+    asked.write_view.withhold_from(id, body.who)
+    return no_content()
+
+
+@memory_change_router.get(
+    f"{MEMORY_CHANGE_PATH}/history", scope=Scope.READ, gives=list[HistoryEntry], problems=(404,)
+)
+def history(asked: Context, id: str) -> Response:
+    """What happened to a memory, oldest first, in the wordings that the caller may hear."""
+    return record_response(asked.view.history(id))
+
+
+@memory_change_router.post(
+    f"{MEMORY_CHANGE_PATH}/restore", scope=Scope.WRITE, status=204, once=True, problems=(404, 409)
+)
+def restore(asked: Context, id: str) -> Response:
+    """Bring back what was forgotten."""
+    asked.write_view.restore(id)
+    return no_content()
+
+
+@memory_change_router.post(
+    f"{MEMORY_CHANGE_PATH}/erase", scope=Scope.ERASE, gives=Erased, once=True, problems=(404,)
+)
+def erase(asked: Context, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
+    """Remove a memory for good; with `turns`, also what it was learned from."""
+    return record_response(asked.write_view.erase(id, turns=query.turns))
+
+
+# To keep a fact with all its fields, to look before one is added, and to begin anew.
+
+remember_router = Router("remember")
+
+
+class SuggestBody(RequestModel):
+    content: Annotated[Any, WithJsonSchema(CONTENT)]
+    category: Annotated[
+        Any, WithJsonSchema(nullable(string_schema(limits.CATEGORY_MAX_CHARS, 1)))
+    ] = None
+    about: People = None
+
+
+@remember_router.post(
+    "/api/remember", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,)
+)
+def remember(asked: Context, body: RememberFields) -> Response:
+    """Keep a fact. Under a key it has one value: written again, it becomes a new version."""
+    fields = parse_times(body.sent_fields("content"), *TIME_FIELDS)
+    return record_response(asked.write_view.remember(body.content, **fields))
+
+
+@remember_router.post("/api/suggest", scope=Scope.READ, gives=Suggestion | None)
+def suggest_update(asked: Context, body: SuggestBody) -> Response:
+    """The memory that is better changed than joined by another one; null where there is none."""
+    return record_response(asked.view.suggest_update(**body.sent_fields()))
+
+
+@remember_router.post("/api/wipe", scope=Scope.ERASE, gives=Erased, once=True)
+def wipe(asked: Context) -> Response:
+    """Remove everything of the caller's for good. In a private chat only."""
+    return record_response(asked.write_view.wipe())
+
+
+# Values by category and key: get, put, list, forget.
+
+item_router = Router("items")
+CATEGORY_PATH = "/api/items/{category}"
+ITEM_PATH = "/api/items/{category}/{key:rest}"  # a key may hold slashes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    count: int
+
+
+@item_router.get("/api/items", scope=Scope.READ, gives=Page[Memory])
+def list_all(asked: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+    """What may be said here, newest first. With `state`, the caller's own in that state, in a
+    private chat."""
+    return record_response(asked.view.list(**query.sent_fields()))
+
+
+@item_router.get("/api/count", scope=Scope.READ, gives=Count)
+def count(asked: Context, query: Annotated[MemoryCountQuery, Query()]) -> Response:
+    """How many there are to list."""
+    return json_response({"count": asked.view.count(**query.sent_fields())})
+
+
+@item_router.get(CATEGORY_PATH, scope=Scope.READ, gives=Page[Memory])
+def list_items(
+    asked: Context, category: str, query: Annotated[CategoryPageQuery, Query()]
+) -> Response:
+    """What is filed under a category and may be said here, newest first."""
+    return record_response(asked.view.list(category, **query.sent_fields()))
+
+
+@item_router.delete(CATEGORY_PATH, scope=Scope.WRITE, gives=Count, once=True)
+def forget_category(asked: Context, category: str) -> Response:
+    """Forget everything of the caller's that is filed under a category."""
+    return json_response({"count": asked.write_view.forget_category(category)})
+
+
+@item_router.get(ITEM_PATH, scope=Scope.READ, gives=Memory, problems=(404,))
+def get_item(asked: Context, category: str, key: str) -> Response:
+    """The value of one of the caller's keys."""
+    found = asked.view.get(category, key)
+    if found is None:
+        raise NotFound
+    return record_response(found)
+
+
+@item_router.put(ITEM_PATH, scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,))
+def put_item(asked: Context, category: str, key: str, body: PutFields) -> Response:
+    """Set the one value of a key. What is not named, such as its visibility, stays as it was."""
+    fields = parse_times(body.sent_fields("value"), *TIME_FIELDS)
+    return record_response(asked.write_view.put(category, key, body.value, **fields))
+
+
+@item_router.delete(ITEM_PATH, scope=Scope.WRITE, gives=Count, once=True)
+def forget_item(asked: Context, category: str, key: str) -> Response:
+    """Forget the value of a key, under all of the caller's identities."""
+    return json_response({"count": asked.write_view.forget_key(category, key)})
+
+
+# The caller's own memories as a picture, and what happened to them lately.
+
+activity_router = Router("activity")
+
+
+class GraphQuery(RequestModel):
+    limit: Annotated[
+        Any, INTEGER_FROM_QUERY, WithJsonSchema(integer_schema(1, limits.GRAPH_NODES_MAX_COUNT))
+    ] = limits.GRAPH_NODES_MAX_COUNT
+
+
+class ActivityQuery(PageQuery):
+    since: Time = None
+
+
+class DaysQuery(RequestModel):
+    days: Annotated[
+        Any, INTEGER_FROM_QUERY, WithJsonSchema(integer_schema(1, limits.ACTIVITY_MAX_DAYS))
+    ] = limits.ACTIVITY_DEFAULT_DAYS
+
+
+@activity_router.get("/api/graph", scope=Scope.READ, gives=Graph)
+def show_graph(asked: Context, query: Annotated[GraphQuery, Query()]) -> Response:
+    """The caller's own active memories, the people whom they are about, and what belongs together.
+    In a private chat; elsewhere nothing."""
+    return record_response(asked.view.graph(**query.sent_fields()))
+
+
+@activity_router.get("/api/activity", scope=Scope.READ, gives=Page[ActivityEntry])
+def list_activity(asked: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
+    """What happened to the caller's own memories, newest first. In a private chat; elsewhere
+    nothing."""
+    return record_response(asked.view.activity(**parse_times(query.sent_fields(), "since")))
+
+
+@activity_router.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
+def list_activity_days(asked: Context, query: Annotated[DaysQuery, Query()]) -> Response:
+    """How often what happened to them on each of the last days, in UTC, today last."""
+    return record_response(asked.view.activity_days(**query.sent_fields()))
+
+
+# Looking through the caller's own memories, and which operators did.
+
+browse_router = Router("browsing")
+
+
+class CountBody(RequestModel):
+    search: SearchOrNone = None
+
+
+class BrowseBody(CountBody):
+    limit: Annotated[Any, WithJsonSchema(integer_schema(1, limits.PAGE_MAX_COUNT))] = (
+        limits.PAGE_DEFAULT_COUNT
+    )
+    cursor: Annotated[Any, WithJsonSchema(nullable({"type": "string"}))] = None
+
+
+@browse_router.post("/api/browse", scope=Scope.READ, gives=Page[Memory])
+def browse(asked: Context, body: BrowseBody) -> Response:
+    """The caller's own memories, newest first, as far as the search goes. In a private chat;
+    elsewhere nothing."""
+    return record_response(
+        asked.view.browse(parse_search(body.search), **body.sent_fields("search"))
+    )
+
+
+@browse_router.post("/api/browse/count", scope=Scope.READ, gives=Count)
+def count_browsed(asked: Context, body: CountBody) -> Response:
+    """How many these are; from a thousand on, a thousand."""
+    return json_response({"count": asked.view.browse_count(parse_search(body.search))})
+
+
+@browse_router.get("/api/looks", scope=Scope.READ, gives=Page[AccessLogEntry])
+def list_looks(asked: Context, query: Annotated[PageQuery, Query()]) -> Response:
+    """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
+    nothing."""
+    return record_response(asked.view.looks(**query.sent_fields()))

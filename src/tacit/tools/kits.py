@@ -1,0 +1,365 @@
+"""Tools of a view for OpenAI, Anthropic and pydantic-ai, and the answers to their calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+
+from tacit.errors import InvalidInput, MissingExtra
+from tacit.memory import FENCE_CLOSE, DisabledView, View
+from tacit.tools import Answer, Tool, tools
+
+if TYPE_CHECKING:
+    import pydantic_ai
+    from anthropic.types import Message, ToolParam, ToolResultBlockParam
+    from openai.types.chat import (
+        ChatCompletion,
+        ChatCompletionFunctionToolParam,
+        ChatCompletionMessage,
+        ChatCompletionToolMessageParam,
+    )
+    from openai.types.responses import FunctionToolParam, Response
+    from openai.types.responses.response_input_item_param import FunctionCallOutput
+
+    from tacit.client import RemoteView
+
+
+# Which tools of a view are offered to a model, and what its calls of them come to: whatever it
+# wrote, each call has an answer, and all answers together have a bound.
+
+AnyView: TypeAlias = "View | DisabledView | RemoteView"
+
+CALLS_MAX_COUNT = 64  # in one message of a model's
+ARGUMENTS_MAX_CHARS = 1_000_000  # of one call
+ANSWER_MAX_CHARS = 40_000
+ANSWERS_MAX_CHARS = 200_000  # of one message's calls, together
+
+_NO_SUCH_TOOL = "there is no such tool here"
+_TOO_MANY = "this is more than can be answered at once: call it again, after these answers"
+_CUT = "\n… (cut off here: ask for less at once)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """What a model asks for. Arguments that are text may be JSON, or not."""
+
+    id: str
+    name: str
+    arguments: object
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    tools: tuple[Tool, ...]
+
+    def answers(
+        self, calls: Iterable[ToolCall], leave: Collection[str] = ()
+    ) -> Iterator[tuple[ToolCall, Answer]]:
+        """In the order of the calls, without those of the names in `leave`: their answers are
+        somebody else's to give. Nothing is done any more after too much was asked."""
+        _refuse_string("leave", leave)
+        room = ANSWERS_MAX_CHARS
+        left = tuple(leave)  # a name may be anything, also what no set can be asked for
+        ours = (call for call in calls if call.name not in left)
+        for number, call in enumerate(ours):
+            if number >= CALLS_MAX_COUNT or room <= 0:
+                yield call, Answer(text=_TOO_MANY, failed=True)
+                continue
+            answer = self.answer(call)
+            room -= len(answer.text)
+            yield call, answer
+
+    def answer(self, call: ToolCall) -> Answer:
+        tool = next((one for one in self.tools if one.name == call.name), None)
+        if tool is None:
+            return Answer(text=_NO_SUCH_TOOL, failed=True)
+        try:
+            arguments = _parse_arguments(call.arguments)
+        except InvalidInput as error:
+            return Answer(text=str(error), failed=True)
+        return truncate_answer(tool.call(arguments))
+
+
+def create_tool_set(view: AnyView, only: Collection[str] | None, message: str | None) -> ToolSet:
+    _require_view(view)
+    # A view at the other end of the wire has every word that the tools use.
+    offered = tools(cast("View | DisabledView", view), message)
+    if only is None or not offered:
+        return ToolSet(offered)
+    _refuse_string("only", only)
+    known = [one.name for one in offered]
+    for name in only:
+        if name not in known:
+            raise InvalidInput("only", f"there is no tool {name!r}; use some of {', '.join(known)}")
+    return ToolSet(tuple(one for one in offered if one.name in only))
+
+
+def _require_view(given: object) -> None:
+    if isinstance(given, View | DisabledView):
+        return
+    from tacit.client import RemoteView  # seldom needed, and not quick to load
+
+    if not isinstance(given, RemoteView):
+        raise InvalidInput(
+            "view", "expected a view: memory.view(requester, chat), or one of tacit.connect(…)"
+        )
+
+
+def copy_schema(tool: Tool) -> dict[str, Any]:
+    """A copy to the last level: a caller may change what they are given."""
+    return deepcopy(dict(tool.parameters))
+
+
+def truncate_answer(answer: Answer) -> Answer:
+    if len(answer.text) <= ANSWER_MAX_CHARS:
+        return answer
+    cut = (
+        f"{_CUT}\n{FENCE_CLOSE}" if answer.text.endswith(FENCE_CLOSE) else _CUT
+    )  # the fence stays closed
+    return replace(answer, text=answer.text[: ANSWER_MAX_CHARS - len(cut)] + cut)
+
+
+def get_field(thing: object, name: str) -> Any:
+    """Of a record of an SDK, or of what such a record is as JSON."""
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+
+
+def has_field(thing: object, name: str) -> bool:
+    return name in thing if isinstance(thing, Mapping) else hasattr(thing, name)
+
+
+def get_list(thing: object, name: str) -> list[Any]:
+    """The same, where it is a list: not every server keeps to the form."""
+    found = get_field(thing, name)
+    return found if isinstance(found, list) else []
+
+
+def _refuse_string(name: str, given: Collection[str]) -> None:
+    """A single name is a collection of letters to Python, and its parts would count."""
+    if isinstance(given, str):
+        raise InvalidInput(name, "expected names of tools in a list")
+
+
+def _parse_arguments(arguments: object) -> object:
+    if not isinstance(arguments, str):
+        return arguments
+    if len(arguments) > ARGUMENTS_MAX_CHARS:
+        problem = f"are too long; write at most {ARGUMENTS_MAX_CHARS:,} characters"
+        raise InvalidInput("arguments", problem)
+    try:
+        return json.loads(arguments) if arguments.strip() else {}
+    except (ValueError, RecursionError):
+        raise InvalidInput("arguments", "expected a JSON object") from None
+
+
+# For Anthropic's SDK: the messages API.
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicKit:
+    """Bound to a view: its tools can reach what the view can, and nothing else."""
+
+    _offering: ToolSet
+
+    @property
+    def tools(self) -> list[ToolParam]:
+        """For `messages.create(tools=…)`."""
+        return [
+            {"name": tool.name, "description": tool.description, "input_schema": copy_schema(tool)}
+            for tool in self._offering.tools
+        ]
+
+    def answer(
+        self, said: Message | Mapping[str, Any], *, leave: Collection[str] = ()
+    ) -> list[ToolResultBlockParam]:
+        """Runs the calls that the model made, one after the other, and gives the content of the
+        user's message that goes back after it; none if it called nothing.
+
+        `leave` names tools of your own: their calls are for you to answer, in the same message. Any
+        other name is answered, too, as no tool, because a call without an answer is refused by the
+        API.
+        """
+        return [
+            {
+                "type": "tool_result",
+                "tool_use_id": call.id,
+                "content": answer.text,
+                "is_error": answer.failed,
+            }
+            for call, answer in self._offering.answers(_find_anthropic_calls(said), leave)
+        ]
+
+
+def anthropic_kit(
+    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+) -> AnthropicKit:
+    """None are offered where memory is disabled. `only` names those that are; `message` is the
+    channel's id of what they are called for, with which what they keep can be taken back."""
+    return AnthropicKit(create_tool_set(view, only, message))
+
+
+def _find_anthropic_calls(said: object) -> Iterator[ToolCall]:
+    if get_field(said, "role") != "assistant":
+        raise InvalidInput("said", "expected what the model said: a message of the assistant's")
+    if has_field(said, "tool_calls"):
+        # Without a word the loop would end, and what was called would never be done.
+        raise InvalidInput("said", "is a message in OpenAI's form: answer it with openai_kit")
+    for block in get_list(said, "content"):
+        if get_field(block, "type") == "tool_use":
+            name, arguments = get_field(block, "name"), get_field(block, "input")
+            yield ToolCall(id=get_field(block, "id"), name=name, arguments=arguments)
+
+
+# For OpenAI's SDK, and whatever speaks its formats: chat completions and responses.
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIKit:
+    """Bound to a view: its tools can reach what the view can, and nothing else."""
+
+    _offering: ToolSet
+
+    @property
+    def tools(self) -> list[ChatCompletionFunctionToolParam]:
+        """For `chat.completions.create(tools=…)`."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": copy_schema(tool),
+                },
+            }
+            for tool in self._offering.tools
+        ]
+
+    @property
+    def responses_tools(self) -> list[FunctionToolParam]:
+        """For `responses.create(tools=…)`."""
+        return [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": copy_schema(tool),
+                "strict": False,  # what may be left out is left out, and not written as null
+            }
+            for tool in self._offering.tools
+        ]
+
+    @overload
+    def answer(
+        self, said: ChatCompletion | ChatCompletionMessage, *, leave: Collection[str] = ()
+    ) -> list[ChatCompletionToolMessageParam]: ...
+    @overload
+    def answer(
+        self, said: Response, *, leave: Collection[str] = ()
+    ) -> list[FunctionCallOutput]: ...
+    @overload
+    def answer(
+        self, said: Mapping[str, Any], *, leave: Collection[str] = ()
+    ) -> list[dict[str, Any]]: ...
+
+    def answer(self, said: object, *, leave: Collection[str] = ()) -> Any:
+        """Runs the calls that the model made, one after the other, and gives the messages (for a
+        response: the items) that go back after it; none if it called nothing.
+
+        `leave` names tools of your own: their calls are for you to answer. Any other name is
+        answered, too, as no tool, because a call without an answer is refused by the API.
+        """
+        if isinstance(get_field(said, "output"), list):
+            answers = self._offering.answers(_find_response_calls(said), leave)
+            return [
+                {"type": "function_call_output", "call_id": call.id, "output": answer.text}
+                for call, answer in answers
+            ]
+        answers = self._offering.answers(_find_message_calls(_find_message(said)), leave)
+        return [
+            {"role": "tool", "tool_call_id": call.id, "content": answer.text}
+            for call, answer in answers
+        ]
+
+
+def openai_kit(
+    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+) -> OpenAIKit:
+    """None are offered where memory is disabled. `only` names those that are; `message` is the
+    channel's id of what they are called for, with which what they keep can be taken back."""
+    return OpenAIKit(create_tool_set(view, only, message))
+
+
+def _find_message(said: object) -> object:
+    choices = get_list(said, "choices")
+    if choices:
+        return get_field(choices[0], "message")
+    if _is_anthropic_message(said):
+        raise InvalidInput("said", "is a message in Anthropic's form: answer it with anthropic_kit")
+    if get_field(said, "role") == "assistant":
+        return said
+    raise InvalidInput("said", "expected what the model said: a message, a completion, a response")
+
+
+def _is_anthropic_message(said: object) -> bool:
+    blocks = get_list(said, "content")
+    return has_field(said, "stop_reason") or any(
+        get_field(one, "type") == "tool_use" for one in blocks
+    )
+
+
+def _find_message_calls(message: object) -> Iterator[ToolCall]:
+    """Custom tools are never ours, and so their calls are not, either."""
+    for one in get_list(message, "tool_calls"):
+        function = get_field(one, "function")
+        if function is not None:
+            name, arguments = get_field(function, "name"), get_field(function, "arguments")
+            yield ToolCall(id=get_field(one, "id"), name=name, arguments=arguments)
+
+
+def _find_response_calls(response: object) -> Iterator[ToolCall]:
+    for one in get_list(response, "output"):
+        if get_field(one, "type") == "function_call":
+            name, arguments = get_field(one, "name"), get_field(one, "arguments")
+            yield ToolCall(id=get_field(one, "call_id"), name=name, arguments=arguments)
+
+
+# For pydantic-ai: tools of an agent, or of one run of it.
+
+
+def pydantic_ai_tools(
+    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+) -> list[pydantic_ai.Tool[Any]]:
+    """None where memory is disabled. `only` names those that are offered; `message` is the
+    channel's id of what they are called for, with which what they keep can be taken back."""
+    return [_build_pydantic_ai_tool(one) for one in create_tool_set(view, only, message).tools]
+
+
+def _build_pydantic_ai_tool(tool: Tool) -> pydantic_ai.Tool[Any]:
+    try:
+        import pydantic_ai
+        from pydantic_core import SchemaValidator, core_schema
+    except ImportError:
+        raise MissingExtra("language", "tools for pydantic-ai") from None
+    made = pydantic_ai.Tool[Any].from_schema(
+        _build_tool_function(tool), tool.name, tool.description, copy_schema(tool)
+    )
+    # It takes any JSON, and would break off the run over what is no object.
+    keys = core_schema.dict_schema(core_schema.str_schema())
+    made.function_schema.validator = SchemaValidator(keys)
+    return made
+
+
+def _build_tool_function(tool: Tool) -> Callable[..., str]:
+    """Not a coroutine: pydantic-ai runs it in a worker thread."""
+    from pydantic_ai import ToolFailed
+
+    def call(**arguments: Any) -> str:
+        answer = truncate_answer(tool.call(arguments))
+        if answer.failed:
+            raise ToolFailed(answer.text)
+        return answer.text
+
+    return call

@@ -1,0 +1,614 @@
+"""The tools of the reference MCP memory server, over a graph kept as memories."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit import limits
+from tacit.errors import InvalidInput, NotFound
+from tacit.memory import DisabledView, View, make_inert, quote_memory, refuse_profile_sentence
+from tacit.records import validation
+from tacit.records.memory import Memory
+from tacit.tools.tool import (
+    Answer,
+    Schema,
+    Tool,
+    ToolScope,
+    answer_with_json,
+    array_schema,
+    boolean_schema,
+    object_schema,
+    string_schema,
+)
+
+# A graph of entities, observations and relations, kept as ordinary memories under keys.
+#
+# `node:<name>` says what an entity is, `node:<name>|<number><digest>` is one observation of it, and
+# `edge:<from>|<type>|<to>` one relation. An observation is kept with the name of its entity, as in
+# "Apollo: Deadline is March", for elsewhere it is read on its own; in the graph it has its own words.
+# So each can be recalled, corrected, forgotten and erased like anything else that is remembered, and
+# what may not be said here is not in the graph.
+
+GRAPH_CATEGORY = "fact"
+PERSON_TYPE = "person"  # the type of entities that are people to the rest of memory too
+_NODE_PREFIX, _EDGE_PREFIX, _SEPARATOR = "node:", "edge:", "|"
+_UNKNOWN_TYPE = "entity"
+_NUMBER_CHARS = 6
+_DIGEST_CHARS = 8
+_NUMBER_PATTERN = re.compile(rf"[0-9]{{{_NUMBER_CHARS}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRelation:
+    start: str
+    kind: str
+    end: str
+
+    @property
+    def key(self) -> str:
+        return _build_key(_EDGE_PREFIX, self.start, self.kind, self.end)
+
+    @property
+    def statement(self) -> str:
+        return f"{self.start} {self.kind} {self.end}"
+
+    def touches(self, names: Collection[str]) -> bool:
+        return self.start in names or self.end in names
+
+
+@dataclass(slots=True)
+class Entity:
+    name: str
+    kind: str
+    observations: list[str] = field(default_factory=list)
+    id: str = ""  # of the memory that says what it is
+    next: int = 0  # the number of the next observation: those that are gone keep theirs
+    quotes: dict[str, str] = field(default_factory=dict)  # observations as a model is told of them
+
+    @property
+    def key(self) -> str:
+        return _build_key(_NODE_PREFIX, self.name)
+
+    @property
+    def statement(self) -> str:
+        return f"{_type_prefix(self.name)}{self.kind}"
+
+    def says(self, query: str) -> bool:
+        """Anywhere in it, whatever the case."""
+        wanted = query.lower()
+        return any(wanted in one.lower() for one in (self.name, self.kind, *self.observations))
+
+
+class KnowledgeGraph:
+    """Read as a whole each time: what somebody else wrote meanwhile is in it."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def entities(self) -> dict[str, Entity]:
+        """By name, in the order they came to be."""
+        found: dict[str, Entity] = {}
+        said: list[tuple[str, str, str, str]] = []
+        for memory in self._list_memories(_NODE_PREFIX):
+            name, *rest = _split_key(_NODE_PREFIX, memory)
+            if rest:
+                if _NUMBER_PATTERN.match(rest[0]):  # other keys that begin alike are none of ours
+                    words = _parse_observation(name, rest[0], memory.content)
+                    said.append((name, rest[0], words, quote_memory(memory, words)))
+            else:
+                found[name] = Entity(name, _parse_entity_type(name, memory.content), id=memory.id)
+        for name, numbered, content, quote in sorted(said, key=lambda one: one[:2]):
+            if name in found:
+                found[name].observations.append(content)
+                found[name].quotes[content] = quote
+                found[name].next = int(numbered[:_NUMBER_CHARS]) + 1
+        return found
+
+    def relations(self) -> list[EntityRelation]:
+        parts = [_split_key(_EDGE_PREFIX, memory) for memory in self._list_memories(_EDGE_PREFIX)]
+        return [EntityRelation(*three) for three in parts if len(three) == 3]
+
+    def add_entity(self, entity: Entity) -> None:
+        self._put_memory(entity, entity.key, entity.statement)
+        self.observe(Entity(entity.name, entity.kind), entity.observations)
+
+    def observe(self, entity: Entity, contents: Collection[str]) -> None:
+        for number, content in enumerate(contents, start=entity.next):
+            key = observation_key(entity.name, number, content)
+            self._put_memory(entity, key, format_observation(entity.name, content))
+        entity.next += len(contents)
+
+    def add_relation(self, relation: EntityRelation, entities: dict[str, Entity]) -> None:
+        id = self._view.put(GRAPH_CATEGORY, relation.key, relation.statement).id
+        for name, side in ((relation.start, "from"), (relation.end, "to")):
+            if name in entities:
+                with suppress(NotFound):  # somebody else's, which one may hear and not tie up
+                    self._view.relate(id, entities[name].id, side)
+
+    def remove_entities(self, names: Collection[str]) -> None:
+        for memory in self._list_memories(_NODE_PREFIX):
+            if matches_name(_split_key(_NODE_PREFIX, memory)[0], names):
+                self._forget(memory)
+        for relation in self.relations():
+            if relation.touches(names):
+                self.remove_relation(relation)
+
+    def remove_observations(self, name: str, contents: Collection[str]) -> None:
+        for memory in self._list_memories(_build_key(_NODE_PREFIX, name) + _SEPARATOR):
+            words = _parse_observation(name, _split_key(_NODE_PREFIX, memory)[-1], memory.content)
+            if words in contents or quote_memory(memory, words) in contents:
+                self._forget(memory)
+
+    def remove_relation(self, relation: EntityRelation) -> None:
+        self._view.forget_key(GRAPH_CATEGORY, relation.key)
+
+    def _forget(self, memory: Memory) -> None:
+        with suppress(NotFound):  # somebody else's, which stays; the rest is forgotten all the same
+            self._view.forget(memory.id)
+
+    def _put_memory(self, entity: Entity, key: str, content: str) -> None:
+        """Of people it is kept whom it is about, where the name says that."""
+        if entity.kind.lower() == PERSON_TYPE:
+            try:
+                self._view.put(GRAPH_CATEGORY, key, content, about=[entity.name])
+                return
+            except InvalidInput as error:
+                if error.field != "about":
+                    raise
+        self._view.put(GRAPH_CATEGORY, key, content)
+
+    def _list_memories(self, prefix: str) -> Iterator[Memory]:
+        """Oldest first."""
+        found: list[Memory] = []
+        cursor = None
+        while True:
+            page = self._view.list(
+                GRAPH_CATEGORY, prefix=prefix, limit=limits.PAGE_MAX_COUNT, cursor=cursor
+            )
+            found += page
+            cursor = page.cursor
+            if cursor is None:
+                return reversed(found)
+
+
+def normalize_name(name: str) -> str:
+    """In the one spelling that keys have."""
+    return unicodedata.normalize("NFC", name)
+
+
+def matches_name(name: str, names: Collection[str]) -> bool:
+    """By its own name, or as a model is told of it."""
+    return name in names or make_inert(name) in names
+
+
+def check_entity(entity: Entity) -> None:
+    """Before anything is written: all of a call is good, or nothing of it is done."""
+    _check_key(entity.key, "name")
+    validation.parse_content(entity.statement, "entityType")
+    check_observations(entity.name, entity.observations)
+
+
+def check_observations(name: str, contents: Collection[str]) -> None:
+    for content in contents:
+        validation.parse_content(format_observation(name, content), "observations")
+
+
+def check_relation(relation: EntityRelation) -> None:
+    _check_key(relation.key, "relations")
+    validation.parse_content(relation.statement, "relations")
+
+
+def _check_key(key: str, field: str) -> None:
+    most = limits.KEY_MAX_CHARS - len(observation_key("", 0, ""))
+    if len(key) > most:
+        raise InvalidInput(field, f"is too long; at most about {most} characters fit")
+    validation.parse_screened_identifier(field, key, most)
+
+
+def format_observation(name: str, content: str) -> str:
+    """As it is kept: with the name of its entity, unless it names it itself."""
+    told = f"{_name_prefix(name)}{content}"
+    if not content.strip() or len(told) > limits.CONTENT_MAX_CHARS:
+        return content
+    words = r"[\s_]+".join(map(re.escape, name.replace("_", " ").split()))
+    is_named = words and re.search(rf"(?<!\w){words}(?!\w)", content, re.IGNORECASE)
+    return content if is_named else told
+
+
+def observation_key(name: str, number: int, content: str) -> str:
+    """In the order they were told; and two that are told at the same time do not collide."""
+    return (
+        f"{_build_key(_NODE_PREFIX, name)}{_SEPARATOR}{number:0{_NUMBER_CHARS}d}{_digest(content)}"
+    )
+
+
+def _parse_observation(name: str, numbered: str, kept: str) -> str:
+    """In its own words again. The key knows whether the name was put before them; where somebody
+    has worded it anew since, a name before it is ours."""
+    if numbered[_NUMBER_CHARS:] == _digest(kept):
+        return kept
+    return kept.removeprefix(_name_prefix(name))
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
+
+
+def _name_prefix(name: str) -> str:
+    return f"{name}: "
+
+
+def _build_key(prefix: str, *names: str) -> str:
+    return prefix + _SEPARATOR.join(
+        one.replace("%", "%25").replace(_SEPARATOR, "%7C") for one in names
+    )
+
+
+def _split_key(prefix: str, memory: Memory) -> list[str]:
+    names = (memory.key or prefix).removeprefix(prefix).split(_SEPARATOR)
+    return [one.replace("%7C", _SEPARATOR).replace("%25", "%") for one in names]
+
+
+def _type_prefix(name: str) -> str:
+    return f"{name} is a "
+
+
+def _parse_entity_type(name: str, content: str) -> str:
+    """Somebody may have worded it anew elsewhere."""
+    said = _type_prefix(name)
+    return content.removeprefix(said) if content.startswith(said) else _UNKNOWN_TYPE
+
+
+# What the reference memory server's tools take and return, as JSON schemas.
+
+_NAME = string_schema("The name of an entity", minLength=1)
+_OBSERVATIONS = array_schema(
+    "What is known of it, one fact each", string_schema("A fact", minLength=1)
+)
+_ENTITY = object_schema(
+    {
+        "name": _NAME,
+        "entityType": string_schema("What it is: person, place, project, …", minLength=1),
+        "observations": _OBSERVATIONS,
+    },
+    "name",
+    "entityType",
+    "observations",
+)
+_RELATION = object_schema(
+    {
+        "from": string_schema("The entity that it begins at", minLength=1),
+        "to": string_schema("The entity that it ends at", minLength=1),
+        "relationType": string_schema("How the first stands to the second", minLength=1),
+    },
+    "from",
+    "to",
+    "relationType",
+)
+
+ENTITIES = array_schema("Entities", _ENTITY)
+RELATIONS = array_schema("Relations", _RELATION)
+ENTITY_NAMES = array_schema("Names of entities", string_schema("A name"))
+QUERY_SCHEMA = string_schema("What to look for in names, types and observations")
+TO_OBSERVE = array_schema(
+    "Facts by entity",
+    object_schema({"entityName": _NAME, "contents": _OBSERVATIONS}, "entityName", "contents"),
+)
+OBSERVED = array_schema(
+    "What was added, by entity",
+    object_schema(
+        {"entityName": _NAME, "addedObservations": _OBSERVATIONS},
+        "entityName",
+        "addedObservations",
+    ),
+)
+DELETIONS = array_schema(
+    "Facts to forget, by entity",
+    object_schema(
+        {"entityName": _NAME, "observations": _OBSERVATIONS}, "entityName", "observations"
+    ),
+)
+GRAPH_SCHEMA = object_schema(
+    {"entities": ENTITIES, "relations": RELATIONS}, "entities", "relations"
+)
+DONE_SCHEMA = object_schema(
+    {
+        "success": boolean_schema("Whether it was done"),
+        "message": string_schema("The same in words"),
+    },
+    "success",
+    "message",
+)
+
+
+# The tools of the reference memory server, by their names and forms, over this store: whoever used
+# those can switch, and keeps prompts and habits.
+
+GraphAction = Callable[[KnowledgeGraph, dict[str, Any]], Answer]
+
+
+def reference_tools(view: View | DisabledView) -> tuple[Tool, ...]:
+    """Bound to this view; none where memory is disabled."""
+    if isinstance(view, DisabledView) or not view.enabled:
+        return ()
+    graph = KnowledgeGraph(view)
+    return tuple(_build_tool(graph, *one) for one in _TOOL_SPECS)
+
+
+def read_whole_graph(graph: KnowledgeGraph) -> dict[str, Any]:
+    return _graph_data(list(graph.entities().values()), graph.relations())
+
+
+def _create_entities(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    known = graph.entities()
+    new: dict[str, Entity] = {}
+    for one in given["entities"]:
+        entity = Entity(
+            normalize_name(one["name"]), one["entityType"], _remove_duplicates(one["observations"])
+        )
+        check_entity(entity)
+        _check_profile(entity, entity.observations)
+        if entity.name not in known:
+            new.setdefault(entity.name, entity)
+    for entity in new.values():
+        graph.add_entity(entity)
+    return _answer_list("entities", [_entity_data(entity) for entity in new.values()])
+
+
+def _create_relations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    known = set(graph.relations())
+    wanted = dict.fromkeys(_parse_relations(given))
+    for relation in wanted:
+        check_relation(relation)
+    new = [relation for relation in wanted if relation not in known]
+    entities = graph.entities()
+    for relation in new:
+        graph.add_relation(relation, entities)
+    return _answer_list("relations", [_relation_data(relation) for relation in new])
+
+
+def _add_observations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    entities = graph.entities()
+    known = {make_inert(name): entity for name, entity in entities.items()} | entities
+    for one in given["observations"]:
+        name = normalize_name(one["entityName"])
+        if name not in known:
+            raise InvalidInput("entityName", "there is no such entity; create it first")
+        check_observations(name, one["contents"])
+        _check_profile(known[name], one["contents"])
+    results = []
+    for one in given["observations"]:
+        entity = known[normalize_name(one["entityName"])]
+        new = [c for c in _remove_duplicates(one["contents"]) if c not in entity.observations]
+        graph.observe(entity, new)
+        entity.observations += new
+        added = [make_inert(one) for one in new]
+        results.append({"entityName": make_inert(entity.name), "addedObservations": added})
+    return _answer_list("results", results)
+
+
+def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
+    """What a person is called is theirs to say: a tool would have to ask."""
+    if entity.kind.lower() == PERSON_TYPE:
+        for content in contents:
+            refuse_profile_sentence(content, "observations")
+
+
+def _delete_entities(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    graph.remove_entities(set(map(normalize_name, given["entityNames"])))
+    return _answer_done("The entities are forgotten.")
+
+
+def _delete_observations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    for one in given["deletions"]:
+        graph.remove_observations(normalize_name(one["entityName"]), set(one["observations"]))
+    return _answer_done("The observations are forgotten.")
+
+
+def _delete_relations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    for relation in _parse_relations(given):
+        check_relation(relation)
+        graph.remove_relation(relation)
+    return _answer_done("The relations are forgotten.")
+
+
+def _read_graph(graph: KnowledgeGraph, _: dict[str, Any]) -> Answer:
+    return _answer_graph(read_whole_graph(graph))
+
+
+def _search_nodes(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    return _answer_subgraph(graph, lambda entity: entity.says(given["query"]))
+
+
+def _open_nodes(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+    names = set(map(normalize_name, given["names"]))
+    return _answer_subgraph(graph, lambda entity: matches_name(entity.name, names))
+
+
+def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) -> Answer:
+    """Entities, and every relation that begins or ends at one of them."""
+    found = [entity for entity in graph.entities().values() if wanted(entity)]
+    names = {entity.name for entity in found}
+    return _answer_graph(
+        _graph_data(found, [one for one in graph.relations() if one.touches(names)])
+    )
+
+
+def _parse_relations(given: dict[str, Any]) -> list[EntityRelation]:
+    return [
+        EntityRelation(
+            normalize_name(one["from"]),
+            normalize_name(one["relationType"]),
+            normalize_name(one["to"]),
+        )
+        for one in given["relations"]
+    ]
+
+
+def _remove_duplicates(contents: list[str]) -> list[str]:
+    return list(dict.fromkeys(contents))
+
+
+def _graph_data(entities: Sequence[Entity], relations: Sequence[EntityRelation]) -> dict[str, Any]:
+    return {
+        "entities": [_entity_data(entity) for entity in entities],
+        "relations": [_relation_data(relation) for relation in relations],
+    }
+
+
+def _entity_data(entity: Entity) -> dict[str, Any]:
+    return {
+        "name": make_inert(entity.name),
+        "entityType": make_inert(entity.kind),
+        "observations": [entity.quotes.get(one) or make_inert(one) for one in entity.observations],
+    }
+
+
+def _relation_data(relation: EntityRelation) -> dict[str, Any]:
+    return {
+        "from": make_inert(relation.start),
+        "to": make_inert(relation.end),
+        "relationType": make_inert(relation.kind),
+    }
+
+
+def _answer_list(name: str, items: list[dict[str, Any]]) -> Answer:
+    """The text has the bare list, as the reference has it."""
+    return answer_with_json(items, {name: items})
+
+
+def _answer_graph(data: dict[str, Any]) -> Answer:
+    return answer_with_json(data, data)
+
+
+def _answer_done(says: str) -> Answer:
+    return Answer(text=says, data={"success": True, "message": says})
+
+
+_WRITE_SCOPES: tuple[ToolScope, ...] = ("read", "write")
+_READ_SCOPES: tuple[ToolScope, ...] = ("read",)
+# name, title, what it does, what it takes, what it returns, what it needs, whether it takes away
+_TOOL_SPECS: tuple[
+    tuple[str, str, str, Schema, Schema, tuple[ToolScope, ...], bool, GraphAction], ...
+] = (
+    (
+        "create_entities",
+        "Create entities",
+        "Add entities to the graph: people, things, places. Those that are there stay as they are.",
+        object_schema({"entities": ENTITIES}, "entities"),
+        object_schema({"entities": ENTITIES}, "entities"),
+        _WRITE_SCOPES,
+        False,
+        _create_entities,
+    ),
+    (
+        "create_relations",
+        "Create relations",
+        "Say how entities stand to each other, in the active voice: works_at, knows.",
+        object_schema({"relations": RELATIONS}, "relations"),
+        object_schema({"relations": RELATIONS}, "relations"),
+        _WRITE_SCOPES,
+        False,
+        _create_relations,
+    ),
+    (
+        "add_observations",
+        "Add observations",
+        "Add facts to entities that are in the graph.",
+        object_schema({"observations": TO_OBSERVE}, "observations"),
+        object_schema({"results": OBSERVED}, "results"),
+        _WRITE_SCOPES,
+        False,
+        _add_observations,
+    ),
+    (
+        "delete_entities",
+        "Delete entities",
+        "Forget entities, with their observations and relations.",
+        object_schema({"entityNames": ENTITY_NAMES}, "entityNames"),
+        DONE_SCHEMA,
+        _WRITE_SCOPES,
+        True,
+        _delete_entities,
+    ),
+    (
+        "delete_observations",
+        "Delete observations",
+        "Forget single observations of entities, by their exact words.",
+        object_schema({"deletions": DELETIONS}, "deletions"),
+        DONE_SCHEMA,
+        _WRITE_SCOPES,
+        True,
+        _delete_observations,
+    ),
+    (
+        "delete_relations",
+        "Delete relations",
+        "Forget relations between entities.",
+        object_schema({"relations": RELATIONS}, "relations"),
+        DONE_SCHEMA,
+        _WRITE_SCOPES,
+        True,
+        _delete_relations,
+    ),
+    (
+        "read_graph",
+        "Read the graph",
+        "All entities and relations that may be said in this conversation.",
+        object_schema({}),
+        GRAPH_SCHEMA,
+        _READ_SCOPES,
+        False,
+        _read_graph,
+    ),
+    (
+        "search_nodes",
+        "Search nodes",
+        "Entities whose name, type or observations hold a text, with their relations.",
+        object_schema({"query": QUERY_SCHEMA}, "query"),
+        GRAPH_SCHEMA,
+        _READ_SCOPES,
+        False,
+        _search_nodes,
+    ),
+    (
+        "open_nodes",
+        "Open nodes",
+        "Entities by their names, with their relations.",
+        object_schema({"names": ENTITY_NAMES}, "names"),
+        GRAPH_SCHEMA,
+        _READ_SCOPES,
+        False,
+        _open_nodes,
+    ),
+)
+
+
+def _build_tool(
+    graph: KnowledgeGraph,
+    name: str,
+    title: str,
+    says: str,
+    parameters: Schema,
+    returns: Schema,
+    needs: tuple[ToolScope, ...],
+    destructive: bool,
+    act: GraphAction,
+) -> Tool:
+    return Tool(
+        name=name,
+        title=title,
+        description=says,
+        parameters=parameters,
+        act=lambda given: act(graph, given),
+        needs=needs,
+        destructive=destructive,
+        idempotent=destructive or needs == _READ_SCOPES,
+        returns=returns,
+    )

@@ -1,0 +1,232 @@
+"""A tool: name, JSON schema of its arguments, call and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tacit import limits
+from tacit.errors import InvalidInput, StoreBusy, StoreError, StoreUnavailable, TacitError
+from tacit.memory import make_inert, quote_memory, wrap_in_fence
+from tacit.records.memory import Memory, State
+from tacit.records.results import Remembered
+
+# JSON schemas of what tools take: written in few words here, and held against what a model wrote.
+#
+# Only the part of JSON Schema that these tools use. Limits that the library knows are the library's
+# to check; these are told here so that a model keeps to them.
+
+Schema = Mapping[str, Any]
+
+
+def object_schema(properties: Mapping[str, Schema], *required: str) -> dict[str, Any]:
+    """An object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def string_schema(says: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": says, **more}
+
+
+def integer_schema(says: str, least: int, most: int, **more: Any) -> dict[str, Any]:
+    return {"type": "integer", "description": says, "minimum": least, "maximum": most, **more}
+
+
+def fraction_schema(says: str) -> dict[str, Any]:
+    return {"type": "number", "description": says, "minimum": 0, "maximum": 1}
+
+
+def boolean_schema(says: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": says}
+
+
+def array_schema(says: str, of: Schema) -> dict[str, Any]:
+    return {"type": "array", "description": says, "items": dict(of)}
+
+
+def check_arguments(schema: Schema, arguments: object) -> dict[str, Any]:
+    """The arguments, if they are of the schema. What is null counts as left out, because many
+    models write down every argument that there is."""
+    found: dict[str, Any] = _check_object("arguments", schema, arguments)
+    if _count_list_items(found) > limits.TOOL_PARTS_MAX_COUNT:
+        most = limits.TOOL_PARTS_MAX_COUNT
+        raise InvalidInput("arguments", f"list more than {most} things in all; call it in steps")
+    return found
+
+
+def _count_list_items(value: object) -> int:
+    """Of all lists in it, those within others too: each may be a write of its own."""
+    if isinstance(value, Mapping):
+        return sum(map(_count_list_items, value.values()))
+    return len(value) + sum(map(_count_list_items, value)) if isinstance(value, list) else 0
+
+
+def _check_object(field: str, schema: Schema, value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(field, "expected an object")
+    known: Mapping[str, Schema] = schema["properties"]
+    if not known.keys() >= value.keys():
+        raise InvalidInput(field, f"takes {', '.join(known) or 'nothing'}, and nothing else")
+    given = {name: one for name, one in value.items() if one is not None}
+    for name in schema.get("required", ()):
+        if name not in given:
+            raise InvalidInput(name, "is missing")
+    return {name: _check_value(name, known[name], one) for name, one in given.items()}
+
+
+def _check_value(field: str, schema: Schema, value: object) -> Any:
+    good = _CHECKS[schema["type"]](field, schema, value)
+    if "enum" in schema and good not in schema["enum"]:
+        raise InvalidInput(field, f"expected one of {', '.join(schema['enum'])}")
+    return good
+
+
+def _check_string(field: str, schema: Schema, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(field, "expected text")
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if len(value) < least:
+        raise InvalidInput(field, f"is too short; write at least {least} characters")
+    if most is not None and len(value) > most:
+        raise InvalidInput(field, f"is too long; write at most {most:,} characters")
+    return value
+
+
+def _check_number(field: str, schema: Schema, value: object) -> int | float:
+    whole = schema["type"] == "integer"
+    # True is an int to Python, and no number to anybody else.
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        raise InvalidInput(field, "expected a whole number" if whole else "expected a number")
+    least, most = schema["minimum"], schema["maximum"]
+    if not least <= value <= most:
+        raise InvalidInput(field, f"expected a number from {least} to {most:,}")
+    return value
+
+
+def _check_boolean(field: str, _: Schema, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(field, "expected true or false")
+    return value
+
+
+def _check_array(field: str, schema: Schema, value: object) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise InvalidInput(field, "expected a list")
+    return [_check_value(field, schema["items"], one) for one in value]
+
+
+_CHECKS: Mapping[str, Callable[[str, Schema, object], Any]] = {
+    "object": _check_object,
+    "string": _check_string,
+    "integer": _check_number,
+    "number": _check_number,
+    "boolean": _check_boolean,
+    "array": _check_array,
+}
+
+
+# What a tool is: a name, words for a model, a schema, and a call that answers whatever comes.
+
+ToolScope = Literal["read", "write"]
+_UNAVAILABLE = "memory cannot be reached just now: try again later"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What goes back to the model: words, and the same as data where there is more to it."""
+
+    text: str
+    data: Mapping[str, Any] | None = None  # as JSON has it
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Bound to a view: nothing else can be read or changed by it."""
+
+    name: str
+    title: str
+    description: str
+    parameters: Schema
+    act: Callable[[dict[str, Any]], Answer]
+    needs: tuple[ToolScope, ...]  # the scopes that a key must have for it
+    always_available: bool = True  # no part of what a tool selection may leave out
+    destructive: bool = False
+    idempotent: bool = False
+    returns: Schema | None = None  # the schema of an answer's data, where one is promised
+    argument_aliases: Mapping[str, str] = field(default_factory=dict)  # of its arguments
+
+    @property
+    def read_only(self) -> bool:
+        return "write" not in self.needs
+
+    def call(self, arguments: object) -> Answer:
+        """Never raises for what a model wrote, nor where the database does not answer just now."""
+        try:
+            return self.act(check_arguments(self.parameters, self._rename_arguments(arguments)))
+        except (StoreBusy, StoreUnavailable):
+            return Answer(text=_UNAVAILABLE, failed=True)
+        except StoreError:
+            raise
+        except TacitError as error:
+            return Answer(text=format_error(error), failed=True)
+
+    def _rename_arguments(self, arguments: object) -> object:
+        if not self.argument_aliases or not isinstance(arguments, Mapping):
+            return arguments
+        given = dict(arguments)
+        for other, name in self.argument_aliases.items():
+            if other in given and name not in given:
+                given[name] = given.pop(other)
+        return given
+
+
+def format_error(error: TacitError) -> str:
+    """It may quote what was written, which need not be text that can travel."""
+    return str(error).encode("utf-8", "backslashreplace").decode()
+
+
+def dump_json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False)
+
+
+# A memory as a model is told of it: what it needs to use it and to change it, and no more.
+#
+# What memories say is data to a model, as in a block: every text of theirs is inert, what somebody
+# else said says who did, and the words of an answer stand within the fence.
+
+
+def describe_memory(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "category": memory.category,
+        "key": None if memory.key is None else make_inert(memory.key),
+        "type": memory.kind.value,
+        "content": quote_memory(memory),
+        "version": memory.version,
+        "updated_at": memory.updated_at.isoformat(),
+    }
+
+
+def answer_pending(done: Remembered) -> Answer | None:
+    """The answer where the person has to say yes first; None where it is kept."""
+    if done.state is not State.PENDING:
+        return None
+    return Answer(
+        text=f"Not kept yet: a name, pronouns, a home or a language is for the person to say. It "
+        f"waits as proposal {done.id} until they say yes, in their private chat: they answer the "
+        f"question there, or run `tacit approve {done.id}`. Do not write it again.",
+        data={"stored": False, "waiting": True, "id": done.id, "version": done.version},
+    )
+
+
+def answer_with_json(shown: Any, data: dict[str, Any]) -> Answer:
+    """`shown` as JSON within the fence, beside the data."""
+    return Answer(text=wrap_in_fence([dump_json(shown)]), data=data)
