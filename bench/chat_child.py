@@ -16,12 +16,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from tacit.bots.bot import Bot
+from tacit.bots.dispatcher import UpdateHandler
+from tacit.bots.messages import ChannelSender, InboundMessage, OutboundMessage
 from tacit.cli import main
 from tacit.memory import Memory, View
-from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.chat.heard import Heard
-from tacit.surfaces.chat.say import Outlet, Say
-from tacit.surfaces.chat.working import Work
 
 
 class Counts:
@@ -85,9 +84,9 @@ def _kinds_of(kind: type[object]) -> list[type[object]]:
 
 
 def count_what_is_heard() -> None:
-    hear, do, sent = Bot.hear, Work.do, Work._sent
+    hear, do, sent = Bot.hear, UpdateHandler.do, UpdateHandler._sent
 
-    def counted(self: Bot, heard: Heard, outlet: Outlet) -> list[Say]:
+    def counted(self: Bot, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         number = int(heard.update.rpartition(".")[2])
         with counts.lock:
             counts.heard += 1
@@ -95,7 +94,7 @@ def count_what_is_heard() -> None:
             counts.last[heard.chat.id] = number
         return hear(self, heard, outlet)
 
-    def worked(self: Work, number: int) -> float | None:
+    def worked(self: UpdateHandler, number: int) -> float | None:
         begun = time.perf_counter()
         try:
             return do(self, number)
@@ -103,7 +102,7 @@ def count_what_is_heard() -> None:
             with counts.lock:
                 counts.busy_seconds += time.perf_counter() - begun
 
-    def sending(self: Work, unsent: Any) -> float | None:
+    def sending(self: UpdateHandler, unsent: Any) -> float | None:
         begun = time.perf_counter()
         try:
             return sent(self, unsent)
@@ -112,8 +111,8 @@ def count_what_is_heard() -> None:
                 counts.sending_seconds += time.perf_counter() - begun
 
     setattr(Bot, "hear", counted)  # noqa: B010 - a method is replaced, and that is meant
-    setattr(Work, "do", worked)  # noqa: B010
-    setattr(Work, "_sent", sending)  # noqa: B010
+    setattr(UpdateHandler, "do", worked)  # noqa: B010
+    setattr(UpdateHandler, "_sent", sending)  # noqa: B010
 
 
 if __name__ == "__main__":

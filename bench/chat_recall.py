@@ -12,10 +12,10 @@ from itertools import islice
 
 import tacit
 from bench.sentences import said
+from tacit.bots.bot import Bot
+from tacit.bots.messages import TextMessage
+from tacit.bots.terminal import TerminalConversation
 from tacit.settings import LearnSettings, Settings
-from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.chat.heard import Said
-from tacit.surfaces.terminal.conversation import Conversation
 from tests.chat.scripted import Called, Prompt, ScriptedModel, Spoken
 
 FACTS = 300  # a block holds fifty
@@ -69,7 +69,7 @@ def looked_up(turns: int = TURNS) -> LookedUp:
             for fact in facts:
                 view.remember(fact)
             bot = Bot(memory, settings.chat)
-            outlet = Conversation(bot, _WHO, _CHAT, _Silent())
+            outlet = TerminalConversation(bot, _WHO, _CHAT, _Silent())
             for number in range(turns):
                 knows.fact = chance.choice(facts)
                 knows.question = _question(knows.fact, chance)
@@ -85,8 +85,8 @@ def _question(fact: str, chance: random.Random) -> str:
     return f"What was that again about {' and '.join(chance.sample(words, 2))}?"
 
 
-def _said(number: int, text: str) -> Said:
-    return Said(
+def _said(number: int, text: str) -> TextMessage:
+    return TextMessage(
         channel="bench",
         update=str(number),
         chat=_CHAT,

@@ -44,8 +44,8 @@ from sqlalchemy import make_url
 
 import tacit
 from bench.measure import Figure
+from tacit.integrations.langgraph import Checkpointer
 from tacit.settings import DbSettings, Settings, SqliteSettings
-from tacit.surfaces.langgraph import Checkpointer
 from tests.databases import PostgresDatabases
 
 AT_MOST = 1.2

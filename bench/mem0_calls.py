@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from tacit.compat.mem0 import AsyncMemory, Memory
+from tacit.integrations.mem0 import AsyncMemory, Memory
 
 ANN: dict[str, Any] = {"user_id": "ann"}
 NOBODY = "00000000-0000-4000-8000-000000000000"

@@ -1,6 +1,6 @@
 """Runs one script on one memory and writes down every call to it: mem0's own, or Tacit's.
 
-    python bench/mem0_child.py mem0|tacit.compat.mem0 SCRIPT RECORD
+    python bench/mem0_child.py mem0|tacit.integrations.mem0 SCRIPT RECORD
 
 It needs nothing but the package it is told of: it also runs where mem0 is and Tacit is not.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 WORDS = ("add", "search", "get", "get_all", "update", "delete", "delete_all", "history", "reset")
-OURS = "tacit.compat.mem0"
+OURS = "tacit.integrations.mem0"
 _IMPORT = f"from {OURS} import"
 
 Call = dict[str, Any]

@@ -25,7 +25,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 import tacit
-from tacit.surfaces.langgraph import Checkpointer
+from tacit.integrations.langgraph import Checkpointer
 
 
 class Trip(TypedDict, total=False):

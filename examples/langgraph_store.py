@@ -20,7 +20,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 import tacit
-from tacit.surfaces.langgraph import Store
+from tacit.integrations.langgraph import Store
 
 memory = tacit.open("sqlite://")  # or a file, or postgresql://…
 NAMES = {"telegram:1001": "Alice", "telegram:2002": "Bob"}

@@ -25,7 +25,7 @@ It prints:
 
 from typing import Any
 
-from tacit.compat.mem0 import Memory
+from tacit.integrations.mem0 import Memory
 
 ALICE: dict[str, Any] = {"user_id": "example-alice"}
 BOB: dict[str, Any] = {"user_id": "example-bob"}

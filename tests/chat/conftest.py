@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 import tacit
+from tacit.bots.telegram.client import TelegramClient
 from tacit.memory import Memory
-from tacit.surfaces.telegram.line import Line
 from tests.chat.bot_api import BotApi, bot_api
 from tests.chat.desk import Desk
 from tests.chat.telegram_stage import connected
@@ -30,7 +30,7 @@ def desk(memory: Memory) -> Desk:
 
 
 @pytest.fixture(scope="module")
-def telegram() -> Iterator[tuple[BotApi, Line]]:
+def telegram() -> Iterator[tuple[BotApi, TelegramClient]]:
     """An emulator and a line to it: each story has a bot and a memory of its own behind it."""
     with bot_api() as api, connected(api) as line:
         yield api, line

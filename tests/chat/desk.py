@@ -6,11 +6,17 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import tacit
+from tacit.bots.commands import Commands
+from tacit.bots.messages import (
+    Button,
+    ButtonPressed,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    TextMessage,
+)
 from tacit.memory import Memory
 from tacit.settings import ConsoleSettings
-from tacit.surfaces.chat.commands import Commands
-from tacit.surfaces.chat.heard import Heard, Pressed, Said
-from tacit.surfaces.chat.say import Button, NotSent, Say
 
 ALICE = tacit.Requester("telegram:1001", name="Alice")
 BOB = tacit.Requester("telegram:2002", name="Bob")
@@ -28,15 +34,15 @@ class Channel:
 
     admins: tuple[tacit.Requester, ...] = ()
     away: bool = False
-    sent: list[tuple[tacit.Requester | None, Say]] = field(default_factory=list)
+    sent: list[tuple[tacit.Requester | None, OutboundMessage]] = field(default_factory=list)
 
     def send(
         self,
         where: tacit.Chat,
         to: tacit.Requester | None,
-        what: Say,
+        what: OutboundMessage,
         *,
-        after: Heard | None = None,
+        after: InboundMessage | None = None,
     ) -> None:
         if self.away:
             raise NotSent("nobody answers", for_good=False)
@@ -68,10 +74,10 @@ class Desk:
         *,
         update: str | None = None,
         edited: bool = False,
-    ) -> list[Say]:
+    ) -> list[OutboundMessage]:
         assert who is not None or chat is not None
         where = chat or alone(who or ALICE)
-        said = Said(
+        said = TextMessage(
             channel=where.id.partition(":")[0],
             update=update or self.update(),
             chat=where,
@@ -83,7 +89,9 @@ class Desk:
         told = self.commands.run(self.memory.view(who, where), said, self.channel)
         return [_checked(one) for one in told]
 
-    def say(self, who: tacit.Requester | None, text: str, chat: tacit.Chat | None = None) -> Say:
+    def say(
+        self, who: tacit.Requester | None, text: str, chat: tacit.Chat | None = None
+    ) -> OutboundMessage:
         (told,) = self.hear(who, text, chat)
         return told
 
@@ -94,9 +102,9 @@ class Desk:
         chat: tacit.Chat | None = None,
         *,
         update: str | None = None,
-    ) -> list[Say] | None:
+    ) -> list[OutboundMessage] | None:
         where = chat or alone(who)
-        pressed = Pressed(
+        pressed = ButtonPressed(
             channel=where.id.partition(":")[0],
             update=update or self.update(),
             chat=where,
@@ -106,21 +114,21 @@ class Desk:
         told = self.commands.press(self.memory.view(who, where), pressed, self.channel)
         return None if told is None else [_checked(one) for one in told]
 
-    def pressed(self, who: tacit.Requester, say: Say, label: str) -> Say:
+    def pressed(self, who: tacit.Requester, say: OutboundMessage, label: str) -> OutboundMessage:
         """What comes of the button with this label, where it was told in private."""
         (told,) = self.press(who, labelled(say, label)) or []
         return told
 
 
-def labelled(say: Say, label: str) -> Button:
+def labelled(say: OutboundMessage, label: str) -> Button:
     return next(one for row in say.buttons for one in row if one.label == label)
 
 
-def labels(say: Say) -> list[str]:
+def labels(say: OutboundMessage) -> list[str]:
     return [one.label for row in say.buttons for one in row]
 
 
-def _checked(say: Say) -> Say:
+def _checked(say: OutboundMessage) -> OutboundMessage:
     """What holds of every button there is: it fits into any channel."""
     for row in say.buttons:
         for one in row:

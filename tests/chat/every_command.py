@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
+from tacit.bots import texts
+from tacit.bots.commands import parse_command
+from tacit.bots.commands.registry import COMMANDS_ANYWHERE, PRIVATE_COMMANDS, PUBLIC_COMMANDS
 from tacit.records.memory import Visibility
-from tacit.surfaces.chat.commands import taken_apart, wording
-from tacit.surfaces.chat.commands.commands import ANYWHERE, FOR_ALL, IN_PRIVATE
 from tests.chat.rooms import (
     ALICE,
     BOB,
@@ -31,7 +32,7 @@ class Typing:
     used: set[str] = field(default_factory=set)
 
     def __call__(self, text: str, who: Person = ALICE, room: Room | None = None) -> Told:
-        found = taken_apart(text)
+        found = parse_command(text)
         assert found is not None
         self.used.add(found[0])
         return self.driver.say(who, room or alone(who), text)
@@ -45,7 +46,7 @@ def _told_about(typed: Typing) -> None:
         assert own in typed("/id").text
     assert len(typed("/privacy").text.splitlines()) == 5
     assert "do not know that command" in driver.say(ALICE, HOME, "/nonsense").text
-    assert typed("/memory").text == wording.NO_MEMORIES
+    assert typed("/memory").text == texts.NO_MEMORIES
     link = re.search(r"https://memory\.example\.org/sign-in\?token=(\S+)", typed("/console").text)
     assert link is not None
     assert driver.stage.memory.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
@@ -91,20 +92,20 @@ def _in_a_group(typed: Typing) -> None:
     driver = typed.driver
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
-    for name in (*sorted(IN_PRIVATE), "forget everything"):
-        assert typed(f"/{name}", room=TEAM).text == wording.PRIVATE_ONLY
+    for name in (*sorted(PRIVATE_COMMANDS), "forget everything"):
+        assert typed(f"/{name}", room=TEAM).text == texts.PRIVATE_ONLY
     told = typed("/id", room=TEAM).text
     assert driver.chat(TEAM).id in told
     assert driver.requester(ALICE).key not in told, "others read it, too"
     assert "private chat" in typed("/privacy", room=TEAM).text
     assert driver.typed("/export") in typed("/help", room=TEAM).text
-    assert typed("/confidential", BOB, TEAM).text == wording.ADMINS_ONLY
+    assert typed("/confidential", BOB, TEAM).text == texts.ADMINS_ONLY
     driver.makes_admin(BOB, TEAM)
-    assert typed("/confidential", BOB, TEAM).text == wording.CONFIDENTIAL
-    assert typed("/confidential off", BOB, TEAM).text == wording.NOT_CONFIDENTIAL
+    assert typed("/confidential", BOB, TEAM).text == texts.CONFIDENTIAL
+    assert typed("/confidential off", BOB, TEAM).text == texts.NOT_CONFIDENTIAL
     driver.say(ALICE, TEAM, "Remember that our standup is at 9:30", to_bot=False)
     (known,) = view(driver, ALICE, TEAM).list()
-    assert typed(f"/forget {known.id}", room=TEAM).text == wording.DELETED_HERE
+    assert typed(f"/forget {known.id}", room=TEAM).text == texts.DELETED_HERE
     assert remembered(driver, BOB, TEAM) == []
 
 
@@ -114,7 +115,7 @@ def _typed(driver: Driver) -> None:
     _kept_and_forgotten(typed)
     _linked(typed)
     _in_a_group(typed)
-    assert typed.used == {*FOR_ALL, *IN_PRIVATE, *ANYWHERE}
+    assert typed.used == {*PUBLIC_COMMANDS, *PRIVATE_COMMANDS, *COMMANDS_ANYWHERE}
 
 
 EVERY_COMMAND = Scenario("every command", _typed, None)

@@ -4,8 +4,16 @@ import itertools
 from typing import Any
 
 import tacit
-from tacit.surfaces.chat.heard import Came, Heard, Pressed, Quoted, Said, Unsaid, Went
-from tacit.surfaces.chat.say import Say
+from tacit.bots.messages import (
+    ButtonPressed,
+    InboundMessage,
+    MembersJoined,
+    MembersLeft,
+    MessageDeleted,
+    OutboundMessage,
+    Quote,
+    TextMessage,
+)
 from tests.chat.desk import Channel
 from tests.chat.rooms import Person, Room, Shown, Stage, Told, alone, bot_of
 
@@ -49,21 +57,21 @@ class LocalDriver:
         quoting: str | None = None,
     ) -> Told:
         quoted = quoting if forwarded_from is None else text
-        said = Said(
+        said = TextMessage(
             channel=CHANNEL,
             update=self._next(),
             chat=self.chat(room),
             who=self.requester(who),
             text=text if forwarded_from is None else "",
             message=self._next(),
-            quoted=() if quoted is None else (Quoted(text=quoted, by=forwarded_from),),
+            quoted=() if quoted is None else (Quote(text=quoted, by=forwarded_from),),
             forwarded=forwarded_from is not None,
             addressed=to_bot,
         )
         return Told(who, room, said.message, self._hear(said, room))
 
     def edit(self, told: Told, text: str, *, to_bot: bool = True) -> Told:
-        said = Said(
+        said = TextMessage(
             channel=CHANNEL,
             update=self._next(),
             chat=self.chat(told.room),
@@ -76,19 +84,19 @@ class LocalDriver:
         return Told(told.who, told.room, told.message, self._hear(said, told.room))
 
     def delete(self, told: Told) -> None:
-        self._hear(Unsaid(message=told.message, **self._by(told.who, told.room)), told.room)
+        self._hear(MessageDeleted(message=told.message, **self._by(told.who, told.room)), told.room)
 
     def press(self, who: Person, shown: Shown, label: str) -> tuple[Shown, ...]:
-        assert isinstance(shown.ref, Say)
+        assert isinstance(shown.ref, OutboundMessage)
         buttons = [one for row in shown.ref.buttons for one in row if one.label == label]
-        pressed = Pressed(data=buttons[0].data, message="1", **self._by(who, shown.room))
+        pressed = ButtonPressed(data=buttons[0].data, message="1", **self._by(who, shown.room))
         return self._hear(pressed, shown.room)
 
     def join(self, who: Person, room: Room) -> None:
-        self._hear(Came(people=(self.requester(who),), **self._by(who, room)), room)
+        self._hear(MembersJoined(people=(self.requester(who),), **self._by(who, room)), room)
 
     def leave(self, who: Person, room: Room) -> None:
-        self._hear(Went(people=(self.requester(who),), **self._by(who, room)), room)
+        self._hear(MembersLeft(people=(self.requester(who),), **self._by(who, room)), room)
 
     def _by(self, who: Person, room: Room) -> dict[str, Any]:
         return {
@@ -101,7 +109,7 @@ class LocalDriver:
     def _next(self) -> str:
         return str(next(self._numbers))
 
-    def _hear(self, heard: Heard, room: Room) -> tuple[Shown, ...]:
+    def _hear(self, heard: InboundMessage, room: Room) -> tuple[Shown, ...]:
         self.outlet.sent.clear()
         said = self.bot.hear(heard, self.outlet)
         self.stage.settle()
@@ -109,7 +117,7 @@ class LocalDriver:
         return (*beside, *(_shown(room, one) for one in said))
 
 
-def _shown(room: Room, what: Say) -> Shown:
+def _shown(room: Room, what: OutboundMessage) -> Shown:
     labels = tuple(button.label for row in what.buttons for button in row)
     file = what.attachment.text if what.attachment else None
     return Shown(room, what.text, labels, file, what)

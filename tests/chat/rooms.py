@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import tacit
+from tacit.bots.bot import Bot
 from tacit.memory import Memory, View
 from tacit.settings import ChatSettings, ConsoleSettings, Settings
 from tacit.settings.sections import LearnSettings
-from tacit.surfaces.chat.bot import Bot
 from tests.chat.scripted import Answering, Prompt, ScriptedModel
 from tests.contract.rooms import SetClock
 

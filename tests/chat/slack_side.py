@@ -17,14 +17,12 @@ from urllib.parse import urlencode
 import uvicorn
 from slack_sdk.signature import SignatureVerifier
 
+from tacit.bots.dispatcher import MessageHandler
+from tacit.bots.slack.client import BoundedClient, SlackWebApi
+from tacit.bots.slack.runner import EVENTS_PATH, SlackRunner, create_bolt_app, create_web_app
 from tacit.clock import system_clock
 from tacit.memory import Memory
 from tacit.settings import ChatSettings
-from tacit.surfaces.chat.working import Hears
-from tacit.surfaces.slack.app import PATH, bolt, door
-from tacit.surfaces.slack.at_work import AtWork
-from tacit.surfaces.slack.bounded import BoundedClient
-from tacit.surfaces.slack.calls import Calls
 from tests.chat.lines import Lines
 from tests.chat.rooms import Scenario, Stage, staged
 from tests.chat.slack_api import BOT, TEAM, TOKEN, SlackApi, slack_api
@@ -38,7 +36,7 @@ Json = dict[str, Any]
 @dataclass
 class Slack:
     api: SlackApi
-    running: AtWork | None  # None: in a process of its own
+    running: SlackRunner | None  # None: in a process of its own
     port: int
     lines: Lines = field(default_factory=Lines)
     clock: Callable[[], datetime] = system_clock  # the time where the messages are written
@@ -67,7 +65,7 @@ class Slack:
         }
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_SECONDS)
         try:
-            connection.request("POST", PATH, body=body.encode(), headers=asked)
+            connection.request("POST", EVENTS_PATH, body=body.encode(), headers=asked)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:
@@ -164,7 +162,7 @@ def quiet(url: str) -> AbstractContextManager[Stage]:
 @contextmanager
 def slack(
     memory: Memory,
-    bot: Hears,
+    bot: MessageHandler,
     clock: Callable[[], datetime] = system_clock,
     *,
     token: str = TOKEN,
@@ -174,10 +172,16 @@ def slack(
     lines = Lines()
     with slack_api() as api:
         client = BoundedClient(token, api.api_url)
-        running = AtWork(
-            memory, bot, Calls(client), lines, threads=2, drain_seconds=5, backoff_seconds=0.05
+        running = SlackRunner(
+            memory,
+            bot,
+            SlackWebApi(client),
+            lines,
+            threads=2,
+            drain_seconds=5,
+            backoff_seconds=0.05,
         )
-        served = door(bolt(client, SECRET, running.add_updates, allowed))
+        served = create_web_app(create_bolt_app(client, SECRET, running.add_updates, allowed))
         with _listening(served) as port, running:
             if wait:
                 assert running.connected.wait(WAIT_SECONDS)

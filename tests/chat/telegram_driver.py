@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import tacit
-from tacit.surfaces.chat.patience import Patience
-from tacit.surfaces.telegram.line import Line
-from tacit.surfaces.telegram.polling import poll
-from tacit.surfaces.telegram.reading import CHANNEL
-from tacit.surfaces.telegram.run import Telegram
+from tacit.bots.dispatcher import ChannelRetry
+from tacit.bots.telegram.client import TelegramClient
+from tacit.bots.telegram.runner import TelegramRunner, poll_updates
+from tacit.bots.telegram.updates import CHANNEL
 from tests.chat.bot_api import BOT, BotApi, Sent
 from tests.chat.bot_updates import Json, group, message, pressed, private, user
 from tests.chat.lines import Lines
@@ -39,7 +38,7 @@ _ROOMS = (alone(ALICE), alone(BOB), alone(CAROL), TEAM, FAMILY)
 class TelegramDriver:
     can_delete = False  # Telegram does not tell bots
 
-    def __init__(self, stage: Stage, api: BotApi, telegram: Telegram, log: Lines) -> None:
+    def __init__(self, stage: Stage, api: BotApi, telegram: TelegramRunner, log: Lines) -> None:
         self.stage = stage
         self.api = api
         self.telegram = telegram
@@ -147,11 +146,12 @@ class TelegramDriver:
 
 
 @contextmanager
-def telegram_driver(stage: Stage, api: BotApi, line: Line) -> Iterator[TelegramDriver]:
+def telegram_driver(stage: Stage, api: BotApi, line: TelegramClient) -> Iterator[TelegramDriver]:
     stop, log = Pauses(), Lines()
-    telegram = Telegram(stage.memory, stage.settings, line, line.get_identity(), log, stop)
+    telegram = TelegramRunner(stage.memory, stage.settings, line, line.get_identity(), log, stop)
     polls = threading.Thread(
-        target=poll, args=(line, telegram.receive, Patience(CHANNEL, log, stop), stop, 30)
+        target=poll_updates,
+        args=(line, telegram.receive, ChannelRetry(CHANNEL, log, stop), stop, 30),
     )
     telegram.dispatcher.start()
     polls.start()

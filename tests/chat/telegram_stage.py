@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tacit.surfaces.telegram.line import Line
+from tacit.bots.telegram.client import TelegramClient
 from tests.chat.bot_api import TOKEN, BotApi
 
 
@@ -28,8 +28,8 @@ class Pauses:
 
 
 @contextmanager
-def connected(api: BotApi, token: str = TOKEN) -> Iterator[Line]:
-    line = Line(token, api.url)
+def connected(api: BotApi, token: str = TOKEN) -> Iterator[TelegramClient]:
+    line = TelegramClient(token, api.url)
     try:
         yield line
     finally:

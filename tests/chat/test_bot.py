@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import tacit
+from tacit.bots.bot import Bot
+from tacit.bots.messages import ChatMoved, TextMessage
 from tacit.settings import ChatSettings
-from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.chat.heard import Moved, Said
 from tests.chat.desk import Channel
 from tests.chat.local_driver import CHANNEL, LocalDriver
 from tests.chat.rooms import (
@@ -40,8 +40,8 @@ def bare(answer: Answering | None = None, chat: ChatSettings | None = None) -> S
     return Scenario("", nothing, answer or speaks({}), chat=chat or ChatSettings())
 
 
-def said(driver: LocalDriver, who: Person, room: Room, text: str) -> Said:
-    return Said(
+def said(driver: LocalDriver, who: Person, room: Room, text: str) -> TextMessage:
+    return TextMessage(
         channel=CHANNEL,
         update="77",
         chat=driver.chat(room),
@@ -189,7 +189,7 @@ def test_a_group_that_moves_keeps_its_memories(database_url: str) -> None:
             driver.join(who, TEAM)
         driver.say(ALICE, TEAM, "Remember that our standup is at 9:30", to_bot=False)
         there = Room("the same, moved", 999)
-        moved = Moved(
+        moved = ChatMoved(
             channel=CHANNEL,
             update="900",
             chat=driver.chat(there),
@@ -212,7 +212,7 @@ def test_only_what_has_to_do_with_the_words_is_told_or_offered_to_be_forgotten()
         memory.view(alice, home).remember("Alice is getting divorced")
 
         def told(number: int, text: str) -> str:
-            heard = Said(
+            heard = TextMessage(
                 channel="telegram",
                 update=str(number),
                 chat=home,

@@ -1,7 +1,7 @@
 """Who is where, and what is not said any more: as far as the bot can know."""
 
 import tacit
-from tacit.surfaces.chat.heard import Came, Said
+from tacit.bots.messages import MembersJoined, TextMessage
 from tests.chat.local_driver import CHANNEL, LocalDriver
 from tests.chat.rooms import ALICE, BOB, CAROL, TEAM, alone, remembered
 from tests.chat.test_agent_leaks import driver, model_of
@@ -20,7 +20,7 @@ def test_what_becomes_a_command_is_no_longer_said(driver: LocalDriver) -> None:
 
 def test_a_place_of_unknown_kind_does_not_become_a_group(driver: LocalDriver) -> None:
     who, where = driver.requester(ALICE), tacit.Chat.unknown("slack:T1:X1")
-    said = Said(channel="slack", update="1", chat=where, who=who, text="hello", message="1")
+    said = TextMessage(channel="slack", update="1", chat=where, who=who, text="hello", message="1")
     driver.bot.hear(said, driver.outlet)
     assert driver.stage.memory.chat(who, where.id).kind is tacit.ChatKind.UNKNOWN
 
@@ -31,7 +31,7 @@ def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
     driver.say(ALICE, TEAM, "I take the zebra tea", to_bot=False)
-    back = Came(
+    back = MembersJoined(
         channel=CHANNEL, update="back", chat=driver.chat(TEAM), who=None, people=(), bot_joined=True
     )
     driver.bot.hear(back, driver.outlet)

@@ -6,8 +6,9 @@ import pytest
 
 import tacit
 from tacit import limits
+from tacit.bots import texts
+from tacit.bots.commands import make_undo_button, request
 from tacit.memory import Memory, View
-from tacit.surfaces.chat.commands import buttons, undo_button, wording
 from tests.chat.desk import ALICE, BOB, TEAM, Desk, alone, labels
 from tests.contract.rooms import SetClock
 
@@ -25,7 +26,7 @@ def forgotten(content: str) -> str:
 def labelled_for(who: tacit.Requester, data: str) -> str:
     """The data of a button of theirs."""
     does, *words = data.split(":")
-    return buttons.button(who, "any", does, *words).data
+    return request.make_button(who, "any", does, *words).data
 
 
 def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(
@@ -65,22 +66,22 @@ def test_a_long_list_is_told_a_page_at_a_time_and_each_memory_once(desk: Desk) -
     for number in range(9):
         alice.remember(f"project number {number} " + "x" * 1_000, category="project")
     first = desk.say(ALICE, "/memory")
-    second = desk.pressed(ALICE, first, wording.NEXT)
-    third = desk.pressed(ALICE, second, wording.NEXT)
+    second = desk.pressed(ALICE, first, texts.NEXT_PAGE)
+    third = desk.pressed(ALICE, second, texts.NEXT_PAGE)
     lines = [line for page in (first, second, third) for line in page.text.splitlines()]
     items = [line for line in lines if line.startswith("•")]
     assert len(items) == len(set(items)) == 22
     assert max(map(len, items)) < limits.CHAT_LISTED_MAX_CHARS + 20
     assert [labels(page) for page in (first, second, third)] == [
-        [wording.NEXT],
-        [wording.EARLIER, wording.NEXT],
-        [wording.EARLIER],
+        [texts.NEXT_PAGE],
+        [texts.PREVIOUS_PAGE, texts.NEXT_PAGE],
+        [texts.PREVIOUS_PAGE],
     ]
     assert third.instead
-    assert desk.pressed(ALICE, third, wording.EARLIER).text == second.text
+    assert desk.pressed(ALICE, third, texts.PREVIOUS_PAGE).text == second.text
     alice.forget_category("project")
-    last = desk.pressed(ALICE, second, wording.NEXT)  # there is no third page any more
-    assert labels(last) == [wording.EARLIER]
+    last = desk.pressed(ALICE, second, texts.NEXT_PAGE)  # there is no third page any more
+    assert labels(last) == [texts.PREVIOUS_PAGE]
 
 
 def test_mem_tells_how_far_each_may_go_and_changes_it(desk: Desk) -> None:
@@ -88,14 +89,14 @@ def test_mem_tells_how_far_each_may_go_and_changes_it(desk: Desk) -> None:
     tea = alice.remember("prefers tea", category="preference").id
     ill = alice.remember("has asthma", sensitivity="sensitive").id
     assert f"[{tea}] prefers tea (private)" in desk.say(ALICE, "/mem").text
-    assert desk.say(ALICE, f"/mem vis {tea} public").text == wording.NOW_PUBLIC
+    assert desk.say(ALICE, f"/mem vis {tea} public").text == texts.NOW_PUBLIC
     assert f"[{tea}] prefers tea (public)" in desk.say(ALICE, "/mem").text
-    assert desk.say(ALICE, f"/mem vis {ill} public").text == wording.STILL_KEPT
-    assert desk.say(ALICE, f"/mem vis [{tea}] private").text == wording.NOW_PRIVATE
+    assert desk.say(ALICE, f"/mem vis {ill} public").text == texts.STILL_WITHHELD
+    assert desk.say(ALICE, f"/mem vis [{tea}] private").text == texts.NOW_PRIVATE
     assert alice.show(tea).visibility == "private_only"
-    assert desk.say(ALICE, f"/mem vis {tea} everybody").text == wording.HOW_TO_SHOW
+    assert desk.say(ALICE, f"/mem vis {tea} everybody").text == texts.HOW_TO_SET_VISIBILITY
     assert desk.say(ALICE, f"/mem del {tea}").text == "Deleted: 'prefers tea'"
-    assert desk.say(ALICE, "/mem remove").text == wording.HOW_TO_DELETE
+    assert desk.say(ALICE, "/mem remove").text == texts.HOW_TO_DELETE
 
 
 def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
@@ -107,9 +108,9 @@ def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
             answers = [desk.hear(ALICE, command.format(id), chat) for id in (bobs, "a1b2c3d4")]
             assert answers[0] == answers[1]
             assert answers[0][0].text in {
-                wording.NO_SUCH,
-                wording.NOTHING_FOUND,
-                wording.PRIVATE_ONLY,
+                texts.NO_SUCH_MEMORY,
+                texts.NOTHING_TO_FORGET,
+                texts.PRIVATE_ONLY,
             }
     for button in ("d:{}", "r:{}", "u:{}:1"):
         data = [labelled_for(ALICE, button.format(id)) for id in (bobs, "a1b2c3d4")]
@@ -124,11 +125,11 @@ def test_forget_takes_words_and_never_guesses_between_two(desk: Desk) -> None:
     green = alice.remember("prefers green tea in the morning").id
     black = alice.remember("prefers black tea at night").id
     of(desk.memory, BOB).remember("Bob plays the piano too")
-    assert desk.say(ALICE, "/forget").text == wording.HOW_TO_FORGET
-    assert desk.say(ALICE, "/forget zeppelins").text == wording.NOTHING_FOUND
+    assert desk.say(ALICE, "/forget").text == texts.HOW_TO_FORGET
+    assert desk.say(ALICE, "/forget zeppelins").text == texts.NOTHING_TO_FORGET
     assert desk.say(ALICE, "/forget Piano").text == forgotten("plays the piano on Sundays")
     which = desk.say(ALICE, "/forget tea")
-    assert which.text.startswith(wording.WHICH)
+    assert which.text.startswith(texts.WHICH_TO_FORGET)
     assert labels(which) == ["Forget 1", "Forget 2"]
     assert "tea" not in "".join(one.data for row in which.buttons for one in row)
     assert [alice.show(id).state for id in (piano, green, black)] == [
@@ -156,20 +157,20 @@ def test_forgetting_everything_is_asked_about_first_and_cannot_be_undone(desk: D
     alice.remember("plays the piano")
     bob.remember("Bob likes coffee")
     asked = desk.say(ALICE, "/forget everything")
-    assert asked.text == wording.ALL_OF_IT
-    assert desk.pressed(ALICE, asked, wording.KEEP_ALL).text == wording.KEPT_ALL
+    assert asked.text == texts.ASK_TO_ERASE_ALL
+    assert desk.pressed(ALICE, asked, texts.KEEP_ALL).text == texts.KEPT_ALL
     assert alice.count() == 2
-    done = desk.pressed(ALICE, asked, wording.ERASE_ALL)
-    assert done.text == wording.ERASED_ALL.format(2)
+    done = desk.pressed(ALICE, asked, texts.ERASE_ALL)
+    assert done.text == texts.ERASED_ALL.format(2)
     assert done.instead
-    assert desk.say(ALICE, "/memory").text == wording.NO_MEMORIES
-    assert desk.say(ALICE, "/undo").text == wording.NOTHING_TO_UNDO
+    assert desk.say(ALICE, "/memory").text == texts.NO_MEMORIES
+    assert desk.say(ALICE, "/undo").text == texts.NOTHING_TO_UNDO
     assert bob.count() == 1
 
 
 def test_undo_takes_back_the_last_change_whatever_it_was(desk: Desk, clock: SetClock) -> None:
     alice = of(desk.memory)
-    assert desk.say(ALICE, "/undo").text == wording.NOTHING_TO_UNDO
+    assert desk.say(ALICE, "/undo").text == texts.NOTHING_TO_UNDO
     alice.remember("plays the piano")
     clock.forward(seconds=1)
     tea = alice.remember("prefers tea").id
@@ -189,12 +190,12 @@ def test_undo_takes_back_the_last_change_whatever_it_was(desk: Desk, clock: SetC
     clock.forward(seconds=1)
     desk.say(ALICE, f"/mem vis {tea} public")
     clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == wording.NOW_PRIVATE
+    assert desk.say(ALICE, "/undo").text == texts.NOW_PRIVATE
     assert alice.show(tea).visibility == "private_only"
     clock.forward(seconds=1)
     alice.update(tea, "prefers milk", data={"cups": 2})  # what data it had is not known any more
     clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == wording.CANNOT_UNDO
+    assert desk.say(ALICE, "/undo").text == texts.CANNOT_UNDO
 
 
 def test_undo_finds_the_last_of_very_many_changes(
@@ -273,7 +274,7 @@ def test_what_cannot_come_back_is_said_so(desk: Desk, clock: SetClock) -> None:
     clock.forward(seconds=1)
     deleted = desk.say(ALICE, f"/mem del {city}")
     alice.put("profile", "city", "Porto")
-    assert desk.pressed(ALICE, deleted, "Undo").text == wording.CHANGED_SINCE
+    assert desk.pressed(ALICE, deleted, "Undo").text == texts.CHANGED_SINCE
     found = alice.get("profile", "city")
     assert found is not None
     assert found.content == "Porto"
@@ -284,8 +285,8 @@ def test_an_undo_button_takes_back_once_and_only_what_is_still_so(
 ) -> None:
     alice = of(desk.memory)
     tea = alice.remember("prefers tea")
-    press = undo_button(ALICE, tea.id)
-    for expected in ("No longer remembered: 'prefers tea'", wording.UNDONE):
+    press = make_undo_button(ALICE, tea.id)
+    for expected in ("No longer remembered: 'prefers tea'", texts.UNDONE):
         (told,) = desk.press(ALICE, press) or []
         assert told.text == expected
         assert told.instead
@@ -293,8 +294,8 @@ def test_an_undo_button_takes_back_once_and_only_what_is_still_so(
     alice.restore(tea.id)
     second = alice.update(tea.id, "prefers coffee")
     (told,) = desk.press(ALICE, press) or []
-    assert told.text == wording.CHANGED_SINCE
-    (told,) = desk.press(ALICE, undo_button(ALICE, tea.id, second.version)) or []
+    assert told.text == texts.CHANGED_SINCE
+    (told,) = desk.press(ALICE, make_undo_button(ALICE, tea.id, second.version)) or []
     assert told.text == "Back to: 'prefers tea'"
 
 
@@ -307,7 +308,7 @@ def test_what_comes_twice_is_done_once(desk: Desk, clock: SetClock) -> None:
     first = desk.hear(ALICE, "/undo", update="again")
     clock.forward(seconds=1)
     assert [one.text for one in first] == ["No longer remembered: 'prefers tea'"]
-    assert [one.text for one in desk.hear(ALICE, "/undo", update="again")] == [wording.UNDONE]
+    assert [one.text for one in desk.hear(ALICE, "/undo", update="again")] == [texts.UNDONE]
     assert alice.show(tea).state == "forgotten"
     alice.restore(tea)
     clock.forward(seconds=1)
@@ -334,7 +335,7 @@ def test_an_export_is_a_file_that_can_be_taken_in_or_read(desk: Desk) -> None:
     assert page.text.startswith("# What Tacit remembers of you")
     assert "prefers tea" in page.text
     assert "coffee" not in file.text + page.text
-    assert desk.say(ALICE, "/export pdf").text == wording.EXPORT_FORMS
+    assert desk.say(ALICE, "/export pdf").text == texts.EXPORT_FORMS
 
 
 def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent(
@@ -346,5 +347,5 @@ def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent
     assert "tell me, 1 by now" in told.text
     monkeypatch.setattr(limits, "CHAT_EXPORT_MAX_CHARS", 50)
     told = desk.say(ALICE, "/export")
-    assert told.text == wording.EXPORT_TOO_LARGE
+    assert told.text == texts.EXPORT_TOO_LARGE
     assert told.attachment is None

@@ -3,8 +3,8 @@
 import pytest
 
 import tacit
+from tacit.bots import texts
 from tacit.settings import ConsoleSettings
-from tacit.surfaces.chat.commands import wording
 from tests.chat.desk import ALICE, TEAM, Desk
 
 URL = "https://memory.example.org"
@@ -32,16 +32,16 @@ def test_the_link_signs_in_whoever_asked_for_it_and_once(desk: Desk) -> None:
 def test_without_a_page_that_people_reach_it_says_so(desk: Desk) -> None:
     for console in (ConsoleSettings(), ConsoleSettings(url=URL, enabled=False)):
         desk.console = console
-        assert desk.say(ALICE, "/console").text == wording.NO_CONSOLE
-        assert desk.say(ALICE, "/help").text == wording.HELP
+        assert desk.say(ALICE, "/console").text == texts.NO_CONSOLE
+        assert desk.say(ALICE, "/help").text == texts.HELP
     desk.console = ConsoleSettings(url=URL)
-    assert desk.say(ALICE, "/help").text == wording.HELP + wording.HELP_CONSOLE
-    assert wording.HELP_CONSOLE in desk.say(ALICE, "/start").text
+    assert desk.say(ALICE, "/help").text == texts.HELP + texts.HELP_CONSOLE
+    assert texts.HELP_CONSOLE in desk.say(ALICE, "/start").text
 
 
 def test_nobody_is_sent_a_link_where_others_listen_or_where_nobody_is_known(desk: Desk) -> None:
     desk.console = ConsoleSettings(url=URL)
-    assert desk.say(ALICE, "/console", TEAM).text == wording.PRIVATE_ONLY
+    assert desk.say(ALICE, "/console", TEAM).text == texts.PRIVATE_ONLY
     somewhere = tacit.Chat.unknown("telegram:5")
-    assert desk.say(None, "/console", somewhere).text == wording.DISABLED
+    assert desk.say(None, "/console", somewhere).text == texts.MEMORY_DISABLED
     assert not desk.channel.sent

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import tacit
+from tacit.bots import texts
+from tacit.bots.commands import make_undo_button, registry
 from tacit.memory import Memory, View
 from tacit.settings import MemorySettings, Settings
-from tacit.surfaces.chat.commands import commands, undo_button, wording
 from tests.chat.desk import ALICE, BOB, CAROL, TEAM, Channel, Desk, alone, labelled
 
 DOCUMENTED = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
-TAG = undo_button(ALICE, "abcdefgh").data.rpartition(":")[2]
+TAG = make_undo_button(ALICE, "abcdefgh").data.rpartition(":")[2]
 SECRET = "Alice plans to leave in May"
 
 
@@ -52,7 +53,7 @@ EVERY_COMMAND = (
 
 def test_every_command_is_tried_and_documented() -> None:
     tried = {words.split()[0][1:] for words in EVERY_COMMAND} - {"nonsense"}
-    known = {*commands.FOR_ALL, *commands.IN_PRIVATE, *commands.ANYWHERE}
+    known = {*registry.PUBLIC_COMMANDS, *registry.PRIVATE_COMMANDS, *registry.COMMANDS_ANYWHERE}
     assert tried == known
     for name in known:
         assert f"`/{name}" in DOCUMENTED
@@ -77,17 +78,17 @@ def test_no_command_tells_a_group_anything_of_whoever_sends_it(desk: Desk) -> No
 
 def test_a_group_is_told_in_a_line_where_to_ask() -> None:
     told = {
-        "/mem": wording.PRIVATE_ONLY,
-        "/memory": wording.PRIVATE_ONLY,
-        "/export": wording.PRIVATE_ONLY,
-        "/link": wording.PRIVATE_ONLY,
-        "/forget everything": wording.PRIVATE_ONLY,
-        "/undo": wording.PRIVATE_ONLY,
-        "/privacy": wording.PRIVACY_GROUP,
-        "/start": wording.WELCOME_GROUP,
-        "/help": wording.HELP_GROUP,
+        "/mem": texts.PRIVATE_ONLY,
+        "/memory": texts.PRIVATE_ONLY,
+        "/export": texts.PRIVATE_ONLY,
+        "/link": texts.PRIVATE_ONLY,
+        "/forget everything": texts.PRIVATE_ONLY,
+        "/undo": texts.PRIVATE_ONLY,
+        "/privacy": texts.PRIVACY_GROUP,
+        "/start": texts.WELCOME_GROUP,
+        "/help": texts.HELP_GROUP,
         "/id": "chat telegram:-100, group",
-        "/forget a1b2c3d4": wording.NO_SUCH,
+        "/forget a1b2c3d4": texts.NO_SUCH_MEMORY,
     }
     with tacit.open("sqlite://", embedder=None) as memory:
         desk = Desk(memory)
@@ -99,12 +100,12 @@ def test_in_a_group_one_forgets_what_was_said_there_without_a_word_of_it(desk: D
     team = view(desk.memory, ALICE, TEAM)
     id = team.remember("Alice leads the web team", visibility="room").id
     told = desk.say(ALICE, f"/forget {id}", TEAM)
-    assert told.text == wording.DELETED_HERE
+    assert told.text == texts.DELETED_HERE
     undo = labelled(told, "Undo")
     assert desk.press(BOB, undo, TEAM) == []
     assert [one.id for one in team.list()] == []
     (back,) = desk.press(ALICE, undo, TEAM) or []
-    assert back.text == wording.UNDONE
+    assert back.text == texts.UNDONE
     assert [one.id for one in team.list()] == [id]
 
 
@@ -112,13 +113,13 @@ def test_a_button_does_nothing_for_anybody_but_whom_it_is_for(desk: Desk) -> Non
     """Not even where the other one could do the same by other means."""
     team = view(desk.memory, ALICE, TEAM)
     standup = team.remember("the standup is at nine", for_room=True)
-    undo = undo_button(ALICE, standup.id)
+    undo = make_undo_button(ALICE, standup.id)
     assert desk.press(BOB, undo, TEAM) == []
     assert desk.press(BOB, f"u:{standup.id}", TEAM) is None  # in a group a button names whose it is
     assert desk.press(BOB, f"u:{standup.id}:1:00000000", TEAM) == []
     assert team.show(standup.id).state == "active"
     (done,) = desk.press(ALICE, undo, TEAM) or []
-    assert done.text == wording.UNDONE
+    assert done.text == texts.UNDONE
     assert not team.list().items
 
 
@@ -191,9 +192,9 @@ def test_whatever_is_typed_or_pressed_is_answered_kindly_and_changes_nothing() -
 
 def test_a_groups_admins_make_it_confidential_and_nobody_else(desk: Desk) -> None:
     desk.channel = Channel(admins=(ALICE,))
-    assert desk.say(BOB, "/confidential on", TEAM).text == wording.ADMINS_ONLY
-    assert desk.say(ALICE, "/confidential on").text == wording.GROUPS_ONLY
-    assert desk.say(ALICE, "/confidential maybe", TEAM).text == wording.HOW_CONFIDENTIAL
+    assert desk.say(BOB, "/confidential on", TEAM).text == texts.ADMINS_ONLY
+    assert desk.say(ALICE, "/confidential on").text == texts.GROUPS_ONLY
+    assert desk.say(ALICE, "/confidential maybe", TEAM).text == texts.HOW_CONFIDENTIAL
 
     def leaves(content: str) -> bool:
         """Whether what everybody here heard is used where the same people meet."""
@@ -205,9 +206,9 @@ def test_a_groups_admins_make_it_confidential_and_nobody_else(desk: Desk) -> Non
         return content in {one.content for one in view(desk.memory, BOB, elsewhere).list()}
 
     assert leaves("Bob likes tea")
-    assert desk.say(ALICE, "/confidential", TEAM).text == wording.CONFIDENTIAL
+    assert desk.say(ALICE, "/confidential", TEAM).text == texts.CONFIDENTIAL
     assert not leaves("Bob likes coffee")
-    assert desk.say(ALICE, "/confidential off", TEAM).text == wording.NOT_CONFIDENTIAL
+    assert desk.say(ALICE, "/confidential off", TEAM).text == texts.NOT_CONFIDENTIAL
     assert leaves("Bob likes water")
 
 
@@ -218,33 +219,33 @@ def test_whom_nobody_vouches_for_learns_ids_and_how_to_go_on() -> None:
         for who, chat in ((None, TEAM), (robot, TEAM), (None, alone(ALICE))):
             assert desk.say(who, "/id", chat).text == f"chat {chat.id}, {chat.kind}"
             for words in ("/mem", "/memory", "/forget x", "/undo", "/privacy", "/link", "/export"):
-                assert desk.say(who, words, chat).text == wording.DISABLED
-            assert desk.say(who, "/confidential on", chat).text == wording.DISABLED
-        assert desk.press(robot, undo_button(robot, "abcdefgh"), TEAM) == []
+                assert desk.say(who, words, chat).text == texts.MEMORY_DISABLED
+            assert desk.say(who, "/confidential on", chat).text == texts.MEMORY_DISABLED
+        assert desk.press(robot, make_undo_button(robot, "abcdefgh"), TEAM) == []
 
 
 def test_where_memory_is_switched_off_commands_say_so_and_do_nothing() -> None:
     settings = Settings(memory=MemorySettings(enabled=False))
     with tacit.open("sqlite://", embedder=None, settings=settings) as memory:
         desk = Desk(memory)
-        assert desk.say(ALICE, "/memory").text == wording.DISABLED
-        assert desk.press(ALICE, undo_button(ALICE, "abcdefgh")) == []
+        assert desk.say(ALICE, "/memory").text == texts.MEMORY_DISABLED
+        assert desk.press(ALICE, make_undo_button(ALICE, "abcdefgh")) == []
 
 
 def test_start_tells_what_works_without_a_model() -> None:
     with tacit.open("sqlite://", embedder=None) as memory:
         desk = Desk(memory)
-        assert wording.NO_MODEL in desk.say(ALICE, "/start").text
-        assert desk.say(ALICE, "/HELP").text == wording.HELP
+        assert texts.WELCOME_WITHOUT_MODEL in desk.say(ALICE, "/start").text
+        assert desk.say(ALICE, "/HELP").text == texts.HELP
         assert desk.say(CAROL, "/id").text == "chat slack:T1:U3, private\nyou slack:T1:U3"
-        for name in (*commands.IN_PRIVATE, *commands.ANYWHERE, "id"):
-            assert f"/{name}" in wording.HELP + wording.HELP_CONSOLE
+        for name in (*registry.PRIVATE_COMMANDS, *registry.COMMANDS_ANYWHERE, "id"):
+            assert f"/{name}" in texts.HELP + texts.HELP_CONSOLE
 
 
 def test_what_is_no_command_or_an_edited_one_is_not_run() -> None:
     with tacit.open("sqlite://", embedder=None) as memory:
         desk = Desk(memory)
-        assert desk.say(ALICE, "/nonsense").text == wording.UNKNOWN
+        assert desk.say(ALICE, "/nonsense").text == texts.UNKNOWN_COMMAND
         assert desk.hear(ALICE, "/nonsense", TEAM) == []  # it may be meant for another bot
         assert desk.hear(ALICE, "/etc/passwd is a file") == []
         assert desk.hear(ALICE, "/ 2") == []

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.surfaces.chat.decision_words import NOT_ANSWERS
-from tacit.surfaces.chat.decisions import UNCLEAR, Decision, parse_decision
+from tacit.bots.decisions import NOT_ANSWERS, UNCLEAR, ReplyDecision, parse_decision
 
 CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
 ITEMS = [frozenset(one.split()) for one in CONTENTS]
@@ -21,7 +20,7 @@ def replies() -> list[tuple[str, int, str]]:
         return [(row[0], int(row[1]), row[2]) for row in rows if not row[0].startswith("# ")]
 
 
-def told(decision: Decision | None, count: int) -> str:
+def told(decision: ReplyDecision | None, count: int) -> str:
     if decision is None or decision == UNCLEAR:
         return "unclear"
     every = frozenset(range(count))

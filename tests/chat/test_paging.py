@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.surfaces.chat.paging import Measure, parts
-from tacit.surfaces.chat.say import Span, code, strong
+from tacit.bots.messages import Span, SpanMeasure, code_span, split_spans, strong_span
 
 
 def utf16(span: Span) -> int:
@@ -21,11 +20,13 @@ def texts(found: list[tuple[Span, ...]]) -> list[str]:
 
 
 def split(text: str, most: int) -> list[str]:
-    return texts(parts([Span(text)], most, utf16))
+    return texts(split_spans([Span(text)], most, utf16))
 
 
 def test_what_fits_stays_one_part_and_nothing_is_none() -> None:
-    assert parts([Span("one "), strong("two")], 7, utf16) == [(Span("one "), strong("two"))]
+    assert split_spans([Span("one "), strong_span("two")], 7, utf16) == [
+        (Span("one "), strong_span("two"))
+    ]
     assert split("", 10) == split(" \n ", 10) == []
 
 
@@ -60,10 +61,10 @@ def test_one_character_with_more_marks_than_fit_still_ends() -> None:
 
 
 def test_a_style_goes_on_in_the_next_part() -> None:
-    found = parts([Span("see "), code("alpha beta"), Span(" and so on")], 10, utf16)
+    found = split_spans([Span("see "), code_span("alpha beta"), Span(" and so on")], 10, utf16)
     assert found == [
-        (Span("see "), code("alpha")),
-        (code("beta"), Span(" and")),
+        (Span("see "), code_span("alpha")),
+        (code_span("beta"), Span(" and")),
         (Span("so on"),),
     ]
 
@@ -80,9 +81,9 @@ _SPANS = st.lists(
 
 @given(_SPANS, st.integers(12, 40), st.sampled_from([utf16, escaped]))
 def test_whatever_is_said_every_part_fits_and_only_white_space_is_lost(
-    spans: list[Span], most: int, measure: Measure
+    spans: list[Span], most: int, measure: SpanMeasure
 ) -> None:
-    found = parts(spans, most, measure)
+    found = split_spans(spans, most, measure)
     for part in found:
         assert sum(map(measure, part)) <= most
         assert "".join(span.text for span in part).strip()

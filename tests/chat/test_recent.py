@@ -1,22 +1,22 @@
 """What was just said in a chat: shown there, and to nobody who was not there."""
 
 from tacit import limits
-from tacit.surfaces.chat.recent import Recent, Turn
+from tacit.bots.conversations import RecentTurn, RecentTurns
 from tests.contract.rooms import ALICE, BOB
 
 ROOM, OTHER = "telegram:-100", "telegram:-200"
 
 
-def said(text: str, message: str = "1", who: str = ALICE.key, *, ours: bool = False) -> Turn:
-    return Turn(text=text, who=who, name="Alice", message=message, ours=ours)
+def said(text: str, message: str = "1", who: str = ALICE.key, *, ours: bool = False) -> RecentTurn:
+    return RecentTurn(text=text, who=who, name="Alice", message=message, ours=ours)
 
 
-def texts(recent: Recent, chat: str = ROOM, thread: str | None = None) -> list[str]:
+def texts(recent: RecentTurns, chat: str = ROOM, thread: str | None = None) -> list[str]:
     return [turn.text for turn in recent.turns(chat, thread)]
 
 
 def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_be() -> None:
-    recent = Recent(2)
+    recent = RecentTurns(2)
     for number in range(3):
         recent.add(ROOM, None, said(f"word {number}", str(number)))
     recent.add(ROOM, "topic", said("x" * 10_000))
@@ -27,7 +27,7 @@ def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_b
 
 
 def test_whoever_comes_is_shown_nothing_that_was_said_before() -> None:
-    recent = Recent(20)
+    recent = RecentTurns(20)
     recent.add_person(ROOM, ALICE.key)
     recent.add(ROOM, None, said("a surprise for Bob"))
     recent.add(ROOM, "topic", said("a surprise for Bob"))
@@ -39,7 +39,7 @@ def test_whoever_comes_is_shown_nothing_that_was_said_before() -> None:
 
 
 def test_what_is_edited_taken_back_or_forgotten_is_not_shown_again() -> None:
-    recent = Recent(20)
+    recent = RecentTurns(20)
     for turn in (said("nine", "1"), said("At nine.", "1", ours=True), said("ten", "2", BOB.key)):
         recent.add(ROOM, None, turn)
     recent.edit_message(ROOM, "1", "eleven")
@@ -52,7 +52,7 @@ def test_what_is_edited_taken_back_or_forgotten_is_not_shown_again() -> None:
 
 
 def test_a_group_that_moves_takes_its_words_along() -> None:
-    recent = Recent(20)
+    recent = RecentTurns(20)
     recent.add_person(ROOM, ALICE.key)
     recent.add(ROOM, None, said("hello"))
     recent.move_chat(ROOM, OTHER)
@@ -62,7 +62,7 @@ def test_a_group_that_moves_takes_its_words_along() -> None:
 
 
 def test_who_came_in_under_the_new_name_is_shown_nothing_of_the_old_one() -> None:
-    recent = Recent(20)
+    recent = RecentTurns(20)
     recent.add(ROOM, None, said("hello"))
     recent.add_person(OTHER, BOB.key)
     recent.move_chat(ROOM, OTHER)
@@ -70,7 +70,7 @@ def test_who_came_in_under_the_new_name_is_shown_nothing_of_the_old_one() -> Non
 
 
 def test_there_is_a_bound_to_how_many_chats_threads_and_people_are_known() -> None:
-    recent = Recent(1)
+    recent = RecentTurns(1)
     for number in range(limits.CHAT_RECENT_CHATS_MAX_COUNT + 1):
         recent.add(f"telegram:{number}", None, said("hello"))
     assert texts(recent, "telegram:0") == []

@@ -7,8 +7,8 @@ import pytest
 
 import tacit
 from tacit import Chat, Requester, limits
+from tacit.bots.messages import NotSent
 from tacit.memory import Memory
-from tacit.surfaces.chat.say import NotSent
 from tests.chat.lines import Lines
 from tests.chat.tiny import (
     CHANNEL,

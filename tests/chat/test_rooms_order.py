@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.surfaces.chat.order import Order
+from tacit.bots.dispatcher import ChatQueue
 
 CHATS = ("a", "b", "c")
 
@@ -13,7 +13,7 @@ class Inbox:
 
     def __init__(self, chats: list[str], most: int, most_of_one: int) -> None:
         self.waiting = dict(enumerate(chats, 1))
-        self.order = Order(most, most_of_one)
+        self.order = ChatQueue(most, most_of_one)
         self.most = most
         self.after = 0
         self.now = 0.0
@@ -82,7 +82,7 @@ def test_every_chat_gets_all_of_its_updates_in_order_and_one_at_a_time(
 
 
 def test_a_chat_with_much_to_say_leaves_room_for_the_others() -> None:
-    order = Order(most=10, most_of_one=3)
+    order = ChatQueue(most=10, most_of_one=3)
     order.offer([*(("loud", number) for number in range(1, 9)), ("quiet", 9)], more=False)
     assert order.has_backlog
     assert order.take(0.0) == ("loud", 1)
@@ -91,7 +91,7 @@ def test_a_chat_with_much_to_say_leaves_room_for_the_others() -> None:
 
 
 def test_what_is_offered_twice_is_there_once() -> None:
-    order = Order()
+    order = ChatQueue()
     order.offer([("a", 1)], more=False)
     assert order.take(0.0) == ("a", 1)
     order.offer([("a", 1)], more=False)
@@ -101,7 +101,7 @@ def test_what_is_offered_twice_is_there_once() -> None:
 
 
 def test_what_was_numbered_earlier_and_seen_later_comes_first() -> None:
-    order = Order()
+    order = ChatQueue()
     order.offer([("a", 5)], more=False)
     order.offer([("a", 3)], more=False)
     assert order.take(0.0) == ("a", 3)

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit.bots.messages import NotSent
+from tacit.bots.slack.client import BoundedClient, SlackWebApi
+from tacit.bots.slack.runner import SlackSecrets, read_slack_secrets
 from tacit.errors import SettingsError
 from tacit.settings import SlackSettings
-from tacit.surfaces.chat.say import NotSent
-from tacit.surfaces.slack.bounded import BoundedClient
-from tacit.surfaces.slack.calls import Calls
-from tacit.surfaces.slack.run import Secrets, secrets
 from tests.chat.slack_api import TOKEN, slack_api
 from tests.chat.slack_side import Slack, until
 
@@ -24,8 +23,10 @@ SAID = "remember that I like green tea"
 
 
 def test_secrets_come_from_the_environment_and_are_told_to_nobody() -> None:
-    known = secrets(SlackSettings(), {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING})
-    assert known == Secrets(token=TOKEN, signing=SIGNING)
+    known = read_slack_secrets(
+        SlackSettings(), {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING}
+    )
+    assert known == SlackSecrets(token=TOKEN, signing=SIGNING)
     assert TOKEN not in repr(known)
     assert SIGNING not in repr(known)
     for environ in (
@@ -35,14 +36,14 @@ def test_secrets_come_from_the_environment_and_are_told_to_nobody() -> None:
         {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": "a b"},
     ):
         with pytest.raises(SettingsError) as problem:
-            secrets(SlackSettings(token_env="SLACK_BOT_TOKEN"), environ)
+            read_slack_secrets(SlackSettings(token_env="SLACK_BOT_TOKEN"), environ)
         assert "xox" not in str(problem.value).replace("xoxb-", "")
         assert SIGNING not in str(problem.value)
 
 
 def test_all_secrets_that_are_missing_are_named_at_once() -> None:
     with pytest.raises(SettingsError) as problem:
-        secrets(SlackSettings(), {})
+        read_slack_secrets(SlackSettings(), {})
     told = str(problem.value)
     assert told.startswith("SLACK_BOT_TOKEN is not set: set it to the bot token of the app")
     assert "; SLACK_SIGNING_SECRET is not set: set it to the signing secret" in told
@@ -50,7 +51,9 @@ def test_all_secrets_that_are_missing_are_named_at_once() -> None:
 
 def test_what_may_be_a_secret_in_place_of_a_name_is_not_repeated() -> None:
     with pytest.raises(SettingsError) as problem:
-        secrets(SlackSettings(secret_env="f742231b10e8888abcd99"), {"SLACK_BOT_TOKEN": TOKEN})
+        read_slack_secrets(
+            SlackSettings(secret_env="f742231b10e8888abcd99"), {"SLACK_BOT_TOKEN": TOKEN}
+        )
     told = str(problem.value)
     assert told.startswith("the variable that slack.secret_env names is not set: ")
     assert "f742231b" not in told
@@ -58,7 +61,7 @@ def test_what_may_be_a_secret_in_place_of_a_name_is_not_repeated() -> None:
 
 def test_a_slack_that_cannot_be_reached_says_what_to_look_at() -> None:
     with pytest.raises(NotSent) as problem:
-        Calls(BoundedClient(TOKEN, "http://127.0.0.1:9/api/")).get_identity()
+        SlackWebApi(BoundedClient(TOKEN, "http://127.0.0.1:9/api/")).get_identity()
     assert str(problem.value) == "Slack cannot be reached: check the network and slack.api_url"
     assert not problem.value.for_good
 

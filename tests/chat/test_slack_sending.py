@@ -5,16 +5,30 @@ from collections.abc import Iterator
 import pytest
 
 from tacit import Chat, Requester
-from tacit.surfaces.chat.heard import Heard, Said
-from tacit.surfaces.chat.say import Attachment, Button, NotSent, Say, Span, code, link, say, strong
-from tacit.surfaces.slack.bounded import BoundedClient
-from tacit.surfaces.slack.calls import Calls, TokenRefused
-from tacit.surfaces.slack.names import Names
-from tacit.surfaces.slack.reading import Command, Me, Person, Press
-from tacit.surfaces.slack.sending import SlackOutlet
+from tacit.bots.messages import (
+    Attachment,
+    Button,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    Span,
+    TextMessage,
+    code_span,
+    link_span,
+    make_message,
+    strong_span,
+)
+from tacit.bots.slack.client import BoundedClient, SlackSender, SlackWebApi, TokenRefused
+from tacit.bots.slack.updates import (
+    SlackButtonPressed,
+    SlackCommand,
+    SlackIdentity,
+    SlackUser,
+    UserCache,
+)
 from tests.chat.slack_api import BOT, TEAM, TOKEN, Post, SlackApi, Workspace, direct, slack_api
 
-ME = Me(team=TEAM, user=BOT)
+ME = SlackIdentity(team=TEAM, user=BOT)
 ALICE = Requester(f"slack:{TEAM}:U1001", "Alice")
 HER_OWN = Chat.private(f"slack:{TEAM}:{direct('U1001')}")
 GROUP = Chat.group(f"slack:{TEAM}:C100")
@@ -38,13 +52,13 @@ class Pauses(list[float]):
         self.append(seconds)
 
 
-def outlet(api: SlackApi, pauses: Pauses | None = None, token: str = TOKEN) -> SlackOutlet:
-    calls = Calls(BoundedClient(token, api.api_url))
-    return SlackOutlet(calls, ME, Names(calls.get_user), Pauses() if pauses is None else pauses)
+def outlet(api: SlackApi, pauses: Pauses | None = None, token: str = TOKEN) -> SlackSender:
+    calls = SlackWebApi(BoundedClient(token, api.api_url))
+    return SlackSender(calls, ME, UserCache(calls.get_user), Pauses() if pauses is None else pauses)
 
 
-def said(chat: Chat, thread: str | None = None) -> Said:
-    return Said(
+def said(chat: Chat, thread: str | None = None) -> TextMessage:
+    return TextMessage(
         channel="slack",
         update="1",
         chat=chat,
@@ -55,8 +69,8 @@ def said(chat: Chat, thread: str | None = None) -> Said:
     )
 
 
-def typed(api: SlackApi, chat: Chat) -> Command:
-    return Command(
+def typed(api: SlackApi, chat: Chat) -> SlackCommand:
+    return SlackCommand(
         channel="slack",
         update="1",
         chat=chat,
@@ -67,9 +81,9 @@ def typed(api: SlackApi, chat: Chat) -> Command:
     )
 
 
-def pressed(api: SlackApi, chat: Chat, ts: str, *, hidden: bool) -> Press:
+def pressed(api: SlackApi, chat: Chat, ts: str, *, hidden: bool) -> SlackButtonPressed:
     url = api.reply_url(chat.id.rpartition(":")[2], "U1001", ts)
-    return Press(
+    return SlackButtonPressed(
         channel="slack",
         update="1",
         chat=chat,
@@ -81,7 +95,9 @@ def pressed(api: SlackApi, chat: Chat, ts: str, *, hidden: bool) -> Press:
     )
 
 
-def sent(api: SlackApi, where: Chat, what: Say, after: Heard | None = None) -> list[Post]:
+def sent(
+    api: SlackApi, where: Chat, what: OutboundMessage, after: InboundMessage | None = None
+) -> list[Post]:
     before = len(api.workspace.posts)
     outlet(api).send(where, ALICE, what, after=after)
     return api.workspace.posts[before:]
@@ -89,14 +105,18 @@ def sent(api: SlackApi, where: Chat, what: Say, after: Heard | None = None) -> l
 
 def test_nothing_that_somebody_wrote_means_anything_to_slack(api: SlackApi) -> None:
     odd = "<!channel> <@U1|x> *not bold* _no_ `x` &amp; > quoted <https://x.example|here>"
-    (post,) = sent(api, GROUP, say(odd, strong(" bold "), code("<b>")), said(GROUP))
+    (post,) = sent(
+        api, GROUP, make_message(odd, strong_span(" bold "), code_span("<b>")), said(GROUP)
+    )
     assert post.text == odd + " bold <b>"  # and the emulator saw that it was escaped
     styles = [one.get("style") for one in _elements(api)]
     assert styles == [None, {"bold": True}, {"code": True}]
 
 
 def test_a_link_leads_where_it_says(api: SlackApi) -> None:
-    (post,) = sent(api, GROUP, say("go to ", link("https://example.org/?a=1&b=2")), said(GROUP))
+    (post,) = sent(
+        api, GROUP, make_message("go to ", link_span("https://example.org/?a=1&b=2")), said(GROUP)
+    )
     assert post.text == "go to https://example.org/?a=1&b=2"
     assert _elements(api)[1] == {"type": "link", "url": "https://example.org/?a=1&b=2"}
 
@@ -109,14 +129,14 @@ def _elements(api: SlackApi) -> list[dict[str, object]]:
 
 
 def test_an_answer_goes_into_the_channel_and_into_the_thread_it_belongs_to(api: SlackApi) -> None:
-    (post,) = sent(api, GROUP, say("hello"), said(GROUP))
+    (post,) = sent(api, GROUP, make_message("hello"), said(GROUP))
     assert (post.channel, post.only, post.thread) == ("C100", None, None)
-    (post,) = sent(api, GROUP, say("hello"), said(GROUP, "17.000001"))
+    (post,) = sent(api, GROUP, make_message("hello"), said(GROUP, "17.000001"))
     assert (post.channel, post.thread) == ("C100", "17.000001")
 
 
 def test_what_is_for_one_person_alone_goes_where_they_are_alone(api: SlackApi) -> None:
-    alone = Say(spans=(Span("a secret"),), alone=True)
+    alone = OutboundMessage(spans=(Span("a secret"),), alone=True)
     for after in (said(GROUP), typed(api, GROUP), pressed(api, GROUP, "1.1", hidden=False), None):
         (post,) = sent(api, GROUP, alone, after)
         assert post.channel == direct("U1001"), after
@@ -130,17 +150,17 @@ def test_what_is_for_one_person_alone_goes_where_they_are_alone(api: SlackApi) -
 def test_commands_and_buttons_are_answered_to_one_person_where_others_listen(
     api: SlackApi,
 ) -> None:
-    (post,) = sent(api, GROUP, say("yours"), typed(api, GROUP))
+    (post,) = sent(api, GROUP, make_message("yours"), typed(api, GROUP))
     assert (post.only, post.by_url) == ("U1001", True)
-    (post,) = sent(api, GROUP, say("yours"), pressed(api, GROUP, "1.1", hidden=False))
+    (post,) = sent(api, GROUP, make_message("yours"), pressed(api, GROUP, "1.1", hidden=False))
     assert (post.channel, post.only) == ("C100", "U1001")
-    (post,) = sent(api, GROUP, say("yours"), pressed(api, GROUP, "1.1", hidden=True))
+    (post,) = sent(api, GROUP, make_message("yours"), pressed(api, GROUP, "1.1", hidden=True))
     assert (post.only, post.by_url) == ("U1001", True)
 
 
 def test_what_stands_in_place_of_a_message_takes_its_place(api: SlackApi) -> None:
-    instead = Say(spans=(Span("done"),), instead=True)
-    (asked,) = sent(api, GROUP, say("May I?", buttons=ROW), said(GROUP))
+    instead = OutboundMessage(spans=(Span("done"),), instead=True)
+    (asked,) = sent(api, GROUP, make_message("May I?", buttons=ROW), said(GROUP))
     assert [key.label for key in asked.keys] == ["Yes", "No"]
     (post,) = sent(api, GROUP, instead, pressed(api, GROUP, asked.ts, hidden=False))
     assert (post.in_place_of, post.keys, post.only) == (asked.ts, (), None)
@@ -156,12 +176,12 @@ def test_an_address_that_is_used_up_leaves_the_private_chat(api: SlackApi) -> No
     api.workspace.absent.add("D7")
     after = typed(api, among_two)
     api.workspace.urls.popitem()[1].uses = 5
-    (post,) = sent(api, among_two, say("yours"), after)
+    (post,) = sent(api, among_two, make_message("yours"), after)
     assert (post.channel, post.only) == (direct("U1001"), None)
 
 
 def test_an_answer_never_goes_to_an_address_that_is_not_slacks(api: SlackApi) -> None:
-    calls = Calls(client := BoundedClient(TOKEN, api.api_url))
+    calls = SlackWebApi(client := BoundedClient(TOKEN, api.api_url))
     for url in ("http://hooks.slack.com/x", "https://slack.com.example/x", "file:///x", "http://["):
         assert not client.trusts(url)
         with pytest.raises(NotSent):
@@ -171,7 +191,9 @@ def test_an_answer_never_goes_to_an_address_that_is_not_slacks(api: SlackApi) ->
 
 
 def test_a_file_is_never_uploaded_where_others_listen_to_a_command(api: SlackApi) -> None:
-    what = Say(spans=(Span("All of it."),), attachment=Attachment(name="m.md", text="# Ä"))
+    what = OutboundMessage(
+        spans=(Span("All of it."),), attachment=Attachment(name="m.md", text="# Ä")
+    )
     for where in (HER_OWN, GROUP):
         text, file = sent(api, where, what, typed(api, where))
         assert (text.text, text.only) == ("All of it.", "U1001")
@@ -180,7 +202,7 @@ def test_a_file_is_never_uploaded_where_others_listen_to_a_command(api: SlackApi
 
 def test_a_long_answer_goes_in_parts_with_its_buttons_under_the_last(api: SlackApi) -> None:
     text = "\n".join(f"{n}. " + "word " * 20 for n in range(90))
-    posts = sent(api, GROUP, say(text, buttons=ROW), said(GROUP))
+    posts = sent(api, GROUP, make_message(text, buttons=ROW), said(GROUP))
     assert len(posts) > 2
     assert all(len(post.text) <= 3_000 for post in posts)
     assert "\n".join(post.text for post in posts).split() == text.split()
@@ -191,11 +213,11 @@ def test_nobody_of_another_workspace_is_called(api: SlackApi) -> None:
     other = Requester("slack:T9:U1001")
     way = outlet(api)
     with pytest.raises(NotSent) as problem:
-        way.send(Chat.group("slack:T9:C100"), other, say("x"))
+        way.send(Chat.group("slack:T9:C100"), other, make_message("x"))
     assert problem.value.for_good
     for who in (other, Requester("telegram:1001"), None):
         with pytest.raises(NotSent):
-            way.send(GROUP, who, Say(spans=(Span("x"),), alone=True))
+            way.send(GROUP, who, OutboundMessage(spans=(Span("x"),), alone=True))
     api.workspace.named("U1001", "Alice", is_admin=True)
     assert way.is_admin(GROUP, ALICE)
     assert not way.is_admin(GROUP, other)
@@ -214,13 +236,13 @@ def test_who_made_a_channel_or_looks_after_the_workspace_is_its_admin(api: Slack
 def test_slack_says_how_long_to_wait(api: SlackApi) -> None:
     api.workspace.limited = [17]
     with pytest.raises(NotSent) as problem:
-        sent(api, GROUP, say("hello"), said(GROUP))
+        sent(api, GROUP, make_message("hello"), said(GROUP))
     assert (problem.value.for_good, problem.value.wait_seconds) == (False, 17)
     # In the middle of an answer it is waited for, so that its beginning does not come twice.
     pauses = Pauses()
     text = "\n".join("word " * 50 for _ in range(20))
     api.workspace.limited = [0, 3]
-    outlet(api, pauses).send(GROUP, ALICE, say(text), after=said(GROUP))
+    outlet(api, pauses).send(GROUP, ALICE, make_message(text), after=said(GROUP))
     assert pauses == [3]
     assert " ".join(post.text for post in api.workspace.posts).split() == text.split()
 
@@ -228,17 +250,17 @@ def test_slack_says_how_long_to_wait(api: SlackApi) -> None:
 def test_what_is_a_passing_trouble_is_no_refusal(api: SlackApi) -> None:
     api.workspace.cuts = 1
     with pytest.raises(NotSent) as cut:
-        sent(api, GROUP, say("hello"), said(GROUP))
+        sent(api, GROUP, make_message("hello"), said(GROUP))
     api.workspace.failing = [503]
     with pytest.raises(NotSent) as away:
-        sent(api, GROUP, say("hello"), said(GROUP))
+        sent(api, GROUP, make_message("hello"), said(GROUP))
     api.workspace.endless = True
     with pytest.raises(NotSent) as endless:
-        sent(api, GROUP, say("hello"), said(GROUP))
+        sent(api, GROUP, make_message("hello"), said(GROUP))
     api.workspace.endless = False
     api.workspace.absent.add("C100")
     with pytest.raises(NotSent) as absent:
-        sent(api, GROUP, say("hello"), said(GROUP))
+        sent(api, GROUP, make_message("hello"), said(GROUP))
     troubles = (cut, away, endless, absent)
     assert [one.value.for_good for one in troubles] == [False, False, False, True]
     for one in troubles:  # and nothing of what was said stands in any of them
@@ -249,7 +271,7 @@ def test_what_is_a_passing_trouble_is_no_refusal(api: SlackApi) -> None:
 def test_a_token_is_told_by_nothing(api: SlackApi) -> None:
     secret = "xoxb-nobody-may-read-this"
     client = BoundedClient(secret, api.api_url)
-    calls = Calls(client)
+    calls = SlackWebApi(client)
     with pytest.raises(TokenRefused) as problem:
         calls.get_identity()
     assert not problem.value.for_good
@@ -261,13 +283,13 @@ def test_a_name_is_asked_for_once_in_a_while() -> None:
     asked: list[str] = []
     now = [0.0]
 
-    def ask(user: str) -> Person:
+    def ask(user: str) -> SlackUser:
         asked.append(user)
         if now[0] == 3_700.0:
             raise NotSent("away", for_good=False)
-        return Person(name=f"{user} at {now[0]}")
+        return SlackUser(name=f"{user} at {now[0]}")
 
-    names = Names(ask, lambda: now[0])
+    names = UserCache(ask, lambda: now[0])
     assert names("U1").name == names("U1").name == "U1 at 0.0"
     now[0] = 3_700.0  # nobody answers: yesterday's name is kept, and asked for again soon
     assert names("U1").name == "U1 at 0.0"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.surfaces.telegram.line import Line
+from tacit.bots.telegram.client import TelegramClient
 from tests.chat.bot_api import BotApi
 from tests.chat.rooms import Scenario, staged
 from tests.chat.scenarios import SCENARIOS
@@ -11,7 +11,7 @@ from tests.chat.telegram_driver import telegram_driver
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 def test_a_story_told_through_telegram(
-    scenario: Scenario, database_url: str, telegram: tuple[BotApi, Line]
+    scenario: Scenario, database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     with (
         staged(database_url, scenario) as stage,

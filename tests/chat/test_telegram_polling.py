@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tacit import Update
+from tacit.bots.dispatcher import ChannelRetry
+from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient
+from tacit.bots.telegram.runner import UpdateReceiver, poll_updates
+from tacit.bots.telegram.updates import (
+    CHANNEL,
+    UPDATE_KINDS,
+    JsonObject,
+    TelegramIdentity,
+    TelegramParser,
+)
 from tacit.errors import InvalidInput, StoreUnavailable
-from tacit.surfaces.chat.patience import Patience
-from tacit.surfaces.telegram.fields import Fields
-from tacit.surfaces.telegram.line import Line
-from tacit.surfaces.telegram.polling import poll
-from tacit.surfaces.telegram.reading import CHANNEL, KINDS, Me, Reading
-from tacit.surfaces.telegram.taking import Taking
-from tacit.surfaces.telegram.wire import Failed
 from tests.chat.bot_api import (
     BOT,
     CONFLICT,
@@ -41,36 +44,36 @@ def api() -> Iterator[BotApi]:
 
 
 @pytest.fixture
-def line(api: BotApi) -> Iterator[Line]:
+def line(api: BotApi) -> Iterator[TelegramClient]:
     with connected(api) as found:
         yield found
 
 
 def polled(
-    line: Line,
+    line: TelegramClient,
     count: int,
-    kept: Callable[[Sequence[Fields]], object] = len,
+    kept: Callable[[Sequence[JsonObject]], object] = len,
     now: Callable[[], float] = time.monotonic,
 ) -> tuple[list[object], Lines, Pauses]:
     """The ids of updates that were taken in, until there are so many of them."""
     ids: list[object] = []
     log, stop = Lines(), Pauses()
 
-    def take_in(updates: Sequence[Fields]) -> None:
+    def take_in(updates: Sequence[JsonObject]) -> None:
         kept(updates)
         ids.extend(id for one in updates if isinstance(id := one.get("update_id"), int))
         if len(ids) >= count:
             stop.ended.set()
 
-    poll(line, take_in, Patience(CHANNEL, log, stop), stop, now=now)
+    poll_updates(line, take_in, ChannelRetry(CHANNEL, log, stop), stop, now=now)
     return ids, log, stop
 
 
-def test_telegram_forgets_an_update_only_when_it_is_kept(api: BotApi, line: Line) -> None:
+def test_telegram_forgets_an_update_only_when_it_is_kept(api: BotApi, line: TelegramClient) -> None:
     first, second = api.deliver(HELLO), api.deliver(HELLO)
     failures = [StoreUnavailable("gone"), StoreUnavailable("gone")]
 
-    def fails_at_first(updates: Sequence[Fields]) -> None:
+    def fails_at_first(updates: Sequence[JsonObject]) -> None:
         if failures:
             raise failures.pop()
 
@@ -81,14 +84,16 @@ def test_telegram_forgets_an_update_only_when_it_is_kept(api: BotApi, line: Line
     assert stop.seconds == [1.0, 2.0]
 
 
-def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(api: BotApi, line: Line) -> None:
+def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(
+    api: BotApi, line: TelegramClient
+) -> None:
     first, offsets = api.deliver(HELLO), []
 
     def nothing_more() -> None:
         api.wait_confirmed(first)
         api.wake()
 
-    def then_more(updates: Sequence[Fields]) -> None:
+    def then_more(updates: Sequence[JsonObject]) -> None:
         offsets.append(api.of("getUpdates")[-1].get("offset"))
         if not updates:
             api.deliver(HELLO)
@@ -97,17 +102,17 @@ def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(api: BotApi, 
 
     polled(line, 2, then_more)
     assert offsets == [None, str(first + 1), None]
-    assert KINDS[0] in api.of("getUpdates")[0]["allowed_updates"]
+    assert UPDATE_KINDS[0] in api.of("getUpdates")[0]["allowed_updates"]
 
 
 def test_an_update_that_the_library_could_not_read_holds_up_no_other(
-    api: BotApi, line: Line
+    api: BotApi, line: TelegramClient
 ) -> None:
     odd = api.deliver({"message": {"message_id": "?", "chat": [], "date": "yesterday"}})
     assert polled(line, 2, lambda _: api.deliver(HELLO))[0] == [odd, odd + 1]
 
 
-def test_updates_without_numbers_are_no_updates(api: BotApi, line: Line) -> None:
+def test_updates_without_numbers_are_no_updates(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getUpdates"] = [Garbage(200, b'{"ok": true, "result": [{}, {"update_id": "1"}]}')]
     api.deliver(HELLO)
     stop = polled(line, 1)[2]
@@ -131,7 +136,7 @@ def test_updates_without_numbers_are_no_updates(api: BotApi, line: Line) -> None
     ],
 )
 def test_trouble_is_told_in_one_line_and_tried_again_with_longer_pauses(
-    api: BotApi, line: Line, trouble: Trouble, problem: str
+    api: BotApi, line: TelegramClient, trouble: Trouble, problem: str
 ) -> None:
     api.trouble["getUpdates"] = [trouble] * 8
     api.deliver(HELLO)
@@ -143,7 +148,7 @@ def test_trouble_is_told_in_one_line_and_tried_again_with_longer_pauses(
     assert log.of("telegram waits")[0]["again_in_seconds"] == 1.0
 
 
-def test_an_odd_update_is_left_out_and_the_others_are_kept(line: Line) -> None:
+def test_an_odd_update_is_left_out_and_the_others_are_kept(line: TelegramClient) -> None:
     log = Lines()
     kept: list[str] = []
 
@@ -153,21 +158,21 @@ def test_an_odd_update_is_left_out_and_the_others_are_kept(line: Line) -> None:
         kept.extend(one.id for one in updates)
         return len(updates)
 
-    odd: list[Fields] = [
+    odd: list[JsonObject] = [
         {"update_id": 2, "message": message(private(10**25), user(1001), "hello")},
         {"update_id": 3, "message": message(private(1001), user(1001), "hello", date=10**25)},
         {"update_id": 4, "message": message(private(1001), user(1001), "x" * 300_000)},
         {"update_id": None},
     ]
-    reading = Reading(Me(id=7, username="tacit_bot"))
-    Taking(reading, take_in, line, log)(
+    reading = TelegramParser(TelegramIdentity(id=7, username="tacit_bot"))
+    UpdateReceiver(reading, take_in, line, log)(
         [{"update_id": 1, **HELLO}, *odd, {"update_id": 5, **HELLO}]
     )
     assert kept == ["7.1", "7.5"]
     assert [event for event, _ in log.told] == ["update left out"] * 3
 
 
-def test_one_trouble_after_another_is_told_each(api: BotApi, line: Line) -> None:
+def test_one_trouble_after_another_is_told_each(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getUpdates"] = ["cut before", UNAUTHORIZED, UNAUTHORIZED, None, CONFLICT]
     api.deliver(HELLO)
     ids, log, stop = polled(line, 2, lambda _: api.deliver(HELLO))
@@ -176,7 +181,9 @@ def test_one_trouble_after_another_is_told_each(api: BotApi, line: Line) -> None
     assert stop.seconds == [1.0, 2.0, 4.0, 1.0]
 
 
-def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(api: BotApi, line: Line) -> None:
+def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(
+    api: BotApi, line: TelegramClient
+) -> None:
     api.trouble["getUpdates"] = [flood(17)]
     api.deliver(HELLO)
     _, log, stop = polled(line, 1)
@@ -185,7 +192,7 @@ def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(api: BotApi, line:
 
 
 def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(
-    api: BotApi, line: Line
+    api: BotApi, line: TelegramClient
 ) -> None:
     api.trouble["getUpdates"] = [NOTHING] * 4
     api.deliver(HELLO)
@@ -196,7 +203,7 @@ def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(
 
 
 def test_who_waits_before_saying_that_there_is_nothing_is_asked_again_at_once(
-    api: BotApi, line: Line
+    api: BotApi, line: TelegramClient
 ) -> None:
     api.trouble["getUpdates"] = [NOTHING] * 4
     api.deliver(HELLO)
@@ -207,29 +214,29 @@ def test_who_waits_before_saying_that_there_is_nothing_is_asked_again_at_once(
 
 def test_nobody_at_home_is_one_line_too() -> None:
     log, stop = Lines(), Pauses(most=3)
-    line = Line("1:a", "http://127.0.0.1:9")
+    line = TelegramClient("1:a", "http://127.0.0.1:9")
     try:
-        assert Patience(CHANNEL, log, stop).call_until_done(line.get_identity) is None
+        assert ChannelRetry(CHANNEL, log, stop).call_until_done(line.get_identity) is None
     finally:
         line.close()
     assert log.problems == ["Telegram cannot be reached: check the network and telegram.api_url"]
     assert stop.seconds == [1.0, 2.0, 4.0]
 
 
-def test_a_wrong_token_is_tried_until_it_is_right(api: BotApi, line: Line) -> None:
+def test_a_wrong_token_is_tried_until_it_is_right(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getMe"] = [UNAUTHORIZED, UNAUTHORIZED]
     log, stop = Lines(), Pauses()
-    me = Patience(CHANNEL, log, stop).call_until_done(line.get_identity)
+    me = ChannelRetry(CHANNEL, log, stop).call_until_done(line.get_identity)
     assert me is not None
     assert (me.id, me.username) == (BOT["id"], BOT["username"])
     assert stop.seconds == [1.0, 2.0]
     assert len(log.problems) == 1
 
 
-def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: Line) -> None:
+def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: TelegramClient) -> None:
     stop, log = Pauses(), Lines()
     waiting = threading.Thread(
-        target=poll, args=(line, len, Patience(CHANNEL, log, stop), stop, 600)
+        target=poll_updates, args=(line, len, ChannelRetry(CHANNEL, log, stop), stop, 600)
     )
     waiting.start()
     api.wait_called("getUpdates")
@@ -238,5 +245,5 @@ def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: Line) -> 
     waiting.join(20)
     assert not waiting.is_alive()
     assert log.told == []
-    with pytest.raises(Failed):
+    with pytest.raises(TelegramCallFailed):
         line.get_updates(None, 600)

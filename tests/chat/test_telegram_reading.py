@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 
 from tacit import Chat, Requester
+from tacit.bots.messages import (
+    ButtonPressed,
+    ChatMoved,
+    InboundMessage,
+    MembersJoined,
+    MembersLeft,
+    MessageDeleted,
+    Quote,
+    TextMessage,
+)
+from tacit.bots.telegram.updates import TelegramIdentity, TelegramParser
 from tacit.records.memory import ChatKind
-from tacit.surfaces.chat.heard import Came, Heard, Moved, Pressed, Quoted, Said, Unsaid, Went
-from tacit.surfaces.telegram.reading import Me, Reading
 from tests.chat.bot_api import BOT
 from tests.chat.bot_updates import (
     DATE,
@@ -23,26 +32,26 @@ from tests.chat.bot_updates import (
     user,
 )
 
-ME = Me(id=BOT["id"], username=BOT["username"])
+ME = TelegramIdentity(id=BOT["id"], username=BOT["username"])
 ALICE = user(1001, last_name="Adams", username="alice")
 BOB = user(2002, "Bob")
 TEAM = group(-1005)
-READING = Reading(ME)
+READING = TelegramParser(ME)
 READING_ALICE = Requester("telegram:1001", name="Alice Adams", username="alice")
 
 
-def heard(update: Json) -> Heard | None:
+def heard(update: Json) -> InboundMessage | None:
     return READING(json.dumps({"update_id": 7, **update}))
 
 
-def said(where: Json, by: Json | None, text: str | None = None, **more: Any) -> Said:
+def said(where: Json, by: Json | None, text: str | None = None, **more: Any) -> TextMessage:
     found = heard({"message": message(where, by, text, **more)})
-    assert isinstance(found, Said)
+    assert isinstance(found, TextMessage)
     return found
 
 
 def test_a_private_message_is_the_senders_own_words() -> None:
-    assert said(private(1001), ALICE, "I live in Graz") == Said(
+    assert said(private(1001), ALICE, "I live in Graz") == TextMessage(
         channel="telegram",
         update="700700700.7",
         chat=Chat.private("telegram:1001"),
@@ -89,7 +98,7 @@ def test_an_answer_to_the_bot_is_meant_for_it_and_quotes_it() -> None:
     ours = message(TEAM, BOT, "Do you like tea?")
     found = said(TEAM, ALICE, "Yes", reply_to_message=ours)
     assert found.addressed
-    assert found.quoted == (Quoted(text="Do you like tea?", ours=True),)
+    assert found.quoted == (Quote(text="Do you like tea?", ours=True),)
 
 
 def test_a_topic_that_the_bot_opened_is_not_an_answer_to_it() -> None:
@@ -145,7 +154,7 @@ def test_what_is_forwarded_is_nobodys_own_words(fields: Json, by: str | None) ->
     found = said(private(1001), ALICE, "I am allergic to nuts", **fields)
     assert found.forwarded
     assert found.text == ""
-    assert found.quoted == (Quoted(text="I am allergic to nuts", by=by),)
+    assert found.quoted == (Quote(text="I am allergic to nuts", by=by),)
 
 
 def test_a_forwarded_command_commands_nothing() -> None:
@@ -164,7 +173,7 @@ def test_of_a_quoted_message_the_marked_part_counts() -> None:
         quote={"text": "I am allergic to nuts", "position": 0},
     )
     assert found.text == "Me too"
-    assert found.quoted == (Quoted(text="I am allergic to nuts", by="Bob"),)
+    assert found.quoted == (Quote(text="I am allergic to nuts", by="Bob"),)
 
 
 def test_a_quotation_from_another_chat_has_no_speaker_here() -> None:
@@ -176,7 +185,7 @@ def test_a_quotation_from_another_chat_has_no_speaker_here() -> None:
         quote={"text": "Je suis fatigué", "position": 0},
     )
     assert found.text == "What does that mean?"
-    assert found.quoted == (Quoted(text="Je suis fatigué", by="Bob"),)
+    assert found.quoted == (Quote(text="Je suis fatigué", by="Bob"),)
 
 
 def test_a_block_that_is_set_apart_is_not_the_senders_words_and_is_counted_in_utf16() -> None:
@@ -184,7 +193,7 @@ def test_a_block_that_is_set_apart_is_not_the_senders_words_and_is_counted_in_ut
     block = {"type": "blockquote", "offset": 9, "length": 9}
     found = said(private(1001), ALICE, text, entities=[block])
     assert found.text == "😀 look:\nfunny!"
-    assert found.quoted == (Quoted(text="I hate 🥦"),)
+    assert found.quoted == (Quote(text="I hate 🥦"),)
 
 
 def test_a_message_that_is_one_quotation_is_all_somebody_elses() -> None:
@@ -202,7 +211,7 @@ def test_a_caption_is_said_like_a_text() -> None:
 def test_an_edit_that_leaves_no_words_for_us_takes_them_back(text: str | None) -> None:
     edited = message(TEAM, ALICE, text, photo=[{}])
     found = heard({"edited_message": edited})
-    assert isinstance(found, Unsaid)
+    assert isinstance(found, MessageDeleted)
     assert (found.message, found.who) == ("42", READING_ALICE)
     assert heard({"edited_message": {**edited, "location": {}}}) is None
 
@@ -210,7 +219,7 @@ def test_an_edit_that_leaves_no_words_for_us_takes_them_back(text: str | None) -
 def test_an_edit_says_the_message_anew() -> None:
     text = message(private(1001), ALICE, "I live in Linz", edit_date=DATE + 60)
     found = heard({"edited_message": text})
-    assert isinstance(found, Said)
+    assert isinstance(found, TextMessage)
     assert (found.edited, found.message) == (True, "42")
     assert found.at == datetime.fromtimestamp(DATE + 60, UTC)
 
@@ -226,7 +235,7 @@ def test_an_edit_says_the_message_anew() -> None:
 )
 def test_where_a_chat_speaks_nobody_is_vouched_for(update: Json) -> None:
     found = heard(update)
-    assert isinstance(found, Said)
+    assert isinstance(found, TextMessage)
     assert found.who is None
     assert found.chat.participants == ()
 
@@ -247,8 +256,8 @@ def test_who_may_be_a_bot_is_one(flag: object) -> None:
 def test_people_come_and_go_but_of_the_bot_itself_nobody_hears() -> None:
     came = heard({"message": message(TEAM, ALICE, new_chat_members=[BOB, BOT])})
     went = heard({"message": message(TEAM, ALICE, left_chat_member=BOB)})
-    assert isinstance(came, Came)
-    assert isinstance(went, Went)
+    assert isinstance(came, MembersJoined)
+    assert isinstance(went, MembersLeft)
     assert [one.key for one in came.people] == [one.key for one in went.people] == ["telegram:2002"]
     assert went.chat.participants == ()
     assert heard({"message": message(TEAM, ALICE, new_chat_members=[BOT])}) is None
@@ -258,19 +267,19 @@ def test_people_come_and_go_but_of_the_bot_itself_nobody_hears() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "more", "kind"),
     [
-        ("left", "member", {}, Came),
-        ("kicked", "administrator", {}, Came),
-        ("left", "restricted", {"is_member": True}, Came),
-        ("member", "restricted", {"is_member": False}, Went),
-        ("member", "left", {}, Went),
-        ("creator", "kicked", {}, Went),
+        ("left", "member", {}, MembersJoined),
+        ("kicked", "administrator", {}, MembersJoined),
+        ("left", "restricted", {"is_member": True}, MembersJoined),
+        ("member", "restricted", {"is_member": False}, MembersLeft),
+        ("member", "left", {}, MembersLeft),
+        ("creator", "kicked", {}, MembersLeft),
         ("member", "administrator", {}, None),
         ("left", "kicked", {}, None),
         ("left", "of the future", {}, None),
     ],
 )
 def test_an_admin_is_told_who_is_there(
-    before: str, after: str, more: Json, kind: type[Heard] | None
+    before: str, after: str, more: Json, kind: type[InboundMessage] | None
 ) -> None:
     found = heard({"chat_member": membership(TEAM, ALICE, BOB, before, after, **more)})
     assert (None if found is None else type(found)) is kind
@@ -278,7 +287,7 @@ def test_an_admin_is_told_who_is_there(
 
 def test_who_lets_the_bot_in_is_there() -> None:
     found = heard({"my_chat_member": membership(TEAM, ALICE, BOT, "left", "member")})
-    assert isinstance(found, Came)
+    assert isinstance(found, MembersJoined)
     assert [one.key for one in found.people] == ["telegram:1001"]
     out = membership(TEAM, ALICE, BOT, "member", "kicked")
     assert heard({"my_chat_member": out}) is None
@@ -294,12 +303,12 @@ def test_who_lets_the_bot_in_is_there() -> None:
 )
 def test_a_group_that_moves_is_told_twice_and_heard_alike(service: Json) -> None:
     found = heard({"message": service})
-    assert isinstance(found, Moved)
+    assert isinstance(found, ChatMoved)
     assert (found.before, found.chat.id) == ("telegram:-5", "telegram:-1005")
 
 
 def test_a_button_in_private_is_pressed_by_its_person() -> None:
-    assert heard(pressed(private(1001), ALICE, "p:y:1")) == Pressed(
+    assert heard(pressed(private(1001), ALICE, "p:y:1")) == ButtonPressed(
         channel="telegram",
         update="700700700.7",
         chat=Chat.private("telegram:1001"),
@@ -311,7 +320,7 @@ def test_a_button_in_private_is_pressed_by_its_person() -> None:
 
 def test_who_presses_a_button_in_a_group_may_only_be_looking_in() -> None:
     found = heard(pressed(TEAM, BOB, "p:y:1"))
-    assert isinstance(found, Pressed)
+    assert isinstance(found, ButtonPressed)
     assert found.chat == Chat("telegram:-1005", ChatKind.GROUP, vouched=False)
 
 
@@ -338,5 +347,5 @@ def test_what_means_nothing_to_us_is_not_heard(update: Json) -> None:
 
 def test_a_chat_that_is_not_allowed_is_not_heard() -> None:
     update = json.dumps({"update_id": 1, "message": message(TEAM, ALICE, "/help")})
-    assert Reading(ME, ["telegram:1001"])(update) is None
-    assert Reading(ME, ["telegram:-1005"])(update) is not None
+    assert TelegramParser(ME, ["telegram:1001"])(update) is None
+    assert TelegramParser(ME, ["telegram:-1005"])(update) is not None

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import tacit
+from tacit.bots.telegram.client import TelegramClient
 from tacit.settings import ChatSettings, TelegramSettings
-from tacit.surfaces.telegram.line import Line
 from tests.chat.bot_api import BotApi, flood
 from tests.chat.bot_updates import group, message, user
 from tests.chat.rooms import ALICE, BOB, TEAM, Room, Scenario, alone, remembered, staged
@@ -19,7 +19,7 @@ HOME = alone(ALICE)
 
 @contextmanager
 def played(
-    url: str, telegram: tuple[BotApi, Line], how: TelegramSettings | None = None
+    url: str, telegram: tuple[BotApi, TelegramClient], how: TelegramSettings | None = None
 ) -> Iterator[TelegramDriver]:
     """Without a model, and nothing is asked before it is kept."""
     nothing = Scenario("", lambda _: None, None, chat=ChatSettings(confirm="never"))
@@ -31,7 +31,7 @@ def played(
 
 
 def test_an_update_that_comes_twice_is_learned_and_answered_once(
-    database_url: str, telegram: tuple[BotApi, Line]
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     with played(database_url, telegram) as driver:
         told = driver.say(ALICE, HOME, "remember that I live in Graz")
@@ -41,7 +41,7 @@ def test_an_update_that_comes_twice_is_learned_and_answered_once(
 
 
 def test_trouble_on_the_way_back_delays_an_answer_and_repeats_no_lesson(
-    database_url: str, telegram: tuple[BotApi, Line]
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     api, _ = telegram
     with played(database_url, telegram) as driver:
@@ -56,7 +56,7 @@ def test_trouble_on_the_way_back_delays_an_answer_and_repeats_no_lesson(
 
 
 def test_who_blocked_the_bot_is_not_waited_for(
-    database_url: str, telegram: tuple[BotApi, Line]
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     api, _ = telegram
     with played(database_url, telegram) as driver:
@@ -68,7 +68,7 @@ def test_who_blocked_the_bot_is_not_waited_for(
 
 
 def test_a_group_that_moves_keeps_its_memories(
-    database_url: str, telegram: tuple[BotApi, Line]
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     old, new = group(-100, "group"), group(-1005)
     with played(database_url, telegram) as driver:
@@ -85,7 +85,7 @@ def test_a_group_that_moves_keeps_its_memories(
 
 @pytest.mark.parametrize("room", [HOME, TEAM], ids=["alone", "group"])
 def test_what_is_passed_on_never_becomes_a_fact_about_who_passes_it_on(
-    database_url: str, telegram: tuple[BotApi, Line], room: Room
+    database_url: str, telegram: tuple[BotApi, TelegramClient], room: Room
 ) -> None:
     with played(database_url, telegram) as driver:
         words = "remember that I am allergic to nuts"
@@ -96,7 +96,7 @@ def test_what_is_passed_on_never_becomes_a_fact_about_who_passes_it_on(
 
 
 def test_only_allowed_chats_are_answered_but_each_is_told_its_id(
-    database_url: str, telegram: tuple[BotApi, Line]
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
 ) -> None:
     how = TelegramSettings(allowed_chats=("telegram:1001",))
     with played(database_url, telegram, how) as driver:
@@ -113,7 +113,9 @@ def test_only_allowed_chats_are_answered_but_each_is_told_its_id(
         assert remembered(driver, BOB) == []
 
 
-def test_a_pressed_button_is_acknowledged(database_url: str, telegram: tuple[BotApi, Line]) -> None:
+def test_a_pressed_button_is_acknowledged(
+    database_url: str, telegram: tuple[BotApi, TelegramClient]
+) -> None:
     api, _ = telegram
     with played(database_url, telegram) as driver:
         told = driver.say(ALICE, HOME, "remember that I live in Graz")

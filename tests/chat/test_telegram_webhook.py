@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from tacit import limits
+from tacit.bots.telegram.runner import read_telegram_secrets
+from tacit.bots.telegram.updates import JsonObject
+from tacit.bots.telegram.webhook import create_webhook_app
 from tacit.errors import SettingsError, StoreUnavailable
 from tacit.settings import TelegramSettings
-from tacit.surfaces.telegram.fields import Fields
-from tacit.surfaces.telegram.run import secrets
-from tacit.surfaces.telegram.webhook import app
 from tests.chat.bot_api import TOKEN
 from tests.chat.bot_updates import message, private, user
 
@@ -24,10 +24,10 @@ SHOWN = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
 UPDATE = {"update_id": 1, "message": message(private(1001), user(1001), "hello")}
 
 
-class Kept(list[Fields]):
+class Kept(list[JsonObject]):
     fails = False
 
-    def __call__(self, updates: Sequence[Fields]) -> None:
+    def __call__(self, updates: Sequence[JsonObject]) -> None:
         if self.fails:
             raise StoreUnavailable("gone")
         self.extend(updates)
@@ -41,7 +41,7 @@ def told(
     method: str = "POST",
     draining: bool = False,
 ) -> httpx.Response:
-    served = app(kept, URL, SECRET)
+    served = create_webhook_app(kept, URL, SECRET)
     served.state.draining = draining
     given = json.dumps(UPDATE).encode() if body is None else body
 
@@ -117,7 +117,7 @@ def test_secrets_come_from_the_variables_that_the_settings_name() -> None:
     how = TelegramSettings(
         token_env="A", secret_env="B", mode="webhook", webhook_url="https://example.org/x"
     )
-    found = secrets(how, {"A": f" {TOKEN}\n", "B": SECRET})
+    found = read_telegram_secrets(how, {"A": f" {TOKEN}\n", "B": SECRET})
     assert (found.token, found.webhook) == (TOKEN, SECRET)
     assert TOKEN not in repr(found)
     assert SECRET not in repr(found)
@@ -143,7 +143,7 @@ def test_a_missing_secret_is_an_error_that_does_not_repeat_it(
         webhook_url="https://example.org/x",
     )
     with pytest.raises(SettingsError) as refused:
-        secrets(how, environ)
+        read_telegram_secrets(how, environ)
     assert str(refused.value).startswith(says)
     assert "hunter2" not in str(refused.value)  # it may be the secret itself
     for value in environ.values():

@@ -10,13 +10,12 @@ import pytest
 
 import tacit
 from tacit import limits
+from tacit.bots import terminal
+from tacit.bots.bot import Bot
+from tacit.bots.terminal import TerminalConversation, TerminalScreen
 from tacit.cli import main
 from tacit.cli.output import TerminalWriter
 from tacit.settings import ChatSettings
-from tacit.surfaces.chat.bot import Bot
-from tacit.surfaces.terminal import wording
-from tacit.surfaces.terminal.conversation import Conversation
-from tacit.surfaces.terminal.screen import TerminalScreen
 from tests.chat.scripted import ScriptedModel
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
@@ -90,10 +89,10 @@ def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(
 def test_what_cannot_be_read_is_told_and_the_conversation_goes_on(chat: Chat) -> None:
     most = limits.CHAT_TEXT_MAX_CHARS
     told: dict[str | bytes, str] = {
-        "x" * (most + 1): wording.TOO_LONG,
-        "x" * (3 * most): wording.TOO_LONG,
-        b"remember that I like caf\xe9": wording.NOT_TEXT,
-        "remember that my motto is \x1b[31mred\0": wording.CONTROLS,
+        "x" * (most + 1): terminal.LINE_TOO_LONG,
+        "x" * (3 * most): terminal.LINE_TOO_LONG,
+        b"remember that I like caf\xe9": terminal.LINE_NOT_UTF8,
+        "remember that my motto is \x1b[31mred\0": terminal.LINE_HAS_CONTROLS,
     }
     text = ("5" * 5_000, "x" * most, "Remember that I prefer tea.")
     shown, beside = chat(*told, *text, options=JSON)
@@ -114,10 +113,10 @@ def test_that_there_is_no_model_is_told_to_people_when_it_starts(
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
             screen = TerminalScreen(TerminalWriter(as_json=as_json), "you> ", enabled=True)
             bot = Bot(memory, ChatSettings())
-            Conversation(bot, who, where, screen, has_model=memory.has_model()).run()
+            TerminalConversation(bot, who, where, screen, has_model=memory.has_model()).run()
             printed = capsys.readouterr()
             assert printed.out == ""
-            assert printed.err == ("" if as_json else f"{wording.NO_MODEL}\n")
+            assert printed.err == ("" if as_json else f"{terminal.NO_MODEL}\n")
 
 
 def test_what_was_said_in_private_is_not_told_in_a_group(chat: Chat) -> None:

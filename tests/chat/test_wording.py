@@ -2,8 +2,8 @@
 
 import pytest
 
-from tacit.surfaces.chat.consent import about_the_same, alike
-from tacit.surfaces.chat.wording import answered, asks_to_keep, asks_to_remember, is_question
+from tacit.bots.consent import covers_content, says_the_same
+from tacit.bots.texts import asks_to_keep, asks_to_remember, is_question, parse_yes_no
 from tests.contract.rooms import ALICE
 
 
@@ -11,12 +11,12 @@ from tests.contract.rooms import ALICE
     "text", ["Yes", "yes, please!", "Ja, gerne", "ok", "Sure, do it.", "yep 👍"]
 )
 def test_a_plain_yes(text: str) -> None:
-    assert answered(text) is True
+    assert parse_yes_no(text) is True
 
 
 @pytest.mark.parametrize("text", ["No", "Nein, danke", "no thanks", "No, it's just for this task"])
 def test_a_plain_no(text: str) -> None:
-    assert answered(text) is False
+    assert parse_yes_no(text) is False
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_plain_no(text: str) -> None:
     ],
 )
 def test_what_says_more_is_neither(text: str) -> None:
-    assert answered(text) is None
+    assert parse_yes_no(text) is None
 
 
 def test_what_people_want_is_told_by_how_they_begin() -> None:
@@ -63,10 +63,10 @@ def test_what_people_want_is_told_by_how_they_begin() -> None:
 def test_what_a_model_adds_is_what_waits_only_if_it_says_the_same(
     one: str, other: str, same: bool
 ) -> None:
-    assert alike(one, other, ALICE) is same
+    assert says_the_same(one, other, ALICE) is same
 
 
 def test_a_yes_counts_for_what_was_spoken_of() -> None:
     said = "Alec is my boss by the way. Got it - should I remember that?"
-    assert about_the_same(said, "Alec is Alice's boss", ALICE)
-    assert not about_the_same("Shall I remember the stamps?", "Alec is Alice's boss", ALICE)
+    assert covers_content(said, "Alec is Alice's boss", ALICE)
+    assert not covers_content("Shall I remember the stamps?", "Alec is Alice's boss", ALICE)

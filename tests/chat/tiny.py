@@ -7,10 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tacit import Chat, Requester, Update
+from tacit.bots.dispatcher import Dispatcher
+from tacit.bots.messages import (
+    ChannelSender,
+    InboundMessage,
+    OutboundMessage,
+    TextMessage,
+    make_message,
+)
 from tacit.memory import Memory
-from tacit.surfaces.chat.heard import Heard, Said
-from tacit.surfaces.chat.rooms import Rooms
-from tacit.surfaces.chat.say import Outlet, Say, say
 from tests.chat.lines import Lines
 
 CHANNEL = "tiny"
@@ -24,9 +29,9 @@ def update(number: int, person: int, text: str | None = None) -> Update:
     return Update(id=str(number), chat=key, payload=payload, person=key)
 
 
-def reading(payload: str) -> Heard | None:
+def reading(payload: str) -> InboundMessage | None:
     found = json.loads(payload)
-    return Said(
+    return TextMessage(
         channel=CHANNEL,
         update=found["update"],
         chat=Chat.private(found["key"]),
@@ -49,7 +54,12 @@ class Wire:
     sent: list[tuple[str, str]] = field(default_factory=list)
 
     def send(
-        self, where: Chat, to: Requester | None, what: Say, *, after: Heard | None = None
+        self,
+        where: Chat,
+        to: Requester | None,
+        what: OutboundMessage,
+        *,
+        after: InboundMessage | None = None,
     ) -> None:
         self.trouble(what.text)
         self.sent.append((where.id, what.text))
@@ -70,20 +80,20 @@ class Keeper:
     trouble: Callable[[str], None] = _nothing
     heard: list[str] = field(default_factory=list)
 
-    def hear(self, heard: Heard, outlet: Outlet) -> list[Say]:
-        assert isinstance(heard, Said)
+    def hear(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
+        assert isinstance(heard, TextMessage)
         self.heard.append(heard.text)
         self.trouble(heard.text)
         view = self.memory.view(heard.who, heard.chat)
         view.once(f"{heard.channel}:{heard.update}/keep").remember(heard.text)
-        return [say(heard.text)]
+        return [make_message(heard.text)]
 
 
 @contextmanager
 def running(
     memory: Memory, bot: Keeper, wire: Wire, log: Lines | None = None, *, threads: int = 4
-) -> Iterator[Rooms]:
-    rooms = Rooms(
+) -> Iterator[Dispatcher]:
+    rooms = Dispatcher(
         memory,
         bot,
         CHANNEL,
@@ -100,7 +110,7 @@ def running(
         assert rooms.stop(PATIENCE_SECONDS), "a thread did not stop"
 
 
-def settled(rooms: Rooms, memory: Memory) -> None:
+def settled(rooms: Dispatcher, memory: Memory) -> None:
     """Also what rests for a moment is done."""
     pause = threading.Event()
     while memory.waiting_updates(CHANNEL, limit=1):

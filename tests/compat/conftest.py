@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import tacit
-from tacit.compat.mem0 import Memory
+from tacit.integrations.mem0 import Memory
 from tests.contract.rooms import SetClock
 
 

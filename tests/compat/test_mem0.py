@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.compat.mem0 import Memory, ValidationError
 from tacit.errors import SecretRefused
+from tacit.integrations.mem0 import Memory, ValidationError
 from tacit.settings import Settings
 from tacit.settings.sections import MemorySettings
 from tests.contract.rooms import SetClock

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-import tacit.compat.mem0
-from tacit.compat.mem0 import AsyncMemory, Memory
-from tacit.compat.mem0.filters import reading
-from tacit.compat.mem0.scope import Scope, meant, scope_of
+import tacit.integrations.mem0
 from tacit.errors import InvalidInput
+from tacit.integrations.mem0 import AsyncMemory, Memory
+from tacit.integrations.mem0.operations import compile_filters
+from tacit.integrations.mem0.scope import Mem0Scope, parse_memory_id, parse_scope
 
 ALICE: dict[str, Any] = {"user_id": "alice"}
 SECTIONS = {
@@ -157,11 +157,11 @@ _NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_s
 @settings(max_examples=50)
 def test_every_name_has_one_key_and_one_id_that_lead_back_to_it(name: str, which: str) -> None:
     try:
-        scope = scope_of({which: name})
+        scope = parse_scope({which: name})
     except InvalidInput:
         return
-    assert meant(scope.id_of("k3Xq81Zb")) == (scope, "k3Xq81Zb")
-    other = Scope(user=f"{scope.user}.") if scope.user else Scope(user=name)
+    assert parse_memory_id(scope.id_of("k3Xq81Zb")) == (scope, "k3Xq81Zb")
+    other = Mem0Scope(user=f"{scope.user}.") if scope.user else Mem0Scope(user=name)
     assert other.key != scope.key
 
 
@@ -188,7 +188,7 @@ def test_filters_of_any_shape_hold_or_do_not_or_are_refused(
     filters: dict[str, Any], payload: dict[str, Any]
 ) -> None:
     try:
-        test = reading(filters)
+        test = compile_filters(filters)
     except InvalidInput:
         return
     assert test(payload) in (True, False)
@@ -199,7 +199,7 @@ def test_filters_are_bounded() -> None:
     for _ in range(50):
         deep = {"AND": [deep]}
     with pytest.raises(InvalidInput, match="deeper"):
-        reading(deep)
+        compile_filters(deep)
 
 
 @pytest.mark.parametrize(
@@ -207,10 +207,10 @@ def test_filters_are_bounded() -> None:
 )
 def test_what_is_left_out_of_mem0_is_told_with_what_to_use(name: str, instead: str) -> None:
     with pytest.raises(ImportError, match=rf"{name} .*{instead}"):
-        getattr(tacit.compat.mem0, name)
-    assert not hasattr(tacit.compat.mem0, "Memori")
+        getattr(tacit.integrations.mem0, name)
+    assert not hasattr(tacit.integrations.mem0, "Memori")
 
 
 def test_the_import_itself_says_what_to_use() -> None:
     with pytest.raises(ImportError, match="hosted platform; use AsyncMemory here"):
-        from tacit.compat.mem0 import AsyncMemoryClient  # type: ignore[attr-defined]  # noqa: F401
+        from tacit.integrations.mem0 import AsyncMemoryClient  # type: ignore[attr-defined]  # noqa: F401

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.compat.mem0 import Memory, person
-from tacit.compat.mem0.scope import scope_of
+from tacit.integrations.mem0 import Memory, person
+from tacit.integrations.mem0.scope import parse_scope
 from tests.contract.rooms import SetClock
 from tests.contract.scripted import HEDGEHOGS, by_model, fact, facts
 from tests.language.endpoint import serving
@@ -98,8 +98,8 @@ def test_metadata_that_does_not_fit_with_what_was_there_takes_its_place(memory: 
     ],
 )
 def test_a_user_is_called_by_their_id_where_it_reads_as_a_name(user: str, called: str) -> None:
-    assert scope_of({"user_id": user}).name == called
-    assert scope_of({"agent_id": user}).name == "User"
+    assert parse_scope({"user_id": user}).name == called
+    assert parse_scope({"agent_id": user}).name == "User"
 
 
 def test_facts_tell_of_people_by_name(memory: Memory) -> None:

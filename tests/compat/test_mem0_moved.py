@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import tacit
-from tacit.compat.mem0 import Memory, person
+from tacit.integrations.mem0 import Memory, person
 from tacit.transfer import importers
 
 ALICE: dict[str, Any] = {"user_id": "alice"}

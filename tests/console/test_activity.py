@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
+from tacit.console import charts
 from tacit.records.memory import HistoryEvent
 from tacit.records.results import ActivityEntry, DayCounts
-from tacit.surfaces.console import lately
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, BOB, OPERATOR, person
@@ -122,7 +122,7 @@ def test_reasons_are_told_in_plain_words() -> None:
     ]
     told = [
         (day.title, [(one.says, one.because) for one in day.lines])
-        for day in lately.days(found, now)
+        for day in charts.group_by_day(found, now)
     ]
     assert told == [
         ("Today", [("Who may hear it: may be said where you are", None)]),
@@ -137,7 +137,7 @@ def test_charts_are_as_high_as_their_own_busiest_day() -> None:
         DayCounts(day=date(2026, 3, 2)),
         DayCounts(day=date(2026, 3, 3), counts={"learned": 4, "expired": 1}),
     ]
-    found = {one.title: one for one in lately.charts(counts)}
+    found = {one.title: one for one in charts.build_charts(counts)}
     assert list(found) == ["Learned", "Updated", "Forgotten", "Merged", "Expired"]
     assert [bar.height for bar in found["Learned"].bars] == [24, 48]
     assert found["Learned"].says == "Learned: 6 in 3 days, most on 3 March 2026: 4"

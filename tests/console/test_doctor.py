@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import text
 
-from tacit.surfaces.console import errands
+from tacit.console import site
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person
 from tests.console.watching import faults
@@ -43,7 +43,7 @@ def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
 def test_a_look_that_takes_long_comes_onto_the_page_when_it_is_done(
     world: World, visiting: Callable[[World], Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(errands, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(site, "TASK_WAIT_SECONDS", 0)
     page = visiting(world)("/doctor", operator=OPERATOR)
     page.get_by_role("button", name="Look through the space").click()
     expect(page.get_by_text("Nothing is wrong.")).to_be_visible()

@@ -8,19 +8,19 @@ import httpx2
 import pytest
 
 import tacit
-from tacit.surfaces.console.pages.topics import TOPICS
-from tacit.surfaces.console.routes import Declared, Who
+from tacit.console.app import PAGE_GROUPS
+from tacit.console.site import PageAccess, PageRoute
 from tests.console.asking import Caller
 from tests.console.conftest import COOKIE, World, unhurried
 from tests.console.seeding import ALICE, BOB, OPERATOR
 from tests.service.serving import served
 
-EVERY = [page for topic in TOPICS for page in topic.routes]
+EVERY = [page for topic in PAGE_GROUPS for page in topic.routes]
 READ = [page for page in EVERY if page.method == "GET"]
 SIGN_IN, ENDED = "/sign-in", "/sign-in?ended=1"
 
 
-def path_of(page: Declared) -> str:
+def path_of(page: PageRoute) -> str:
     return re.sub(r"\{[^}]+\}", "AAAAAAAA", page.path)
 
 
@@ -31,10 +31,10 @@ def alice(world: World) -> Caller:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in EVERY if page.who is not Who.ANYBODY],
+    [page for page in EVERY if page.who is not PageAccess.ANYBODY],
     ids=lambda page: f"{page.method} {page.path}",
 )
-def test_nobody_sees_a_page_without_signing_in(world: World, page: Declared) -> None:
+def test_nobody_sees_a_page_without_signing_in(world: World, page: PageRoute) -> None:
     nobody = Caller(world)
     path = path_of(page)
     found = nobody.get(path) if page.method == "GET" else nobody.post(path, {})
@@ -50,7 +50,7 @@ def test_what_is_not_for_a_visitor_is_not_there(world: World, operator: bool) ->
     assert absent.status_code == 404
     assert "Nothing is here" in absent.text
     for page in EVERY:
-        theirs = Who.PERSON if operator else Who.OPERATOR
+        theirs = PageAccess.PERSON if operator else PageAccess.OPERATOR
         if page.who is theirs:
             path = path_of(page)
             found = visitor.get(path) if page.method == "GET" else visitor.do(path)
@@ -133,7 +133,7 @@ def test_every_form_is_refused_without_its_token(world: World, operator: bool) -
     visitor = Caller(
         world, world.cookie(**({"operator": OPERATOR} if operator else {"person": ALICE}))
     )
-    theirs = (Who.BOTH, Who.OPERATOR if operator else Who.PERSON)
+    theirs = (PageAccess.BOTH, PageAccess.OPERATOR if operator else PageAccess.PERSON)
     forms = [page for page in EVERY if page.method == "POST" and page.who in theirs]
     assert forms
     for page in forms:

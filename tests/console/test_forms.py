@@ -6,11 +6,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tacit.console import labels, requests, sessions
+from tacit.console.sessions import FlashMessage
 from tacit.errors import Conflict, InvalidInput
 from tacit.records.memory import Visibility
 from tacit.settings import Settings
-from tacit.surfaces.console import ages, cookies, forms, wording
-from tacit.surfaces.console.cookies import Note
 
 NOW = datetime(2026, 3, 14, 9, 5, tzinfo=UTC)
 
@@ -22,11 +22,11 @@ def test_what_is_wrong_is_told_as_a_sentence_without_names_of_fields() -> None:
         "The memory is at version 3": Conflict("the memory is at version 3"),
     }
     for sentence, error in said.items():
-        assert wording.problem(error) == sentence
+        assert labels.error_sentence(error) == sentence
 
 
 def test_fields_are_read_as_what_they_are() -> None:
-    form = forms.read(
+    form = requests.parse_form(
         b"words=+t%C3%A9+&id=a&id=b&id=a&on=1&n=7&day=2026-03-14&v=room&text=a%0D%0Ab"
     )
     assert form.line("words") == "té"
@@ -56,7 +56,7 @@ def test_fields_are_read_as_what_they_are() -> None:
 )
 def test_what_is_wrong_is_said_of_its_field(written, read) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InvalidInput) as wrong:
-        read(forms.read(written))
+        read(requests.parse_form(written))
     assert wrong.value.field == "x"
 
 
@@ -74,13 +74,13 @@ def test_what_is_wrong_is_said_of_its_field(written, read) -> None:  # type: ign
     ],
 )
 def test_ages_are_said_as_people_say_them(apart: timedelta, says: str) -> None:
-    assert ages.age(NOW - apart, NOW) == says
-    assert ages.full(NOW) == "14 March 2026, 09:05 UTC"
+    assert labels.format_age(NOW - apart, NOW) == says
+    assert labels.format_date_time(NOW) == "14 March 2026, 09:05 UTC"
 
 
 def test_a_name_of_a_control_holds_no_mark_that_turns_text_round() -> None:
-    assert wording.flat("a\u202eb\n\u2066c") == "a b c"
-    assert wording.flat("word " * 40, 20) == "word word word word…"
+    assert labels.single_line("a\u202eb\n\u2066c") == "a b c"
+    assert labels.single_line("word " * 40, 20) == "word word word word…"
 
 
 def request(cookie: str = "") -> Request:
@@ -90,13 +90,13 @@ def request(cookie: str = "") -> Request:
 
 def test_what_the_next_page_says_is_believed_only_from_us() -> None:
     answer = Response()
-    note = Note(key="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
-    cookies.leave(answer, request(), Settings(), "sitting", note)
+    note = FlashMessage(key="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
+    sessions.set_flash(answer, request(), Settings(), "sitting", note)
     sent = answer.headers["set-cookie"].partition(";")[0]
-    assert cookies.left(request(sent), "sitting") == Note(
+    assert sessions.read_flash(request(sent), "sitting") == FlashMessage(
         key="forgotten", ids=("k3Xq81Zb",), count=2
     )
-    assert cookies.left(request(sent), "another") is None
-    assert cookies.left(request(sent.replace("forgotten", "erased")), "sitting") is None
-    assert cookies.left(request(f"{sent}; {sent}"), "sitting") is None
-    assert cookies.left(request(), "sitting") is None
+    assert sessions.read_flash(request(sent), "another") is None
+    assert sessions.read_flash(request(sent.replace("forgotten", "erased")), "sitting") is None
+    assert sessions.read_flash(request(f"{sent}; {sent}"), "sitting") is None
+    assert sessions.read_flash(request(), "sitting") is None

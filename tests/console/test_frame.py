@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tacit.surfaces.console.wording import excerpt
+from tacit.console.labels import excerpt
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
 from tests.console.watching import faults, is_wider_than_its_window

@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from sqlalchemy import text
 
 from tacit import Message
+from tacit.console import site
+from tacit.console.site import TaskRunner
 from tacit.errors import Conflict, StoreBusy
 from tacit.memory import Memory
-from tacit.surfaces.console import errands
-from tacit.surfaces.console.errands import Errands
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person
@@ -92,8 +92,8 @@ def test_a_task_that_fails_or_is_being_run_is_told_so(
 
 
 def test_what_takes_long_goes_on_without_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errands, "PATIENCE_SECONDS", 0.01)
-    going, begun, done = Errands(), threading.Event(), threading.Event()
+    monkeypatch.setattr(site, "TASK_WAIT_SECONDS", 0.01)
+    going, begun, done = TaskRunner(), threading.Event(), threading.Event()
 
     def work() -> str:
         begun.set()
@@ -107,7 +107,7 @@ def test_what_takes_long_goes_on_without_the_page(monkeypatch: pytest.MonkeyPatc
     assert going.last_result(name) is None
     assert not going.run(name, lambda: pytest.fail("it was begun twice"))
     done.set()
-    monkeypatch.setattr(errands, "PATIENCE_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(site, "TASK_WAIT_SECONDS", PATIENCE_SECONDS)
     going.run(("space", "other"), lambda: None)
     going._executor.shutdown()
     found = going.last_result(name)
@@ -120,7 +120,7 @@ def test_what_went_wrong_while_the_page_waits_is_told() -> None:
     def work() -> None:
         raise Conflict("somebody else is at it")
 
-    going = Errands()
+    going = TaskRunner()
     with pytest.raises(Conflict):
         going.run(("space", "job expire"), work)
     assert not going.is_running(("space", "job expire"))

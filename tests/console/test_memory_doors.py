@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tacit.surfaces.console.pages.topics import TOPICS
+from tacit.console.app import PAGE_GROUPS
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, BOB, in_the_room, person
@@ -13,7 +13,7 @@ from tests.console.test_frame import LIVE, ODD
 from tests.console.test_memory import memory_that_says
 from tests.console.watching import faults, is_wider_than_its_window
 
-OF_ONE = [one for topic in TOPICS for one in topic.routes if "/memories/{id}" in one.path]
+OF_ONE = [one for topic in PAGE_GROUPS for one in topic.routes if "/memories/{id}" in one.path]
 FIELDS = {
     "word": "erase",
     "content": "Changed by a stranger",

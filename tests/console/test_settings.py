@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 import tacit
+from tacit.console.pages.admin import SECRET_PLACEHOLDER, group_settings
 from tacit.settings import Settings, key_names
-from tacit.surfaces.console.pages.settings import NOT_SHOWN, groups
 from tests.console.conftest import Visit, World, unhurried
 from tests.console.seeding import OPERATOR
 from tests.console.watching import faults, is_wider_than_its_window
@@ -54,10 +54,10 @@ def test_settings_and_counts_are_shown_and_no_secret_is(look: Visit, phone: bool
 
 
 def test_every_setting_is_there_and_says_whether_it_is_set() -> None:
-    shown = {one.key: one for group in groups(kept_secret()).values() for one in group}
+    shown = {one.key: one for group in group_settings(kept_secret()).values() for one in group}
     assert {*key_names()} <= {*shown}
     assert not [one for one in shown.values() if SECRET in one.value + (one.usual or "")]
-    assert shown["embedding.api_key"].value == shown["db.dsn"].value == NOT_SHOWN
+    assert shown["embedding.api_key"].value == shown["db.dsn"].value == SECRET_PLACEHOLDER
     assert shown["language.api_key_env"].value == "none"
     gap = shown["prompt.conversation_gap"]
     assert (gap.value, gap.usual) == ("1h30m", "1h")

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.integrations.langgraph import Store
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
 from tacit.records.memory import Sensitivity
-from tacit.surfaces.langgraph import Store
 from tacit.tools import tools
 from tacit.view.view import View
 from tests.contract.conftest import Open

@@ -17,7 +17,8 @@ import pytest
 
 import tacit
 from tacit import errors, limits
-from tacit.compat import mem0 as compat
+from tacit.console.app import PAGE_GROUPS
+from tacit.integrations import mem0 as compat
 from tacit.memory import Memory, Operator, View
 from tacit.records import memory, results
 from tacit.records.accounts import Person
@@ -25,7 +26,6 @@ from tacit.records.drafts import CategorizedFields
 from tacit.records.memory import HistoryEntry
 from tacit.records.memory import Memory as Record
 from tacit.records.queries import RecallFilters
-from tacit.surfaces.console.pages.topics import TOPICS
 from tacit.telemetry.metrics import METRICS
 from tacit.tools.mcp import PROFILES
 from tacit.transfer import importers
@@ -199,7 +199,7 @@ def test_every_task_that_comes_round_is_told_with_its_period() -> None:
 
 def test_every_page_of_the_console_is_told() -> None:
     page = (DOCS / "console.md").read_text()
-    shown = [one.path for topic in TOPICS for one in topic.routes if one.method == "GET"]
+    shown = [one.path for topic in PAGE_GROUPS for one in topic.routes if one.method == "GET"]
     roots = {path.split("/")[1] for path in shown}
     assert {root for root in roots if not re.search(rf"[`/7]/{root}\b", page)} == set()
 
@@ -214,9 +214,9 @@ def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
     ("module", "page"),
     [
         ("tacit.tools.kits", "kits.md"),
-        ("tacit.surfaces.langgraph", "langgraph.md"),
+        ("tacit.integrations.langgraph", "langgraph.md"),
         ("tacit.transfer.importers", "importing.md"),
-        ("tacit.compat.mem0", "mem0.md"),
+        ("tacit.integrations.mem0", "mem0.md"),
     ],
 )
 def test_what_works_with_other_systems_is_told_by_name(module: str, page: str) -> None:

@@ -12,7 +12,7 @@ from langgraph.store.base import BaseStore, IndexConfig
 from langgraph.store.memory import InMemoryStore
 
 import tacit
-from tacit.surfaces.langgraph import Store
+from tacit.integrations.langgraph import Store
 from tests.contract.rooms import ALICE, private
 
 OURS = ("sqlite-file", "postgres")

@@ -16,8 +16,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send, interrupt
 
 import tacit
+from tacit.integrations.langgraph import Checkpointer
 from tacit.memory import Memory
-from tacit.surfaces.langgraph import Checkpointer
 from tests.contract.rooms import ALICE, BOB, private
 
 AT: RunnableConfig = {"configurable": {"thread_id": "trip"}}

@@ -10,8 +10,8 @@ from langgraph.checkpoint.conformance.initializer import RegisteredCheckpointer
 from langgraph.checkpoint.conformance.validate import validate
 
 import tacit
+from tacit.integrations.langgraph import Checkpointer
 from tacit.memory import Memory
-from tacit.surfaces.langgraph import Checkpointer
 from tests.contract.rooms import ALICE, group, private
 
 

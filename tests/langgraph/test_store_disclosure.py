@@ -8,9 +8,9 @@ from langgraph.store.base import InvalidNamespaceError, PutOp, SearchOp
 import tacit
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
+from tacit.integrations.langgraph import Store
 from tacit.memory import Memory
 from tacit.records.drafts import MemoryFields
-from tacit.surfaces.langgraph import Store
 from tests.contract.rooms import ALICE, BOB, FAMILY, group, private
 
 PREFS = ("prefs",)

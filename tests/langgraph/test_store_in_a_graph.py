@@ -11,9 +11,9 @@ from langgraph.store.base import BaseStore
 
 import tacit
 from tacit.errors import InvalidInput
+from tacit.integrations.langgraph import Checkpointer, Store
+from tacit.integrations.langgraph.views import VIEW_FUNCTION_HINT
 from tacit.memory import Memory
-from tacit.surfaces.langgraph import Checkpointer, Store
-from tacit.surfaces.langgraph.whose import HINT
 
 
 class State(TypedDict, total=False):
@@ -96,6 +96,8 @@ def test_what_is_no_view_is_refused_with_a_hint_that_works(memory: Memory, kept_
         for wrong in (None, memory, remote):
             with pytest.raises(InvalidInput, match=r"tacit\.connect are not taken") as refused:
                 kept_by(wrong)
-    assert HINT in str(refused.value)
-    view = eval(HINT, {"memory": memory, "tacit": tacit})({"configurable": {"user_id": "t:1"}})  # noqa: S307
+    assert VIEW_FUNCTION_HINT in str(refused.value)
+    view = eval(VIEW_FUNCTION_HINT, {"memory": memory, "tacit": tacit})(
+        {"configurable": {"user_id": "t:1"}}
+    )  # noqa: S307
     assert kept_by(view) is not None

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tacit import limits
 from tacit.errors import InvalidInput
+from tacit.integrations.langgraph.store import item_key, key_prefix
 from tacit.records import validation
-from tacit.surfaces.langgraph.items import below, place
 
 NAMES = st.text(
     st.one_of(st.sampled_from("/% .*é\u0301\u200b\n\u00a0a🌴"), st.characters(codec="utf-8")),
@@ -20,7 +20,7 @@ LABELS = NAMES.filter(bool)
 @given(st.lists(LABELS, min_size=1, max_size=4).map(tuple), NAMES)
 def test_a_place_can_be_read_back_and_is_a_key(namespace: tuple[str, ...], key: str) -> None:
     try:
-        where = place(namespace, key)
+        where = item_key(namespace, key)
     except InvalidInput:
         reject()  # too long with all that is escaped in it
     assert validation.parse_identifier("key", where, limits.KEY_MAX_CHARS) == where
@@ -28,4 +28,4 @@ def test_a_place_can_be_read_back_and_is_a_key(namespace: tuple[str, ...], key: 
     assert tuple(map(unquote, labels.split("/"))) == namespace
     assert unquote(last) == key
     for count in range(len(namespace) + 1):
-        assert where.startswith(below(namespace[:count]))
+        assert where.startswith(key_prefix(namespace[:count]))

@@ -6,8 +6,8 @@ import pytest
 from langgraph.store.base import GetOp, TTLConfig
 
 from tacit.errors import InvalidInput
+from tacit.integrations.langgraph import Store
 from tacit.memory import Memory
-from tacit.surfaces.langgraph import Store
 from tests.contract.rooms import ALICE, SetClock, private
 
 HERE = ("cache",)

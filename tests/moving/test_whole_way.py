@@ -124,7 +124,7 @@ def test_items_of_another_langgraph_store_are_in_ours(mara: View, tmp_path: Path
     from langgraph.store.memory import InMemoryStore
     from langgraph.store.sqlite import SqliteStore
 
-    from tacit.surfaces.langgraph import Store
+    from tacit.integrations.langgraph import Store
 
     theirs = InMemoryStore()
     theirs.put(("people", "mara"), "diet", {"text": "Eats fish", "strict": True})

@@ -304,27 +304,26 @@ the commands, Ctrl-D ends it. More: docs/chat.md and docs/commands.md.
 
 def run_telegram(session: CommandSession) -> CommandResult:
     _require_libraries("telegram", "a Telegram bot", "telegram")
-    from tacit.surfaces.telegram.run import run, secrets
+    from tacit.bots.telegram.runner import read_telegram_secrets, run_telegram
 
     settings = session.settings
-    known = secrets(settings.telegram, os.environ)
-    return _run_bot(session, lambda memory, log: run(memory, settings, known, log))
+    known = read_telegram_secrets(settings.telegram, os.environ)
+    return _run_bot(session, lambda memory, log: run_telegram(memory, settings, known, log))
 
 
 def run_slack(session: CommandSession) -> CommandResult:
     _require_libraries("slack", "a Slack bot", "slack_bolt")
-    from tacit.surfaces.slack.run import run, secrets
+    from tacit.bots.slack.runner import read_slack_secrets, run_slack
 
     settings = session.settings
-    known = secrets(settings.slack, os.environ)
-    return _run_bot(session, lambda memory, log: run(memory, settings, known, log))
+    known = read_slack_secrets(settings.slack, os.environ)
+    return _run_bot(session, lambda memory, log: run_slack(memory, settings, known, log))
 
 
 def run_chat(session: CommandSession) -> StreamedResult:
     """Answers are printed as they come: there is no end before the person makes one."""
-    from tacit.surfaces.chat.bot import Bot
-    from tacit.surfaces.terminal.conversation import Conversation
-    from tacit.surfaces.terminal.screen import TerminalScreen
+    from tacit.bots.bot import Bot
+    from tacit.bots.terminal import TerminalConversation, TerminalScreen
 
     who, where = _find_requester_and_chat(session)
     memory, settings = session.memory, session.settings
@@ -338,7 +337,7 @@ def run_chat(session: CommandSession) -> StreamedResult:
     screen = TerminalScreen(console, prompt, enabled=view.enabled)
     bot = Bot(memory, settings.chat, console=settings.console)
     has_model = memory.has_model() or not view.enabled
-    Conversation(bot, who, where, screen, has_model=has_model).run()
+    TerminalConversation(bot, who, where, screen, has_model=has_model).run()
     if view.enabled and settings.learn.enabled:
         memory.catch_up()  # the next conversation knows of this one
     return StreamedResult(lines=())
@@ -346,11 +345,11 @@ def run_chat(session: CommandSession) -> StreamedResult:
 
 def _find_requester_and_chat(session: CommandSession) -> tuple[Requester | None, Chat]:
     """Who talks, and where. Without anybody there is a conversation too, which nobody remembers."""
-    from tacit.surfaces.terminal.conversation import NOWHERE
+    from tacit.bots.terminal import ANONYMOUS_CHAT
 
     person = inputs.parse_requester(session.args, session.settings.memory.local_person)
     if person is None:
-        return None, NOWHERE
+        return None, ANONYMOUS_CHAT
     if session.settings.memory.enabled:
         person = session.requester
     return person, inputs.parse_chat(session.args, person)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 import tacit
+from tacit.console.app import mount_console, wants_html_page
 from tacit.memory import Memory
 from tacit.server import openapi
 from tacit.server.authentication import RateLimiter, local_person
@@ -32,8 +33,6 @@ from tacit.server.routes import (
 )
 from tacit.server.routing import Authenticator, Router
 from tacit.settings import Settings
-from tacit.surfaces.console.mount import looks_for_a_page
-from tacit.surfaces.console.mount import mount as mount_console
 
 # Every file of routes, in the order in which they stand in the document.
 
@@ -117,7 +116,7 @@ async def _handle_no_route(request: Request, error: Exception) -> Response:
     """What no route of ours answers: an unknown path, or a method that it does not have."""
     assert isinstance(error, HTTPException)
     lost: Callable[[Request], Awaitable[Response]] | None = request.app.state.lost
-    if lost is not None and looks_for_a_page(request):
+    if lost is not None and wants_html_page(request):
         return await lost(request)
     if error.status_code == 405:
         refused = HttpProblem(

@@ -102,7 +102,7 @@ _SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are look
 
 class ViewGraphSteps(ViewContext):
     def steps(self) -> GraphSteps:
-        """Where LangGraph's checkpoints are kept: tacit.surfaces.langgraph.Checkpointer(view)."""
+        """Where LangGraph's checkpoints are kept: tacit.integrations.langgraph.Checkpointer(view)."""
         return GraphSteps(self)
 
 

@@ -147,16 +147,16 @@ def _read_item(where: str, given: dict[str, Any], below: list[str]) -> Iterator[
 def _make_item(
     where: str, labels: tuple[str, ...], key: str, value: dict[str, Any], given: dict[str, Any]
 ) -> ReadResult:
-    from tacit.surfaces.langgraph import items
+    from tacit.integrations.langgraph import store
 
     created = parse_moment(given.get("created_at"))
     minutes = given.get("ttl_minutes")
     try:
         item = ImportItem(
-            content=items.words(labels, key, value, True),
+            content=store.item_content(labels, key, value, True),
             category=_CATEGORY,
-            key=items.place(labels, key),
-            data=items.data_of(
+            key=store.item_key(labels, key),
+            data=store.make_item_data(
                 labels,
                 key,
                 value,

@@ -1,0 +1,1 @@
+"""Bots in chat channels: inbound and outbound messages, and the agent between them."""

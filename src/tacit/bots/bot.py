@@ -1,0 +1,540 @@
+"""The bot behind every channel: handles each inbound message, also without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from tacit import limits
+from tacit.bots import texts
+from tacit.bots.agent import Agent, list_learned_from, prompt_name
+from tacit.bots.commands import (
+    Commands,
+    is_relevant,
+    make_undo_button,
+    parse_command,
+    parse_plain_command,
+    shorten,
+)
+from tacit.bots.consent import Consent, covers_content, distinctive_words
+from tacit.bots.conversations import OpenQuestions, QuestionClosingSender, RecentTurn, RecentTurns
+from tacit.bots.decisions import UNCLEAR, parse_decision
+from tacit.bots.dispatcher import BotLog
+from tacit.bots.messages import (
+    ButtonPressed,
+    ChannelSender,
+    ChatMoved,
+    InboundMessage,
+    MembersJoined,
+    MembersLeft,
+    MessageDeleted,
+    OpenQuestion,
+    OutboundMessage,
+    Quote,
+    Span,
+    TextMessage,
+    format_text,
+    make_message,
+    strong_span,
+)
+from tacit.clock import Clock, system_clock
+from tacit.errors import Conflict, InvalidInput, StoreError, TacitError
+from tacit.memory import DisabledView, Memory, View
+from tacit.records.conversation import Message, Role
+from tacit.records.memory import ChatKind, State
+from tacit.records.memory import Memory as Record
+from tacit.records.request import Requester
+from tacit.records.results import Accepted, Bullet
+from tacit.settings import ChatSettings, ConsoleSettings
+
+# Answers without a language model: “remember …”, questions to memory, and consent by buttons.
+
+MemoryVersions = frozenset[tuple[str, int]]  # memories by id, and in which version
+# With a name beside the question everything about that person is closer to it. Measured with two
+# common names and ten questions: most of what was meant at 0.65 and above, anything else hardly.
+_CLOSE_MEANING_NAMED = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReply:
+    messages: list[OutboundMessage]
+    says_more: bool = False  # the message says more than an answer, and is learned, too
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAnswers:
+    memory: Memory
+    consent: Consent
+
+    def snapshot_versions(self, view: View | DisabledView, said: TextMessage) -> MemoryVersions:
+        """What there is before a message is learned that asks for something to be remembered: in a
+        group nobody is told which message a memory is from."""
+        if said.chat.kind is ChatKind.PRIVATE or not texts.asks_to_remember(said.text):
+            return frozenset()
+        return frozenset((one.id, one.version) for one in _list_newest(view))
+
+    def reply(
+        self, view: View, said: TextMessage, asked: OpenQuestion | None
+    ) -> DecisionReply | None:
+        """Do what a yes, a no or numbers decide about what the person was just asked; None: it is
+        no such answer. What is not clear, or answers no question, is asked again."""
+        if said.who is None:
+            return None
+        waiting = self.consent.list_pending(view, said.who)
+        if asked is not None and (asked.forgets or asked.erases_all):
+            asked = None  # and no question what to keep
+        ids = asked.ids if asked is not None else ()
+        shown = ids or tuple(one.id for one in waiting)
+        words = {one.id: frozenset(distinctive_words(one.content, said.who)) for one in waiting}
+        decision = parse_decision(
+            said.text,
+            [words.get(id, frozenset()) for id in shown],
+            left=asked is not None and asked.is_remainder,
+        )
+        if decision is None or (decision.says_more and (len(shown) > 1 or not ids)):
+            return None
+        clear = bool(ids)
+        if decision.bare:
+            clear = clear and not self.consent.has_asked_to_share(view, said.who)
+        if decision.says_more and not clear:
+            return None
+        if not clear or decision == UNCLEAR:
+            again = self.consent.ask(view, said.who, again=True, before=texts.UNCLEAR_REPLY)
+            return DecisionReply(again)
+        told = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
+        if decision.says_more:
+            return DecisionReply([told], says_more=True)
+        still_waiting = self.consent.ask(view, said.who, again=True, left=True)
+        return DecisionReply([told, *still_waiting])
+
+    def ask_new(self, view: View | DisabledView, said: TextMessage) -> list[OutboundMessage]:
+        """Questions about what a message has taught besides."""
+        self._wait_for_learning(said)
+        return self.consent.ask(view, said.who)
+
+    def answer(
+        self, view: View | DisabledView, said: TextMessage, before: MemoryVersions, *, learned: bool
+    ) -> list[OutboundMessage]:
+        """To a message that has been handed over to be learned, if it could be."""
+        if isinstance(view, DisabledView):
+            return [make_message(texts.UNKNOWN_SENDER)]
+        if not said.text.strip():
+            return []
+        alone = said.chat.kind is ChatKind.PRIVATE
+        if texts.asks_to_remember(said.text):
+            if not learned and not alone:
+                return []
+            told = self._confirm_request(view, said, before)
+            if told or texts.is_plain_request(said.text):
+                return told or self._explain_nothing_kept(said)
+        if texts.asks_about_all(said.text):
+            return self._list_everything(view, said)
+        if texts.is_question(said.text):
+            return self._answer_question(view, said)
+        if learned:
+            self._wait_for_learning(said)
+        kept = list_learned_from(view, said) if alone else []
+        told = [_confirm_remembered(said, one) for one in kept]
+        told += self.consent.ask(view, said.who)
+        return told if told or not alone else self._answer_small_talk(view, said)
+
+    def _answer_small_talk(self, view: View, said: TextMessage) -> list[OutboundMessage]:
+        """Where nobody else listens, not even a line that taught nothing is met with silence."""
+        if self.memory.waiting().turns:
+            return [make_message(*format_text(texts.STILL_READING))]
+        waiting = self.consent.ask(view, said.who, again=True)
+        return waiting or [make_message(texts.answer_small_talk(said.text))]
+
+    def _answer_question(self, view: View, said: TextMessage) -> list[OutboundMessage]:
+        found = answer_question(view, said)
+        waiting = self.consent.ask_about(view, said.who, said.text)
+        if found is None:
+            return waiting or [make_message(texts.NOTHING_KNOWN)]
+        return [found, *waiting]
+
+    def _list_everything(self, view: View, said: TextMessage) -> list[OutboundMessage]:
+        """Everything of theirs that may be said here, and what waits for their yes."""
+        found = list_everything_known(view, said)
+        waiting = self.consent.ask(
+            view, said.who, again=True, every=True, before=texts.NOT_SAVED_YET
+        )
+        if found is not None:
+            return [found, *waiting]
+        alone = said.chat.kind is ChatKind.PRIVATE
+        if waiting:
+            return waiting
+        return [make_message(*format_text(texts.NOTHING_YET if alone else texts.NOTHING_HERE))]
+
+    def _confirm_request(
+        self, view: View, said: TextMessage, before: MemoryVersions
+    ) -> list[OutboundMessage]:
+        """With what was understood, as far as it may be heard where it was said; nothing where
+        nothing was."""
+        self._wait_for_learning(said)
+        alone = said.chat.kind is ChatKind.PRIVATE
+        kept = list_learned_from(view, said) if alone else _list_new(view, said, before)
+        asked = self.consent.ask(view, said.who)
+        told = [_confirm_remembered(said, one) for one in kept]
+        if not told and not asked and alone:
+            told = [
+                make_message(texts.KNOWN_ALREADY, strong_span(one))
+                for one in _find_same(view, said)
+            ]
+        return [*told, *asked]
+
+    def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
+        if said.chat.kind is not ChatKind.PRIVATE:
+            return [make_message(*format_text(texts.NOTED_SEE_PRIVATE))]
+        late = self.memory.waiting().turns
+        return [make_message(*format_text(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD))]
+
+    def _wait_for_learning(self, said: TextMessage) -> None:
+        with suppress(InvalidInput):  # learning is switched off here
+            self.memory.catch_up(limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
+
+
+def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
+    """With what has to do with the question. Whoever asks about themselves is then asked about by
+    name as well: that the name fits is not enough."""
+    text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
+    found = {id: one for id, one in _recall_bullets(view, text).items() if _is_relevant_bullet(one)}
+    if not found and texts.is_about_me(text):
+        named = f"{text} {prompt_name(said.who)}"
+        found = {id: one for id, one in _recall_bullets(view, named).items() if _is_close(one)}
+    if not found:
+        return None
+    lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found.values())
+    return make_message(texts.KNOWN_INTRO, *islice(lines, limits.CHAT_RESULTS_COUNT))
+
+
+def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | None:
+    """The newest of what may be said here: in private, whatever is theirs or about them; where
+    others listen, what they said there or is about them."""
+    if said.who is None:
+        return None
+    most = limits.CHAT_ABOUT_ME_COUNT
+    if said.chat.kind is ChatKind.PRIVATE:
+        own = list(view.list(state=State.ACTIVE, limit=most + 1))
+    else:
+        me = f"ext:{said.who.key}"
+        own = [one for one in view.list(limit=most + 1) if me in (one.owner, one.speaker)]
+    about = view.about(said.who.key, limit=most + 1)
+    found = {one.id: one for one in (*own, *about) if not one.is_turn}
+    if not found:
+        return None
+    newest = sorted(found.values(), key=lambda one: (one.created_at, one.id))[-most:]
+    spans = [Span(f"\n• {_memory_line(one)}") for one in newest]
+    more = format_text(f"\n{texts.MORE_KNOWN}") if len(found) > most else ()
+    return make_message(texts.KNOWN_INTRO, *spans, *more)
+
+
+def _memory_line(one: Record) -> str:
+    """The value of a key says little without it."""
+    return shorten(one.content if one.key is None else f"{one.key}: {one.content}")
+
+
+def _recall_bullets(view: View, query: str) -> dict[str, Bullet]:
+    found = view.query(query, top_k=limits.CHAT_RESULTS_COUNT, form="full")
+    return {one.id: one for one in found}
+
+
+def _is_relevant_bullet(one: Bullet) -> bool:
+    """What is only related to something else that was found, was not asked for."""
+    return one.recalled is not None and is_relevant(one.recalled)
+
+
+def _is_close(one: Bullet) -> bool:
+    return one.recalled is not None and one.recalled.signals.meaning >= _CLOSE_MEANING_NAMED
+
+
+def _find_same(view: View, said: TextMessage) -> list[str]:
+    """What was known before, and says what they said just now: at most one."""
+    text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
+    found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT)
+    contents = (one.memory.content for one in found)
+    return [one for one in contents if covers_content(said.text, one, said.who)][:1]
+
+
+def _list_new(view: View, said: TextMessage, before: MemoryVersions) -> list[Record]:
+    """What is new since, was said by the sender, and is what they said just now."""
+    own = None if said.who is None else f"ext:{said.who.key}"
+    return [
+        one
+        for one in _list_newest(view)
+        if (one.id, one.version) not in before
+        and one.speaker == own
+        and covers_content(said.text, one.content, said.who)
+    ]
+
+
+def _list_newest(view: View | DisabledView) -> Iterable[Record]:
+    return view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
+
+
+def _confirm_remembered(said: TextMessage, kept: Record) -> OutboundMessage:
+    assert said.who is not None
+    button = make_undo_button(said.who, kept.id, kept.version)
+    return make_message(texts.REMEMBERED, Span(kept.content, "strong"), buttons=((button,),))
+
+
+# The bot behind every channel: what it does with each thing that is heard, and what it says.
+
+# After these, what was said before may be just what is not to be said again.
+_COMMANDS_THAT_FORGET = frozenset(
+    {"confidential", "forget", "link", "mem", "memory", "undo", "unlink"}
+)
+
+
+class Bot:
+    """One for all chats of a process; each chat is heard by one thread at a time. Raises what went
+    wrong with the store, and nothing for what people or models write: then it may be asked again,
+    and nothing is learned twice."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        how: ChatSettings,
+        clock: Clock = system_clock,
+        *,
+        console: ConsoleSettings | None = None,  # None: there is none that people reach
+    ) -> None:
+        self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
+        self._recent = RecentTurns(how.recent, clock)
+        self._consent, self._questions = Consent(), OpenQuestions()
+        self._answers = PlainAnswers(memory, self._consent)
+        self.agent = Agent(memory, how, self._recent, self._consent)
+
+    def hear(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
+        says = self._dispatch(heard, QuestionClosingSender(outlet, self._questions))
+        self._questions.record(heard, says)
+        return says
+
+    def _dispatch(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
+        if isinstance(heard, MembersJoined):
+            if heard.bot_joined:
+                self._memory.left(heard.chat.id)
+                self._recent.reset_chat(heard.chat.id)
+            for one in heard.people:
+                self._add_member(heard, one)
+        elif isinstance(heard, MembersLeft):
+            for one in _without_bots(heard.people):
+                self._memory.left(heard.chat.id, one.key)
+                self._recent.remove_person(heard.chat.id, one.key)
+        elif isinstance(heard, ChatMoved):
+            self._memory.migrated(heard.before, heard.chat.id)
+            self._recent.move_chat(heard.before, heard.chat.id)
+        elif isinstance(heard, MessageDeleted):
+            self._unlearn(self._view(heard), heard, heard.message)
+            self._recent.remove_message(heard.chat.id, heard.message)
+        elif isinstance(heard, ButtonPressed):
+            return self._handle_button(heard, outlet)
+        elif isinstance(heard, TextMessage):
+            return self._handle_text(_clean_message(heard), outlet)
+        return []
+
+    def log_counts(self, log: BotLog, channel: str) -> None:
+        """For operators, when it stops: how often a model had to look something up."""
+        counts = self.agent.counts
+        log.tell("talked", channel=channel, turns=counts.turns, with_recall=counts.with_recall)
+
+    def _view(self, heard: InboundMessage) -> View | DisabledView:
+        return self._memory.view(heard.who, heard.chat, thread=heard.conversation)
+
+    def _add_member(self, heard: InboundMessage, who: Requester) -> None:
+        """Bots are not people, but they listen: they bring a new page all the same. Who is in a
+        place of which nobody can tell what it is, is not noted as being in a group."""
+        if not who.is_bot and heard.chat.kind is ChatKind.GROUP:
+            self._memory.joined(heard.chat.id, who.key)
+        self._recent.add_person(heard.chat.id, who.key)
+
+    def _handle_text(self, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
+        if said.chat.kind is not ChatKind.PRIVATE:
+            for one in _list_present(said):
+                if not self._recent.has_person(said.chat.id, one.key):
+                    self._add_member(said, one)
+        view = self._view(said)
+        command = parse_command(said.text)
+        if command is not None:
+            if said.edited:  # what it said before is not said any more
+                self._unlearn(view, said, said.message)
+                self._recent.remove_message(said.chat.id, said.message)
+            return self._run_command(view, said, command[0], outlet)
+        if said.edited and not self._handle_edit(view, said):
+            return []
+        if not said.text.strip() and not said.quoted:
+            return []  # a picture, say
+        if not said.addressed:
+            self._learn(view, said)
+            self._add_recent_turn(view, said)
+            return []
+        if self._memory.has_model():
+            answered = self._answer_open_question(view, said, outlet) or self._answer_with_model(
+                view, said
+            )
+        else:
+            answered = self._answer_open_question(view, said, outlet) or self._answer_without_model(
+                view, said, outlet
+            )
+        if said.chat.kind is ChatKind.PRIVATE:
+            return answered
+        return [replace(one, answers=said.message) for one in answered]
+
+    def _run_command(
+        self, view: View | DisabledView, said: TextMessage, name: str, outlet: ChannelSender
+    ) -> list[OutboundMessage]:
+        own = _own_keys(view, said.who) if name in _COMMANDS_THAT_FORGET else []
+        told = self._commands.run(view, said, outlet)
+        self._recent.forget(*own)
+        return told
+
+    def _handle_edit(self, view: View | DisabledView, said: TextMessage) -> bool:
+        """An edited message: what it taught in its earlier words goes. Says whether it is to be
+        answered; otherwise it is learned again here, in silence."""
+        newest = self._recent.last_message(said.chat.id, said.thread) == said.message
+        self._unlearn(view, said, said.message)
+        if said.addressed and newest:
+            self._recent.remove_message(said.chat.id, said.message)
+            return True
+        self._learn(view, said)
+        self._recent.edit_message(said.chat.id, said.message, said.text)
+        return False
+
+    def _answer_with_model(
+        self, view: View | DisabledView, said: TextMessage
+    ) -> list[OutboundMessage]:
+        answered = self.agent.answer(view, said)
+        accepted = None if answered.wrote else self._learn(view, said)
+        refused = () if accepted is None else accepted.refused
+        if not refused:
+            self._add_recent_turn(view, said)
+            if not answered.failed and view.enabled and said.who is not None:
+                ours = RecentTurn(
+                    text=answered.text, who=said.who.key, message=said.message, ours=True
+                )
+                self._recent.add(said.chat.id, said.thread, ours)
+        asked = self._consent.ask_with_buttons(view, said.who, keeping=not self.agent.asks)
+        spans = format_text(answered.text) if answered.failed else (Span(answered.text),)
+        return [make_message(*spans), *_refuse_secret(refused), *asked]
+
+    def _answer_open_question(
+        self, view: View | DisabledView, said: TextMessage, outlet: ChannelSender
+    ) -> list[OutboundMessage]:
+        """The reply to a question what to forget, or whether to erase everything, if it is one."""
+        question = self._questions.find(said)
+        if question is None or not (question.forgets or question.erases_all):
+            return []
+        own = _own_keys(view, said.who)
+        told = self._commands.choose(view, said, outlet, question)
+        if told:
+            self._recent.forget(*own)
+        return told
+
+    def _answer_without_model(
+        self, view: View | DisabledView, said: TextMessage, outlet: ChannelSender
+    ) -> list[OutboundMessage]:
+        replied = None
+        if isinstance(view, View):
+            replied = self._answers.reply(view, said, self._questions.find(said))
+        if replied is not None and not replied.says_more:
+            return replied.messages
+        command = None if replied is not None else parse_plain_command(said.text)
+        if command is not None and command[1] and said.chat.kind is not ChatKind.PRIVATE:
+            return [make_message(texts.TELL_IN_PRIVATE)]
+        if command is not None:
+            spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
+            return self._run_command(view, spelled, command[0], outlet)
+        before = self._answers.snapshot_versions(view, said)
+        accepted = self._learn(view, replace(said, text=texts.as_statement(said.text)))
+        refused = () if accepted is None else accepted.refused
+        if refused:
+            return _refuse_secret(refused)
+        if replied is not None:
+            return [*replied.messages, *self._answers.ask_new(view, said)]
+        return self._answers.answer(view, said, before, learned=bool(accepted))
+
+    def _learn(self, view: View | DisabledView, said: TextMessage) -> Accepted | None:
+        """What the sender wrote themselves, and no word of what they passed on."""
+        if not said.text.strip() or not view.enabled:
+            return None
+        step = limits.CONTENT_MAX_CHARS
+        whole = said.text[: limits.CHAT_TEXT_MAX_CHARS]
+        parts = (whole[start : start + step] for start in range(0, len(whole), step))
+        messages = [
+            Message(Role.USER, part, at=said.at, id=said.message) for part in parts if part.strip()
+        ]
+        try:
+            return view.once(f"{_idempotency_key(said)}/learn").learn(messages)
+        except StoreError:
+            raise
+        except TacitError:
+            return None  # learned before, switched off, or nothing that could be kept
+
+    def _unlearn(self, view: View | DisabledView, heard: InboundMessage, message: str) -> None:
+        """What was learned from a message, and what the model kept for it by a tool."""
+        with suppress(Conflict):  # done before
+            view.once(f"{_idempotency_key(heard)}/unlearn").unlearn(message)
+
+    def _add_recent_turn(self, view: View | DisabledView, said: TextMessage) -> None:
+        if view.enabled and said.who is not None:
+            turn = RecentTurn(
+                text=said.text, who=said.who.key, name=prompt_name(said.who), message=said.message
+            )
+            self._recent.add(said.chat.id, said.thread, turn)
+
+    def _handle_button(
+        self, pressed: ButtonPressed, outlet: ChannelSender
+    ) -> list[OutboundMessage]:
+        view = self._view(pressed)
+        settled = self._consent.handle_button(view, pressed.data, _idempotency_key(pressed))
+        if settled is not None:
+            # The list is gone from the screen with its button: what still waits is listed anew.
+            lists = settled[0].instead and not self._memory.has_model()
+            left = self._consent.ask(view, pressed.who, again=True, left=True) if lists else []
+            return [*settled, *left]
+        own = _own_keys(view, pressed.who)
+        told = self._commands.press(view, pressed, outlet)
+        if told is not None:
+            self._recent.forget(*own)
+        return [make_message(*format_text(texts.OLD_BUTTON))] if told is None else told
+
+
+def _clean_message(said: TextMessage) -> TextMessage:
+    """People's devices send halves of characters, too, and nobody can keep or send these. What is
+    somebody else's as a whole has no words of the sender's, also where a channel took it so."""
+    passed_on = (Quote(text=said.text),) if said.forwarded and said.text.strip() else ()
+    return replace(
+        said,
+        text="" if said.forwarded else _clean_text(said.text),
+        quoted=tuple(
+            replace(one, text=_clean_text(one.text)) for one in (*passed_on, *said.quoted)
+        ),
+    )
+
+
+def _clean_text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def _list_present(said: TextMessage) -> list[Requester]:
+    """Everybody who is known to be there."""
+    some = [one if isinstance(one, Requester) else Requester(one) for one in said.chat.participants]
+    return [*some, *((said.who,) if said.who is not None else ())]
+
+
+def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
+    return (one for one in some if not one.is_bot)
+
+
+def _own_keys(view: View | DisabledView, who: Requester | None) -> list[str]:
+    """Their keys, as long as they are theirs: whoever forgets does so for all of them."""
+    return [] if who is None else [who.key, *view.identities()]
+
+
+def _idempotency_key(heard: InboundMessage) -> str:
+    return f"{heard.channel}:{heard.update}"
+
+
+def _refuse_secret(kinds: tuple[str, ...]) -> list[OutboundMessage]:
+    return [make_message(texts.SECRET_REFUSED.format(kinds=", ".join(kinds)))] if kinds else []

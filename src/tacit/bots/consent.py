@@ -1,0 +1,373 @@
+"""Ask before something is kept, apply the answers, and guard what a model may write."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from tacit import limits
+from tacit.bots import texts
+from tacit.bots.decisions import ReplyDecision
+from tacit.bots.messages import Button, OpenQuestion, OutboundMessage, Span, make_message
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.memory import DisabledView, Memory, View
+from tacit.records.memory import Sensitivity
+from tacit.records.request import Requester
+from tacit.records.results import Proposal
+
+# Asking before something is kept: what waits for a person's yes, and what they answer.
+
+_BUTTON_DATA = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32}(?:,[0-9A-Za-z]{1,32})*)")
+_WORD = re.compile(r"\w+")
+_SAME_MIN_SHARE = 0.6  # of the words that count
+# Words that say nothing of what a fact is about, or only that it is about whoever speaks; without
+# their last s, as all words here.
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are at be by der die da dem den ein eine for from ha have her hi i in ist it my "
+        "of on or our person sein seine that the their they thi to und user von wa want with zu",
+    )
+)
+
+
+class Consent:
+    """Who answers is always the view's own person: a proposal of somebody else is not there."""
+
+    def __init__(self) -> None:
+        self._asked: OrderedDict[str, set[str]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+        """What can be asked about here whether it is to be kept: the newest ones, in order; without
+        what is known by now in other words, because the agent itself has kept it."""
+        return self._list_pending(view, who)[-limits.CHAT_PROPOSALS_MAX_COUNT :]
+
+    def ask_with_buttons(
+        self, view: View | DisabledView, who: Requester | None, *, keeping: bool
+    ) -> list[OutboundMessage]:
+        """A question for each that this process has not asked yet. Whether others may hear
+        something is always asked like this: no model answers for that, and no word in passing.
+        `keeping`: so is whether something is kept at all."""
+        if who is None:
+            return []
+        some = [*(self.list_pending(view, who) if keeping else ()), *_list_sharing_proposals(view)]
+        new = (one for one in some if self._mark_asked(who.key, one.id))
+        return [_ask_one(one) for one in islice(new, limits.CHAT_PROPOSALS_MAX_COUNT)]
+
+    def ask(
+        self,
+        view: View | DisabledView,
+        who: Requester | None,
+        *,
+        again: bool = False,
+        every: bool = False,
+        before: str = "",
+        left: bool = False,
+    ) -> list[OutboundMessage]:
+        """Ask about what waits, as one question that can be answered in words, if this process has
+        not asked about all of it; `again`: also if it has. `every`: what is asked about later is
+        told as well. `left`: some of it was answered just now."""
+        if who is None:
+            return []
+        wider = [
+            one
+            for one in _list_sharing_proposals(view)
+            if self._mark_asked(who.key, one.id) or again
+        ]
+        found = self._list_pending(view, who)
+        shown = found[-limits.CHAT_PROPOSALS_MAX_COUNT :]
+        new = [one for one in shown if self._mark_asked(who.key, one.id)]
+        older = found[: -len(shown)][-limits.CHAT_ABOUT_ME_COUNT :] if every else []
+        asked = new or (again and shown)
+        keeping = [_ask_several(shown, len(found), before, older, left=left)] if asked else []
+        return [*map(_ask_one, wider[: limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
+
+    def ask_about(
+        self, view: View | DisabledView, who: Requester | None, words: str
+    ) -> list[OutboundMessage]:
+        """Ask about what waits and has to do with these words."""
+        if who is None:
+            return []
+        found = [
+            one for one in self.list_pending(view, who) if mentions_content(words, one.content, who)
+        ]
+        for one in found:
+            self._mark_asked(who.key, one.id)
+        return [_ask_several(found, len(found), texts.NOT_SAVED_YET)] if found else []
+
+    def has_asked_to_share(self, view: View | DisabledView, who: Requester) -> bool:
+        """Whether a question is open that no words answer, but buttons alone."""
+        return any(self._has_asked(who, one) for one in _list_sharing_proposals(view))
+
+    def _has_asked(self, who: Requester, one: Proposal) -> bool:
+        with self._lock:
+            return one.id in self._asked.get(who.key, ())
+
+    def answer(
+        self, view: View | DisabledView, ids: Sequence[str], decision: ReplyDecision, key: str
+    ) -> OutboundMessage:
+        """Do what a reply decides, and tell it. What expired or was answered meanwhile is left."""
+        contents = {one.id: one.content for one in view.proposals() if not one.widens}
+        done: dict[bool, list[str]] = {True: [], False: []}
+        gone = 0
+        for place, id in enumerate(ids):
+            yes = place in decision.yes
+            if not yes and place not in decision.no:
+                continue
+            if id in contents and self.apply_answer(view, id, key, yes=yes):
+                done[yes].append(contents[id])
+            else:
+                gone += 1
+        return _describe_answers(done[True], done[False], gone)
+
+    def handle_button(
+        self, view: View | DisabledView, data: str, key: str
+    ) -> list[OutboundMessage] | None:
+        """None if it is no button of ours."""
+        found = _BUTTON_DATA.fullmatch(data)
+        if found is None:
+            return None
+        ids, yes = found[2].split(","), found[1] == "y"
+        if len(ids) == 1:
+            return [self.answer_one(view, ids[0], key, yes=yes, instead=True)]
+        every = frozenset(range(len(ids)))
+        decision = ReplyDecision(yes=every) if yes else ReplyDecision(no=every)
+        return [replace(self.answer(view, ids, decision, key), instead=True)]
+
+    def answer_one(
+        self, view: View | DisabledView, id: str, key: str, *, yes: bool, instead: bool = False
+    ) -> OutboundMessage:
+        """Told to the person. What is not theirs to answer reads like what is no longer there."""
+        meant = next((one for one in view.proposals() if one.id == id), None)
+        if not self.apply_answer(view, id, key, yes=yes):
+            return make_message(texts.NOT_YOUR_PROPOSAL)
+        return OutboundMessage(spans=_describe_outcome(meant, yes=yes), instead=instead)
+
+    def apply_answer(self, view: View | DisabledView, id: str, key: str, *, yes: bool) -> bool:
+        """Whether it could be answered. `key` is the same if this is done again after a crash."""
+        if not view.enabled:
+            return False
+        once = view.once(f"{key}/{'yes' if yes else 'no'}/{id}")
+        try:
+            if yes:
+                once.approve(id)
+            else:
+                once.decline(id)
+        except (Conflict, NotFound):  # it reads otherwise by now, or is not there
+            return False
+        return True
+
+    def _mark_asked(self, who: str, id: str) -> bool:
+        with self._lock:
+            asked = self._asked.setdefault(who, set())
+            self._asked.move_to_end(who)
+            while len(self._asked) > limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT:
+                self._asked.popitem(last=False)
+            if id in asked:
+                return False
+            if len(asked) >= limits.CHAT_QUESTIONS_PER_PERSON_MAX_COUNT:
+                asked.clear()
+            asked.add(id)
+            return True
+
+    def _list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+        found = [one for one in _list_proposals(view) if not one.widens]
+        older, looked_at = (
+            found[: -limits.CHAT_NEWEST_MEMORIES_COUNT],
+            found[-limits.CHAT_NEWEST_MEMORIES_COUNT :],
+        )
+        unknown = [one for one in looked_at if one.replaces or not _is_known(view, one, who)]
+        return [*older, *unknown]
+
+
+def _list_proposals(view: View | DisabledView) -> list[Proposal]:
+    return sorted(view.proposals(), key=lambda one: (one.created_at, one.id))
+
+
+def _list_sharing_proposals(view: View | DisabledView) -> list[Proposal]:
+    return [one for one in _list_proposals(view) if one.widens]
+
+
+def _ask_one(one: Proposal, *, left: bool = False) -> OutboundMessage:
+    """The whole is asked with the content last, so that it reads as a quote."""
+    asked = texts.ASK_TO_SHARE if one.widens else texts.ASK_TO_KEEP
+    asks = None if one.widens else OpenQuestion(ids=(one.id,), is_remainder=left)
+    return make_message(
+        asked, Span(one.content, "strong"), buttons=(_yes_no_buttons(one.id),), asks=asks
+    )
+
+
+def _yes_no_buttons(ids: str, yes: str = texts.YES, no: str = texts.NO) -> tuple[Button, ...]:
+    return Button(label=yes, data=f"p:y:{ids}"), Button(label=no, data=f"p:n:{ids}")
+
+
+def _ask_several(
+    shown: Sequence[Proposal],
+    total: int,
+    before: str = "",
+    older: Sequence[Proposal] = (),
+    *,
+    left: bool = False,
+) -> OutboundMessage:
+    """One question for all: each has a number, and a button to keep it alone. `older` ones are told
+    and not asked about."""
+    if len(shown) == 1 == total:
+        asked = _ask_one(shown[0], left=left)
+        return replace(asked, spans=(Span(before), *asked.spans)) if before else asked
+    spans = [Span(before)] if before else []
+    newest = texts.NEWEST_FIRST.format(len(shown)) if total > len(shown) else ""
+    spans.append(Span(texts.PENDING_COUNT.format(total, newest)))
+    for number, one in enumerate(shown, start=1):
+        spans += [Span(f"\n{number}. "), Span(one.content, "strong")]
+    spans += [part for one in older for part in (Span("\n• "), Span(one.content, "strong"))]
+    ids = tuple(one.id for one in shown)
+    singly = (Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
+    rows = (_yes_no_buttons(",".join(ids), texts.ALL, texts.NONE), tuple(singly))
+    asks = OpenQuestion(ids=ids, is_remainder=left)
+    return make_message(*spans, "\n" + texts.HOW_TO_ANSWER, buttons=rows, asks=asks)
+
+
+def _describe_answers(kept: Sequence[str], left: Sequence[str], gone: int) -> OutboundMessage:
+    if gone and not kept and not left:
+        return make_message(texts.NOT_YOUR_PROPOSAL)
+    spans: list[Span] = []
+    if len(kept) == 1:
+        spans += [Span(texts.PROPOSAL_KEPT), Span(kept[0], "strong")]
+    elif kept:
+        spans.append(Span(texts.PROPOSAL_KEPT.rstrip()))
+        spans += [part for one in kept for part in (Span("\n• "), Span(one, "strong"))]
+    if left and kept:
+        spans.append(Span(f"\n{texts.OTHERS_DECLINED}{'; '.join(left)}"))
+    elif left:
+        spans.append(
+            Span(
+                texts.PROPOSAL_DECLINED
+                if len(left) == 1
+                else texts.PROPOSALS_DECLINED.format(len(left))
+            )
+        )
+    if gone:
+        spans.append(Span(f"\n{texts.REST_NOT_PENDING}"))
+    return OutboundMessage(spans=tuple(spans))
+
+
+def _describe_outcome(meant: Proposal | None, *, yes: bool) -> tuple[Span, ...]:
+    if meant is None:
+        return (Span(texts.PROPOSAL_KEPT_PLAIN if yes else texts.PROPOSAL_DECLINED),)
+    if meant.widens:
+        return (
+            Span(texts.NOW_SHARED if yes else texts.STAYS_PRIVATE),
+            Span(meant.content, "strong"),
+        )
+    return (
+        (Span(texts.PROPOSAL_KEPT), Span(meant.content, "strong"))
+        if yes
+        else (Span(texts.PROPOSAL_DECLINED),)
+    )
+
+
+def find_same_proposal(
+    content: str, waiting: Iterable[Proposal], own: Requester | None
+) -> Proposal | None:
+    """The one that says what a model put in its own words; None if that is not sure."""
+    found = [one for one in waiting if says_the_same(content, one.content, own)]
+    return found[0] if len(found) == 1 else None
+
+
+def says_the_same(one: str, other: str, own: Requester | None) -> bool:
+    """Whether two sentences say the same about the same: no name and no number of the one is
+    missing in the other, and most of the other words are shared."""
+    these, those = _word_weights(one), _word_weights(other)
+    first, second = distinctive_words(one, own), distinctive_words(other, own)
+    if not first or not second:
+        return False
+    telling = {word for word in first ^ second if (these | those)[word]}
+    return not telling and len(first & second) >= _SAME_MIN_SHARE * max(len(first), len(second))
+
+
+def covers_content(said: str, content: str, own: Requester | None) -> bool:
+    """Whether most of what a fact tells was spoken of, and all numbers in it."""
+    spoken, told = _word_weights(said).keys(), _word_weights(content).keys()
+    numbers = {word for word in told if any(map(str.isdigit, word))}
+    telling = distinctive_words(content, own)
+    return numbers <= spoken and len(telling & spoken) >= _SAME_MIN_SHARE * max(len(telling), 1)
+
+
+def mentions_content(said: str, content: str, own: Requester | None) -> bool:
+    """Whether anything of what a fact tells was spoken of."""
+    return not distinctive_words(content, own).isdisjoint(_word_weights(said))
+
+
+def distinctive_words(content: str, own: Requester | None) -> set[str]:
+    """The words of a fact that tell it from others, without their last s."""
+    names = _word_weights(f"{own.name or ''} {own.username or ''}").keys() if own else set()
+    return _word_weights(content).keys() - names - _STOP_WORDS - {""}
+
+
+def _word_weights(text: str) -> dict[str, bool]:
+    """Each word, and whether it is a name or a number: in the middle of a sentence a capital letter
+    says so, and at its beginning one may."""
+    return {
+        word.casefold().removesuffix("s"): word[0].isupper() or any(map(str.isdigit, word))
+        for word in _WORD.findall(text)
+    }
+
+
+def _is_known(view: View | DisabledView, proposal: Proposal, who: Requester | None) -> bool:
+    found = view.suggest_update(proposal.content)
+    return found is not None and says_the_same(found.content, proposal.content, who)
+
+
+# What a model may not write down itself: a tool would keep it without whom it is kept from.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteGuard:
+    memory: Memory
+    who: Requester | None
+    said: str  # the message that is answered
+    before: Collection[str]  # what people said there before it
+    waiting: Collection[str]  # what waits for the person's yes
+
+    def refuses(self, view: View, written: str, changed: object = None) -> bool:
+        """Where the person's own words say who may not hear it, now or a while ago; where it
+        waits for their yes, whoever it is kept from; and where it is a memory again that is kept
+        from somebody, unless that is the one that is `changed`."""
+        if self._is_guarded(self.said) or self._is_guarded(written):
+            return True
+        if any(covers_content(written, one, self.who) for one in self.waiting):
+            return True
+        spoken_of = (one for one in self.before if mentions_content(one, written, self.who))
+        return any(map(self._is_guarded, spoken_of)) or self._is_withheld(view, written, changed)
+
+    def minimum_sensitivity(self, written: str) -> Sensitivity | None:
+        """As what it must be kept at the least; None where its words do not say so."""
+        try:
+            found = self.memory.sensitivity_of(written)
+        except InvalidInput:
+            return None  # nor can it be kept
+        return found if found is Sensitivity.SENSITIVE else None
+
+    def _is_guarded(self, words: str) -> bool:
+        try:
+            return bool(words.strip()) and self.memory.is_guarded(words)
+        except InvalidInput:
+            return True  # nobody can tell
+
+    def _is_withheld(self, view: View, written: str, changed: object) -> bool:
+        try:
+            query = written[: limits.QUERY_MAX_CHARS]
+            found = view.recall(query, top_k=limits.CHAT_RESULTS_COUNT)
+        except InvalidInput:
+            return True
+        return any(
+            one.memory.withheld_from
+            and one.memory.id != changed
+            and covers_content(written, one.memory.content, self.who)
+            for one in found
+        )

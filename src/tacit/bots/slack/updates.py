@@ -1,0 +1,662 @@
+"""Parse a request of Slack into a stored event, and that into an inbound message."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from tacit import limits
+from tacit.bots.messages import (
+    ButtonPressed,
+    ChatMoved,
+    InboundContext,
+    InboundMessage,
+    MembersJoined,
+    MembersLeft,
+    MessageDeleted,
+    NotSent,
+    Quote,
+    TextMessage,
+)
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
+
+# What Slack sent, cut down to what is used of it: this is what waits in the inbox.
+#
+# Slack's own requests hold more: a token that it no longer checks itself, whole messages around a
+# button, layouts. None of that is kept.
+
+EventKind = Literal[
+    "said", "edited", "unsaid", "came", "went", "arrived", "moved", "command", "pressed"
+]
+ChannelKind = Literal["private", "group", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMessage:
+    """A message of somebody else that was passed on with this one."""
+
+    text: str
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackEvent:
+    act: EventKind
+    id: str  # a repeat has the same one
+    team: str  # the workspace that the app is installed in
+    channel: str
+    place: ChannelKind
+    user: str | None = None  # who did it; of something deleted, who had written it
+    user_team: str | None = None  # the workspace of that person; None: nobody can tell
+    ts: str | None = None  # Slack's id of the message, unique in its channel
+    thread: str | None = None  # the message that a thread began with
+    text: str = ""
+    shared: tuple[SharedMessage, ...] = ()
+    bot: str | None = None  # our own user there, as the request says
+    meant: bool = False  # the bot is, whatever the text says
+    data: str | None = None  # of a button
+    reply_url: str | None = None  # answers to this one person, for half an hour
+    hidden: bool = False  # the message with the button is shown to one person alone
+    before: str | None = None  # the id that a channel had
+
+    @property
+    def chat(self) -> str:
+        return f"slack:{self.team}:{self.channel}"
+
+    @property
+    def person(self) -> str | None:
+        if self.user is None or self.user_team is None:
+            return None
+        return f"slack:{self.user_team}:{self.user}"
+
+
+def encode_event(sent: SlackEvent) -> str:
+    return json.dumps(asdict(sent), ensure_ascii=False, separators=(",", ":"))
+
+
+def decode_event(payload: str) -> SlackEvent:
+    found = json.loads(payload)
+    shared = tuple(SharedMessage(**one) for one in found.pop("shared"))
+    return SlackEvent(**found, shared=shared)
+
+
+# From the body of a request that Slack signed to what is used of it, or nothing.
+
+JsonObject = Mapping[str, Any]
+
+BUTTON_PREFIX = "tacit"  # how the ids of our buttons begin
+
+_ID_FORMAT = re.compile(r"[A-Za-z0-9]{1,64}")
+_TIMESTAMP_FORMAT = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+_TEXT_SUBTYPES = frozenset({None, "file_share", "me_message", "thread_broadcast"})
+_MEMBER_EVENTS: Mapping[str | None, EventKind] = {
+    "member_joined_channel": "came",
+    "channel_join": "came",
+    "group_join": "came",
+    "member_left_channel": "went",
+    "channel_leave": "went",
+    "group_leave": "went",
+}
+_GROUP_TYPES = frozenset({"channel", "group", "mpim"})
+_SLACKBOT = "USLACKBOT"
+_CONTROLS = dict.fromkeys(n for n in range(32) if chr(n) not in "\t\n\r")
+_WORKSPACE_PREFIX = "T"
+
+
+def parse_request(body: JsonObject, team: str | None) -> SlackEvent | None:
+    """`team` is the workspace that the app is installed in, as Bolt found it. None: nothing that
+    concerns us, as what other bots say."""
+    if not isinstance(team, str) or not _ID_FORMAT.fullmatch(team):
+        return None
+    if body.get("type") == "event_callback":
+        return _parse_event(body, team)
+    if body.get("type") == "block_actions":
+        return _parse_button(body, team)
+    return _parse_command(body, team) if "command" in body else None
+
+
+def _parse_event(body: JsonObject, team: str) -> SlackEvent | None:
+    event = _get_object(body, "event")
+    kind, subtype = _get_text(event, "type"), _get_text(event, "subtype")
+    if kind == "channel_id_changed":
+        return _parse_moved(body, event, team)
+    if kind in ("message", "app_mention"):
+        if subtype in _TEXT_SUBTYPES:
+            return _parse_said(body, event, team)
+        if subtype == "message_changed":
+            return _parse_changed(body, event, team)
+        if subtype == "message_deleted":
+            return _parse_deleted(body, event, team)
+    if (subtype if kind == "message" else kind) in _MEMBER_EVENTS:
+        return _parse_membership(body, event, team)
+    return None
+
+
+def _parse_said(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
+    """Somebody who names the bot is told of twice, as a message and as a mention: the id of the
+    message makes that one update."""
+    ts = _get_timestamp(event, "ts")
+    if ts is None or not (_get_text(event, "text") or _get_shared(event)):
+        return None
+    named = _get_text(event, "type") == "app_mention"
+    return _parse_message(
+        body, event, event, team, "said", f"{team}:{_get_id(event, 'channel')}:{ts}", named
+    )
+
+
+def _parse_changed(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
+    """Slack also says "changed" when it merely unfolds a link, or when a thread goes on below."""
+    now, before = _get_object(event, "message"), _get_object(event, "previous_message")
+    if _get_text(now, "subtype") == "tombstone":
+        return _parse_deleted(body, event, team)
+    same = _get_text(now, "text") == _get_text(before, "text") and _get_shared(now) == _get_shared(
+        before
+    )
+    if same or _get_text(now, "subtype") not in _TEXT_SUBTYPES:
+        return None
+    return _parse_message(body, event, now, team, "edited", _get_event_id(body, team), False)
+
+
+def _parse_deleted(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
+    before = _get_object(event, "previous_message")
+    return _parse_message(body, event, before, team, "unsaid", _get_event_id(body, team), False)
+
+
+def _parse_message(
+    body: JsonObject,
+    event: JsonObject,
+    message: JsonObject,
+    team: str,
+    act: EventKind,
+    id: str,
+    named: bool,
+) -> SlackEvent | None:
+    channel, user, ts = (
+        _get_id(event, "channel"),
+        _get_id(message, "user"),
+        _get_timestamp(message, "ts"),
+    )
+    if channel is None or user is None or ts is None or _is_from_bot(message):
+        return None
+    bot = _get_bot_user(body)
+    unsaid = act == "unsaid"
+    return SlackEvent(
+        act=act,
+        id=id,
+        team=team,
+        channel=channel,
+        place=_channel_kind(channel, _get_text(event, "channel_type")),
+        user=user,
+        user_team=_get_user_team(body, message, team),
+        ts=ts,
+        thread=_get_thread(message, ts),
+        text="" if unsaid else _get_text(message, "text") or "",
+        shared=() if unsaid else _get_shared(message),
+        bot=bot,
+        meant=named or (bot is not None and _get_id(message, "parent_user_id") == bot),
+    )
+
+
+def _parse_membership(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
+    act = _MEMBER_EVENTS[_get_text(event, "subtype") or _get_text(event, "type")]
+    channel, user, bot = _get_id(event, "channel"), _get_id(event, "user"), _get_bot_user(body)
+    if channel is None or user is None or (user == bot and act != "came"):
+        return None
+    update = _get_event_id(body, team)
+    if user == bot:
+        return SlackEvent(act="arrived", id=update, team=team, channel=channel, place="group")
+    return SlackEvent(
+        act=act,
+        id=update,
+        team=team,
+        channel=channel,
+        place="group",
+        user=user,
+        user_team=_get_user_team(body, event, team),
+        bot=bot,
+    )
+
+
+def _parse_moved(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
+    before, now = _get_id(event, "old_channel_id"), _get_id(event, "new_channel_id")
+    if before is None or now is None:
+        return None
+    update = _get_event_id(body, team)
+    return SlackEvent(act="moved", id=update, team=team, channel=now, place="group", before=before)
+
+
+def _parse_command(body: JsonObject, team: str) -> SlackEvent | None:
+    channel, user = _get_id(body, "channel_id"), _get_id(body, "user_id")
+    if channel is None or user is None:
+        return None
+    return SlackEvent(
+        act="command",
+        id=_get_trigger_id(body, team),
+        team=team,
+        channel=channel,
+        place=_channel_kind(channel, None),
+        user=user,
+        user_team=_get_id(body, "team_id"),
+        text=_get_text(body, "text") or "",
+        meant=True,
+        reply_url=_get_text(body, "response_url"),
+    )
+
+
+def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
+    actions = body.get("actions")
+    action = actions[0] if isinstance(actions, list) and actions else None
+    if not isinstance(action, Mapping) or not (_get_text(action, "action_id") or "").startswith(
+        BUTTON_PREFIX
+    ):
+        return None
+    user, container = _get_object(body, "user"), _get_object(body, "container")
+    channel, who = _get_id(_get_object(body, "channel"), "id"), _get_id(user, "id")
+    if channel is None or who is None:
+        return None
+    return SlackEvent(
+        act="pressed",
+        id=_get_trigger_id(body, team),
+        team=team,
+        channel=channel,
+        place=_channel_kind(channel, None),
+        user=who,
+        user_team=_get_id(user, "team_id") or _get_id(_get_object(body, "team"), "id"),
+        ts=_get_timestamp(container, "message_ts"),
+        thread=_get_timestamp(container, "thread_ts"),
+        meant=True,
+        data=_get_text(action, "value"),
+        reply_url=_get_text(body, "response_url"),
+        # Doubt counts as hidden: what is hidden is answered to this person alone.
+        hidden=container.get("is_ephemeral") is not False,
+    )
+
+
+# What a request is made of.
+
+
+def _get_object(body: JsonObject, name: str) -> JsonObject:
+    found = body.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _get_text(body: JsonObject, name: str) -> str | None:
+    """Half characters, which JSON can hold and nothing else can, become a replacement."""
+    found = body.get(name)
+    if not isinstance(found, str):
+        return None
+    kept = found[: limits.SLACK_TEXT_MAX_CHARS].translate(_CONTROLS)
+    return kept.encode("utf-8", "replace").decode("utf-8")
+
+
+def _get_id(body: JsonObject, name: str) -> str | None:
+    found = body.get(name)
+    return found if isinstance(found, str) and _ID_FORMAT.fullmatch(found) else None
+
+
+def _get_timestamp(body: JsonObject, name: str) -> str | None:
+    found = body.get(name)
+    return found if isinstance(found, str) and _TIMESTAMP_FORMAT.fullmatch(found) else None
+
+
+def _get_thread(message: JsonObject, ts: str) -> str | None:
+    """None where a thread only begins: the message itself stands in the channel."""
+    found = _get_timestamp(message, "thread_ts")
+    return None if found == ts else found
+
+
+def _get_shared(message: JsonObject) -> tuple[SharedMessage, ...]:
+    listed = message.get("attachments")
+    found = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    most = limits.SLACK_SHARED_MAX_CHARS
+    return tuple(
+        SharedMessage(
+            text=(_get_text(one, "text") or _get_text(one, "fallback") or "")[:most],
+            by=_get_author(one),
+        )
+        for one in found[: limits.SLACK_SHARED_MAX_COUNT]
+        if one.get("is_share") or one.get("is_msg_unfurl")
+    )
+
+
+def _get_author(attachment: JsonObject) -> str | None:
+    name = _get_text(attachment, "author_name")
+    return name[: limits.LABEL_MAX_CHARS] if name else None
+
+
+def _is_from_bot(message: JsonObject) -> bool:
+    by_a_bot = message.get("bot_id") is not None or message.get("bot_profile") is not None
+    return by_a_bot or message.get("user") == _SLACKBOT
+
+
+def _get_bot_user(body: JsonObject) -> str | None:
+    listed = body.get("authorizations")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    if not isinstance(first, Mapping) or first.get("is_bot") is not True:
+        return None
+    return _get_id(first, "user_id")
+
+
+def _get_user_team(body: JsonObject, message: JsonObject, team: str) -> str | None:
+    """In a channel that several workspaces share, a person is one of their own workspace."""
+    if body.get("is_ext_shared_channel") is not True:
+        return team
+    own = _get_id(message, "user_team") or _get_id(message, "team")
+    return own if own is not None and own.startswith(_WORKSPACE_PREFIX) else None
+
+
+def _channel_kind(channel: str, kind: str | None) -> ChannelKind:
+    if kind in _GROUP_TYPES or (kind is None and channel[0] in "CG"):
+        return "group"
+    return "private" if kind in ("im", "app_home", None) and channel[0] == "D" else "unknown"
+
+
+def _get_event_id(body: JsonObject, team: str) -> str:
+    return f"{team}:{_get_id(body, 'event_id') or _digest_request(body)}"
+
+
+def _get_trigger_id(body: JsonObject, team: str) -> str:
+    found = body.get("trigger_id")
+    plain = isinstance(found, str) and re.fullmatch(r"[A-Za-z0-9.]{1,100}", found)
+    return f"{team}:{found if plain else _digest_request(body)}"
+
+
+def _digest_request(body: JsonObject) -> str:
+    whole = json.dumps(body, sort_keys=True, default=str)
+    return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()
+
+
+# Slack's way of writing text, read: escapes, mentions, links, and what is quoted in it.
+
+# What stands between angle brackets means something: <@U1>, <#C1|general>, <!here>, <https://…|x>.
+_MARKUP = re.compile(r"<([^<>]{1,4000})>")
+_QUOTED_LINE = re.compile(r"^[ \t]*&gt;[ \t]?", re.MULTILINE)
+_QUOTED_REST = re.compile(r"^[ \t]*&gt;&gt;&gt;", re.MULTILINE)
+_CODE_BLOCK = re.compile(r"```(.*?)(?:```|\Z)", re.DOTALL)
+_FIRST_WORD = re.compile(r"\w[\w'-]*")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+NameLookup = Callable[[str], str | None]  # what a user is called
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackText:
+    own: str  # what the sender themselves wrote
+    quoted: tuple[str, ...]  # what they quoted or pasted: nobody here said it
+    mentioned: frozenset[str]  # users, by their ids
+
+
+def parse_text(text: str, named: NameLookup, bot: str | None) -> SlackText:
+    """The bot's name is an address, not a word: it is left out."""
+    mentioned = frozenset(one[0] for one in map(_parse_mention, _MARKUP.findall(text)) if one)
+    own, quoted = _split_quotes(text)
+    plain = [_render_plain(one, named, bot) for one in quoted]
+    return SlackText(
+        own=_render_plain(own, named, bot),
+        quoted=tuple(one for one in plain if one),
+        mentioned=mentioned,
+    )
+
+
+def escape_text(text: str) -> str:
+    """Nothing in it means anything to Slack but itself."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _split_quotes(text: str) -> tuple[str, list[str]]:
+    """Own words, and quotes: everything after >>>, lines after >, and what stands in ```."""
+    quoted: list[str] = []
+    rest = _QUOTED_REST.search(text)
+    if rest is not None:
+        quoted.append(text[rest.end() :])
+        text = text[: rest.start()]
+    quoted += _CODE_BLOCK.findall(text)
+    text = _CODE_BLOCK.sub("\n", text)
+    own: list[str] = []
+    block: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        mark = _QUOTED_LINE.match(line)
+        if mark is not None:
+            block.append(line[mark.end() :])
+            continue
+        if block:
+            quoted.append("\n".join(block))
+            block = []
+        own.append(line)
+    return "\n".join(own), quoted
+
+
+def _render_plain(text: str, named: NameLookup, bot: str | None) -> str:
+    def shown(found: re.Match[str]) -> str:
+        return _render_markup(found[1], named, bot)
+
+    read = _MARKUP.sub(shown, text)
+    read = read.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return _BLANK_LINES.sub("\n\n", read).strip()
+
+
+def _render_markup(mark: str, named: NameLookup, bot: str | None) -> str:
+    user = _parse_mention(mark)
+    if user is not None:
+        id, label = user
+        return "" if id == bot else f"@{_first_name(named(id) or label) or id}"
+    what, _, label = mark.partition("|")
+    if what.startswith("#"):
+        return f"#{label or what[1:]}"
+    if what.startswith("!"):
+        return label or f"@{what[1:].partition('^')[0]}"
+    where = what.removeprefix("mailto:").removeprefix("tel:")
+    return f"{label} ({where})" if label and label not in (where, what) else where
+
+
+def _first_name(name: str) -> str:
+    """People choose what they are called: with more than a word of it, they could put a sentence
+    into the mouth of whoever mentions them."""
+    found = _FIRST_WORD.search(name)
+    return found[0] if found else ""
+
+
+def _parse_mention(mark: str) -> tuple[str, str] | None:
+    if not mark.startswith("@"):
+        return None
+    id, _, label = mark[1:].partition("|")
+    return id, label.removeprefix("@")
+
+
+# From what waits in the inbox to what was heard.
+
+CHANNEL = "slack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackIdentity:
+    """Who we are there, as Slack says."""
+
+    team: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackUser:
+    """Somebody as Slack shows them."""
+
+    name: str | None = None
+    username: str | None = None
+    is_bot: bool = False
+    is_admin: bool = False  # of their own workspace
+
+
+UNKNOWN_USER = SlackUser()
+UserLookup = Callable[[str], SlackUser]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackCommand(TextMessage):
+    """Typed after a slash: nobody else saw it, and nobody else is to see the answer."""
+
+    reply_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackButtonPressed(ButtonPressed):
+    reply_url: str | None = None
+    hidden: bool = False  # the button is shown to this person alone
+
+
+class SlackParser:
+    """Called with what the inbox kept. What came from a workspace that is not ours is dropped: it
+    could not be answered, and nobody there could look after what was learned."""
+
+    def __init__(self, me: SlackIdentity, known: UserLookup) -> None:
+        self._me = me
+        self._known = known
+
+    def __call__(self, payload: str) -> InboundMessage | None:
+        sent = decode_event(payload)
+        return (
+            to_inbound_message(sent, self._me.user, self._known)
+            if sent.team == self._me.team
+            else None
+        )
+
+
+def to_inbound_message(
+    sent: SlackEvent, bot: str | None, known: UserLookup
+) -> InboundMessage | None:
+    who = _to_requester(sent, known)
+    if who is not None and who.is_bot and sent.act not in ("came", "went"):
+        return None
+    if sent.act in ("said", "edited"):
+        return _to_text_message(sent, who, bot or sent.bot, known)
+    if sent.act == "command":
+        return _to_command(sent, who, known)
+    if sent.act == "pressed" and sent.data is not None:
+        return SlackButtonPressed(
+            **_inbound_context(sent, who),
+            data=sent.data,
+            message=sent.ts,
+            reply_url=sent.reply_url,
+            hidden=sent.hidden,
+        )
+    return _to_chat_change(sent, who)
+
+
+def to_chat(sent: SlackEvent) -> Chat:
+    if sent.place == "private":
+        return Chat.private(sent.chat)
+    if sent.place != "group":
+        return Chat.unknown(sent.chat)
+    # Nobody can prove who else reads along, and whoever comes later can read what was said before.
+    # Who only looks into a public channel can press its buttons: the store has to know them.
+    return Chat(sent.chat, ChatKind.GROUP, vouched=sent.act != "pressed")
+
+
+def _inbound_context(sent: SlackEvent, who: Requester | None) -> InboundContext:
+    return InboundContext(
+        channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread
+    )
+
+
+def _to_chat_change(sent: SlackEvent, who: Requester | None) -> InboundMessage | None:
+    if sent.act == "moved" and sent.before is not None:
+        before = f"{CHANNEL}:{sent.team}:{sent.before}"
+        return ChatMoved(**_inbound_context(sent, None), before=before)
+    if sent.act == "arrived":
+        return MembersJoined(**_inbound_context(sent, None), people=(), bot_joined=True)
+    if who is None:
+        return None
+    if sent.act == "unsaid" and sent.ts is not None:
+        return MessageDeleted(**_inbound_context(sent, who), message=sent.ts)
+    if sent.act in ("came", "went"):
+        kind = MembersJoined if sent.act == "came" else MembersLeft
+        return kind(**_inbound_context(sent, who), people=(who,))
+    return None
+
+
+def _to_text_message(
+    sent: SlackEvent, who: Requester | None, bot: str | None, known: UserLookup
+) -> TextMessage | None:
+    if sent.ts is None:
+        return None
+    found = parse_text(sent.text, lambda user: known(user).name, bot)
+    passed_on = [
+        Quote(text=parse_text(one.text, lambda user: known(user).name, None).own, by=one.by)
+        for one in sent.shared
+    ]
+    return TextMessage(
+        **_inbound_context(sent, who),
+        text=found.own,
+        message=sent.ts,
+        at=_parse_timestamp(sent.ts),
+        edited=sent.act == "edited",
+        quoted=(*(Quote(text=one) for one in found.quoted), *passed_on),
+        forwarded=not found.own and bool(found.quoted or passed_on),
+        addressed=sent.meant or sent.place == "private" or bot in found.mentioned,
+    )
+
+
+def _to_command(sent: SlackEvent, who: Requester | None, known: UserLookup) -> SlackCommand:
+    """`/tacit mem del …` is `/mem del …` here; alone, it asks for help."""
+    typed = parse_text(sent.text, lambda user: known(user).name, None).own.removeprefix("/").strip()
+    return SlackCommand(
+        **_inbound_context(sent, who),
+        text=f"/{typed or 'help'}",
+        message=sent.id,
+        reply_url=sent.reply_url,
+    )
+
+
+def _to_requester(sent: SlackEvent, known: UserLookup) -> Requester | None:
+    if sent.person is None or sent.user is None:
+        return None
+    person = known(sent.user)
+    return Requester(sent.person, person.name, person.username, person.is_bot)
+
+
+def _parse_timestamp(ts: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(ts), UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+# What people are called there. Slack tells of them by ids alone, so it is asked, now and then.
+
+
+class UserCache:
+    """In this process alone, and only so many. Who cannot be looked up has no name for a while:
+    what is said of somebody whom nobody can identify stays private."""
+
+    def __init__(
+        self, ask: Callable[[str], SlackUser], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, tuple[float, SlackUser]] = OrderedDict()
+
+    def __call__(self, user: str) -> SlackUser:
+        with self._lock:
+            until, person = self._known.get(user, (0.0, UNKNOWN_USER))
+        if self._clock() < until:
+            return person
+        try:
+            person, seconds = self._ask(user), limits.SLACK_NAMES_MAX_SECONDS
+        except NotSent:
+            # Yesterday's name is better than none.
+            seconds = limits.SLACK_NAMELESS_MAX_SECONDS
+        with self._lock:
+            self._known[user] = (self._clock() + seconds, person)
+            self._known.move_to_end(user)
+            if len(self._known) > limits.SLACK_NAMES_MAX_COUNT:
+                self._known.popitem(last=False)
+        return person

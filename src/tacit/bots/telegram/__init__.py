@@ -1,0 +1,1 @@
+"""The bot on Telegram, through the Bot API."""

@@ -1,0 +1,381 @@
+"""Parse an update of the Bot API into an inbound message."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from tacit import Chat, Requester
+from tacit.bots.messages import (
+    ButtonPressed,
+    ChatMoved,
+    InboundContext,
+    InboundMessage,
+    MembersJoined,
+    MembersLeft,
+    MessageDeleted,
+    Quote,
+    TextMessage,
+)
+
+# Fields of the Bot API's JSON. What is absent, or not of the kind that we know, is not there.
+
+JsonObject = Mapping[str, Any]
+
+NO_FIELDS: JsonObject = {}
+
+
+def get_object(of: JsonObject, key: str) -> JsonObject:
+    found = of.get(key)
+    return found if isinstance(found, dict) else NO_FIELDS
+
+
+def get_objects(of: JsonObject, key: str) -> list[JsonObject]:
+    found = of.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def get_integer(of: JsonObject, key: str) -> int | None:
+    found = of.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def get_text(of: JsonObject, key: str) -> str:
+    found = of.get(key)
+    return found if isinstance(found, str) else ""
+
+
+# Whose words a message holds: the sender's own, and those that came along from somebody else.
+
+_QUOTE_ENTITIES = frozenset({"blockquote", "expandable_blockquote"})
+_UTF16_UNIT_BYTES = 2  # Telegram counts in UTF-16 code units
+_ADDRESSED_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})@([A-Za-z0-9_]{1,64})(?!\S)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramText:
+    own: str
+    quoted: tuple[Quote, ...] = ()
+    forwarded: bool = False
+    addresses_bot: bool = False  # by our user name, or as the one who is answered
+    addresses_other_bot: bool = False  # a command that another bot is to follow
+
+
+def parse_text(message: JsonObject, bot: int, username: str) -> TelegramText | None:
+    """None: there are no words in it."""
+    text = get_text(message, "text") or get_text(message, "caption")
+    if not text.strip():
+        return None
+    origin = _forward_author(message)
+    if origin is not None:
+        return TelegramText(own="", quoted=(Quote(text=text, by=origin or None),), forwarded=True)
+    entities = get_objects(message, "entities") or get_objects(message, "caption_entities")
+    own, blocks = _split_quotes(text, entities)
+    answered = _replied_to_quote(message, bot)
+    quoted = (*([answered] if answered else []), *(Quote(text=block) for block in blocks))
+    addressed = _parse_command_to_bot(_strip_bot_name(own, username))
+    if addressed is not None and addressed.username != username.lower():
+        return TelegramText(own=own, addresses_other_bot=True)
+    named = re.search(rf"(?<!\w)@{re.escape(username)}(?!\w)", own, re.IGNORECASE) is not None
+    return TelegramText(
+        own=_strip_bot_name(own, username) if addressed is None else addressed.text,
+        quoted=quoted,
+        forwarded=not own,
+        addresses_bot=named or addressed is not None or _is_reply_to_bot(message, bot),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CommandToBot:
+    username: str
+    text: str  # the command, with nobody named any more
+
+
+def _parse_command_to_bot(own: str) -> _CommandToBot | None:
+    """`/mem@somebot del 1`: for the bot of that name alone."""
+    found = _ADDRESSED_COMMAND.match(own)
+    if found is None:
+        return None
+    return _CommandToBot(found[2].lower(), f"/{found[1]}{own[found.end() :]}")
+
+
+def _strip_bot_name(own: str, username: str) -> str:
+    """Who is called by name first is not what is talked about."""
+    called = re.match(rf"@{re.escape(username)}(?!\w)[\s,:;.!-]*", own, re.IGNORECASE)
+    return own if called is None else own[called.end() :] or own
+
+
+def _forward_author(message: JsonObject) -> str | None:
+    """Who had said it, as shown there ("": nobody knows); None: the sender says it now. Anything
+    that hints at a forward counts as one, also in the fields of older servers."""
+    if not get_object(message, "via_bot") and not any(
+        key.startswith("forward_") for key in message
+    ):
+        return "" if message.get("is_automatic_forward") else None
+    origin = get_object(message, "forward_origin")
+    return (
+        display_name(get_object(origin, "sender_user"))
+        or get_text(origin, "sender_user_name")
+        or get_text(get_object(origin, "sender_chat"), "title")
+        or get_text(get_object(origin, "chat"), "title")
+        or display_name(get_object(message, "via_bot"))
+    )
+
+
+def _split_quotes(text: str, entities: list[JsonObject]) -> tuple[str, list[str]]:
+    """The sender's own words, and what they set apart as a quotation."""
+    raw = text.encode("utf-16-le", "surrogatepass")
+    own, blocks, at = [], [], 0
+    for entity in sorted(entities, key=lambda one: get_integer(one, "offset") or 0):
+        start, length = get_integer(entity, "offset"), get_integer(entity, "length")
+        if entity.get("type") not in _QUOTE_ENTITIES or start is None or length is None:
+            continue
+        begin, end = start * _UTF16_UNIT_BYTES, (start + length) * _UTF16_UNIT_BYTES
+        if at <= begin < end <= len(raw):
+            own.append(raw[at:begin])
+            blocks.append(_decode_utf16(raw[begin:end]))
+            at = end
+    own.append(raw[at:])
+    return "\n".join(filter(None, (_decode_utf16(piece) for piece in own))), blocks
+
+
+def _decode_utf16(raw: bytes) -> str:
+    return raw.decode("utf-16-le", "replace").strip()
+
+
+def _replied_to_quote(message: JsonObject, bot: int) -> Quote | None:
+    """The words that this is an answer to: the part that was marked, or all of them."""
+    before = get_object(message, "reply_to_message")
+    marked = get_text(get_object(message, "quote"), "text")
+    text = marked or get_text(before, "text") or get_text(before, "caption")
+    if not text.strip():
+        return None
+    author = get_object(before, "from")
+    elsewhere = get_object(get_object(message, "external_reply"), "origin")
+    by = display_name(author) or display_name(get_object(elsewhere, "sender_user"))
+    ours = get_integer(author, "id") == bot
+    return Quote(text=text, by=None if ours else by or None, ours=ours)
+
+
+def _is_reply_to_bot(message: JsonObject, bot: int) -> bool:
+    """In a topic every message is an answer to the one that opened it, too; that one does not
+    count."""
+    before = get_object(message, "reply_to_message")
+    return (
+        get_integer(get_object(before, "from"), "id") == bot and "forum_topic_created" not in before
+    )
+
+
+def display_name(user: JsonObject) -> str:
+    return " ".join(filter(None, (get_text(user, "first_name"), get_text(user, "last_name"))))
+
+
+# An update of the Bot API, as it came, becomes what was heard. Nothing is asked or kept here.
+
+CHANNEL = "telegram"
+# What we ask Telegram for; of anything else it is not to tell us.
+UPDATE_KINDS = (
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "callback_query",
+    "my_chat_member",
+    "chat_member",
+)
+_GROUP_TYPES = frozenset({"group", "supergroup"})
+_MEMBER_STATUSES = frozenset({"creator", "administrator", "member"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramIdentity:
+    """The bot itself, as Telegram knows it."""
+
+    id: int
+    username: str
+
+
+class TelegramParser:
+    def __init__(self, me: TelegramIdentity, allowed: Collection[str] = ()) -> None:
+        self._me = me
+        self._allowed = frozenset(allowed)
+
+    def __call__(self, payload: str) -> InboundMessage | None:
+        """As it was taken in. A chat that is no longer allowed is no longer heard."""
+        update = json.loads(payload)
+        heard = self.parse(update) if isinstance(update, dict) else None
+        return heard if heard is not None and self.allows(heard.chat) else None
+
+    def allows(self, chat: Chat) -> bool:
+        return not self._allowed or chat.id in self._allowed
+
+    def parse(self, update: JsonObject) -> InboundMessage | None:
+        """None: nothing that we know what to do with."""
+        id = get_integer(update, "update_id")
+        if id is None:
+            return None
+        # Another bot in our place counts its updates anew.
+        name = f"{self._me.id}.{id}"
+        for kind in ("message", "channel_post"):
+            if kind in update:
+                return self._message(name, get_object(update, kind), edited=False)
+            if f"edited_{kind}" in update:
+                return self._message(name, get_object(update, f"edited_{kind}"), edited=True)
+        if "callback_query" in update:
+            return _button_pressed(name, get_object(update, "callback_query"))
+        for kind in ("my_chat_member", "chat_member"):
+            if kind in update:
+                return self._membership(name, get_object(update, kind))
+        return None
+
+    def _message(self, update: str, message: JsonObject, *, edited: bool) -> InboundMessage | None:
+        where, who = get_object(message, "chat"), _parse_sender(message)
+        chat, id = _parse_chat(where, who), get_integer(message, "message_id")
+        if chat is None or id is None:
+            return None
+        around = InboundContext(
+            channel=CHANNEL, update=update, chat=chat, who=who, thread=_topic_of(message)
+        )
+        return self._service_message(around, message) or self._text_message(
+            around, message, str(id), edited=edited
+        )
+
+    def _service_message(
+        self, around: InboundContext, message: JsonObject
+    ) -> InboundMessage | None:
+        """What Telegram itself says in a chat about the chat."""
+        to, before = (
+            get_integer(message, "migrate_to_chat_id"),
+            get_integer(message, "migrate_from_chat_id"),
+        )
+        if to is not None:
+            here = around["chat"].id
+            around["chat"] = Chat.group(f"{CHANNEL}:{to}")
+            return ChatMoved(**around, before=here)
+        if before is not None:
+            return ChatMoved(**around, before=f"{CHANNEL}:{before}")
+        came = self._others(get_objects(message, "new_chat_members"))
+        if came:
+            return MembersJoined(**around, people=came)
+        went = self._others([get_object(message, "left_chat_member")])
+        return _members_left(around, went) if went else None
+
+    def _text_message(
+        self, around: InboundContext, message: JsonObject, id: str, *, edited: bool
+    ) -> TextMessage | MessageDeleted | None:
+        said = parse_text(message, self._me.id, self._me.username)
+        if said is None or said.addresses_other_bot:
+            # Words that were there before may be gone; where somebody is changes all the time.
+            words_gone = edited and "location" not in message
+            return MessageDeleted(**around, message=id) if words_gone else None
+        private = get_object(message, "chat").get("type") == "private"
+        when = (get_integer(message, "edit_date") if edited else None) or get_integer(
+            message, "date"
+        )
+        return TextMessage(
+            **around,
+            text=said.own,
+            message=id,
+            at=None if when is None else datetime.fromtimestamp(when, UTC),
+            edited=edited,
+            quoted=said.quoted,
+            forwarded=said.forwarded,
+            addressed=private or said.addresses_bot or said.own.startswith("/"),
+        )
+
+    def _membership(self, update: str, change: JsonObject) -> InboundMessage | None:
+        """Told to admins; of ourselves, to everybody."""
+        after, where = get_object(change, "new_chat_member"), get_object(change, "chat")
+        by, user = _parse_person(get_object(change, "from")), get_object(after, "user")
+        chat = _parse_chat(where, by)
+        was, now = _is_member(get_object(change, "old_chat_member")), _is_member(after)
+        if chat is None or where.get("type") not in _GROUP_TYPES or was == now:
+            return None
+        around = InboundContext(channel=CHANNEL, update=update, chat=chat, who=by, thread=None)
+        if get_integer(user, "id") == self._me.id:
+            # Who lets us in is there; of who is there when we are out we hear nothing.
+            there = () if by is None else (by,)
+            return MembersJoined(**around, people=there, bot_joined=True) if now else None
+        people = self._others([user])
+        if not people:
+            return None
+        return MembersJoined(**around, people=people) if now else _members_left(around, people)
+
+    def _others(self, users: list[JsonObject]) -> tuple[Requester, ...]:
+        found = (_parse_person(user) for user in users if get_integer(user, "id") != self._me.id)
+        return tuple(person for person in found if person is not None)
+
+
+def _members_left(around: InboundContext, people: tuple[Requester, ...]) -> MembersLeft:
+    """Who goes by themselves has told us so, and is not there any more."""
+    around["chat"] = Chat.group(around["chat"].id)
+    return MembersLeft(**around, people=people)
+
+
+def _button_pressed(update: str, query: JsonObject) -> ButtonPressed | None:
+    message, who = get_object(query, "message"), _parse_person(get_object(query, "from"))
+    chat, id, data = (
+        _parse_chat(get_object(message, "chat"), None),
+        get_integer(message, "message_id"),
+        query.get("data"),
+    )
+    if chat is None or who is None or not isinstance(data, str):
+        return None
+    if chat.id != who.key:
+        # Who only looks into a public group can press its buttons: the store has to know them.
+        chat = Chat(chat.id, chat.kind, vouched=False)
+    return ButtonPressed(
+        channel=CHANNEL,
+        update=update,
+        chat=chat,
+        who=who,
+        thread=_topic_of(message),
+        data=data,
+        message=None if id is None else str(id),
+    )
+
+
+def _parse_chat(where: JsonObject, who: Requester | None) -> Chat | None:
+    id, kind = get_integer(where, "id"), where.get("type")
+    if not id:
+        return None
+    name = f"{CHANNEL}:{id}"
+    if kind == "private":
+        return Chat.private(name)
+    if kind in _GROUP_TYPES:
+        return Chat.group(name, [] if who is None else [who])
+    return Chat.unknown(name)
+
+
+def _topic_of(message: JsonObject) -> str | None:
+    """Only topics: elsewhere the same field numbers the answers to a message."""
+    topic = get_integer(message, "message_thread_id")
+    return str(topic) if topic is not None and message.get("is_topic_message") is True else None
+
+
+def _parse_sender(message: JsonObject) -> Requester | None:
+    """Nobody where a chat speaks: a channel, an admin who does not show their name, or somebody in
+    the name of their channel."""
+    return None if "sender_chat" in message else _parse_person(get_object(message, "from"))
+
+
+def _parse_person(user: JsonObject) -> Requester | None:
+    id = get_integer(user, "id")
+    if user is NO_FIELDS or id is None or id <= 0:
+        return None
+    return Requester(
+        f"{CHANNEL}:{id}",
+        name=display_name(user) or None,
+        username=get_text(user, "username") or None,
+        is_bot=user.get("is_bot") is not False,
+    )
+
+
+def _is_member(member: JsonObject) -> bool:
+    if member.get("status") == "restricted":
+        return member.get("is_member") is True
+    return member.get("status") in _MEMBER_STATUSES

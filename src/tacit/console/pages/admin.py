@@ -1,0 +1,307 @@
+"""Pages for operators: jobs, doctor, API keys and settings."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from typing import Any
+
+from starlette.responses import Response
+
+import tacit
+from tacit import Page, limits
+from tacit.clock import system_clock
+from tacit.console import labels
+from tacit.console.requests import PageRequest
+from tacit.console.site import FlashText, PageAccess, PageGroup, TaskName
+from tacit.errors import Conflict, InvalidInput, NotFound, TacitError
+from tacit.records.accounts import Key, Scope
+from tacit.records.results import Diagnosis, JobStatus, LearningQueueStatus
+from tacit.settings import Settings, category_names, variable_name
+from tacit.settings.load import declared_fields, file_only_readers
+from tacit.settings.values import CategorySetting
+
+# What comes round in the space, what waits to be learned, and doing either now.
+
+JOBS_PATH = "/jobs"
+_RUN_COUNT_KEY = "run"
+job_pages = PageGroup(
+    flashes={
+        "job-ran": FlashText(one="The task came to its end."),
+        "job-begun": FlashText(
+            one="The task has begun, and goes on. This page tells how far it is."
+        ),
+        "job-failed": FlashText(one="The task failed. It is tried again when it is due."),
+        "learning-again": FlashText(
+            one="One turn is tried again.", many="{count} turns are tried again."
+        ),
+        "nothing-to-learn": FlashText(one="There was nothing that had been given up."),
+    }
+)
+JOB_DESCRIPTIONS = {
+    "expire": "Lets go of what is past its time, unused or too much",
+    "purge": "Removes for good what was forgotten long enough ago",
+    "consolidate": "Makes one of what is there twice",
+    "reflect": "Thinks about people, and notes what follows",
+    "reembed": "Makes the vectors that are missing",
+    "summarise": "Sums up conversations that have ended",
+}
+JOB_STATES = {
+    "idle": ("Until it is due", ""),
+    "running": ("Running", "good"),
+    "waiting": ("Due, and nobody is at it", "care"),
+    "failed": ("Failed; tried again when due", "bad"),
+    "off": ("Does not come round by itself", ""),
+}
+
+
+@job_pages.get(JOBS_PATH, who=PageAccess.OPERATOR, nav="Jobs")
+def show_jobs(asked: PageRequest) -> Response:
+    memory = asked.visitor.memory
+    jobs, waiting = memory.jobs(), memory.waiting()
+    return asked.render(
+        "jobs.html",
+        fragment="jobs_found.html",
+        jobs=jobs,
+        waiting=waiting,
+        summary=_summarize_jobs(jobs, waiting),
+        does=JOB_DESCRIPTIONS,
+        states=JOB_STATES,
+        done=_describe_run,
+    )
+
+
+@job_pages.post(
+    f"{JOBS_PATH}/{{task}}/run", who=PageAccess.OPERATOR, again=lambda asked, **_: show_jobs(asked)
+)
+def post_run_job(asked: PageRequest, task: str) -> Response:
+    memory, space = asked.visitor.memory, asked.visitor.session.space
+    try:
+        ended = asked.site.tasks.run((space, f"job {task}"), lambda: memory.run_job(task))
+    except (Conflict, InvalidInput):
+        raise
+    except TacitError:  # which is noted, and stands on the page
+        return asked.redirect(JOBS_PATH, said="job-failed")
+    return asked.redirect(JOBS_PATH, said="job-ran" if ended else "job-begun")
+
+
+@job_pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
+def post_retry_learning(asked: PageRequest) -> Response:
+    count = asked.visitor.memory.retry_learning()
+    return asked.redirect(
+        JOBS_PATH, said="learning-again" if count else "nothing-to-learn", count=count
+    )
+
+
+def _describe_run(counts: Mapping[str, int]) -> str:
+    """What a run came to. Its own number, which stands among the counts of one that can be undone,
+    is none of them."""
+    found = {what: count for what, count in counts.items() if what != _RUN_COUNT_KEY}
+    return labels.format_counts(found) if any(found.values()) else "nothing to do"
+
+
+def _summarize_jobs(jobs: list[JobStatus], waiting: LearningQueueStatus) -> str:
+    """One line, which is read out when it changes."""
+    counts = [
+        (sum(one.state == "running" for one in jobs), "running"),
+        (sum(one.state == "waiting" for one in jobs), "due"),
+        (sum(one.state == "failed" for one in jobs), "failed"),
+        (waiting.turns, "to learn"),
+    ]
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "All is done."
+
+
+# What is wrong with the space, in plain words. Looking takes a while where much is remembered, so
+# that it is begun by a button, and what it found is kept until the next time.
+
+DOCTOR_PATH = "/doctor"
+doctor_pages = PageGroup()
+
+
+@doctor_pages.get(DOCTOR_PATH, who=PageAccess.OPERATOR, nav="Doctor")
+def show_doctor(asked: PageRequest) -> Response:
+    errands, name = asked.site.tasks, _doctor_task(asked)
+    done = errands.last_result(name)
+    found: Diagnosis | None = None if done is None else done.result
+    return asked.render(
+        "doctor.html",
+        fragment="doctor_found.html",
+        goes_on=errands.is_running(name),
+        looked_at=None if done is None else done.at,
+        found=found,
+    )
+
+
+@doctor_pages.post(DOCTOR_PATH, who=PageAccess.OPERATOR, again=show_doctor)
+def post_doctor(asked: PageRequest) -> Response:
+    """Answered with the page itself: where several processes serve, the next one may not know."""
+    asked.site.tasks.run(_doctor_task(asked), asked.visitor.memory.doctor)
+    return show_doctor(asked)
+
+
+def _doctor_task(asked: PageRequest) -> TaskName:
+    return asked.visitor.session.space, "doctor"
+
+
+# Keys of programs to the space: which there are, making one, and revoking one.
+
+KEYS_PATH = "/keys"
+key_pages = PageGroup(flashes={"revoked": FlashText(one="The key opens nothing any more.")})
+SCOPE_DESCRIPTIONS = {
+    Scope.READ: "Read what may be heard",
+    Scope.WRITE: "Remember, change and forget",
+    Scope.ERASE: "Erase for good",
+    Scope.ADMIN: "Look after the space: links, events, jobs, counts, metrics",
+    Scope.ACT_AS: "Say who asks and where, for anybody",
+}
+
+
+@key_pages.get(KEYS_PATH, who=PageAccess.OPERATOR, nav="Keys")
+def show_keys(asked: PageRequest) -> Response:
+    newest = asked.visitor.memory.keys()[::-1]
+    found = _page_of_keys(newest, asked.query.line("cursor"))
+    return asked.render("keys.html", found=found, now=system_clock(), scopes=SCOPE_DESCRIPTIONS)
+
+
+@key_pages.get(f"{KEYS_PATH}/new", who=PageAccess.OPERATOR)
+def show_key_form(asked: PageRequest) -> Response:
+    return asked.render(
+        "key_new.html",
+        fragment="key_form.html",
+        scopes=SCOPE_DESCRIPTIONS,
+        categories=category_names(asked.site.settings),
+        most_days=limits.API_KEY_MAX_DAYS,
+    )
+
+
+@key_pages.post(KEYS_PATH, who=PageAccess.OPERATOR, again=show_key_form)
+def post_create_key(asked: PageRequest) -> Response:
+    """The token is in this answer and nowhere else: there is no page to go on to that has it."""
+    form = asked.form
+    made = asked.visitor.memory.create_key(
+        form.line("name") or "",
+        scopes=form.many("scopes"),
+        requester=form.line("requester"),
+        agent=form.line("agent"),
+        categories=form.many("categories") or None,
+        expires_days=_optional_integer(asked, "expires_days", limits.API_KEY_MAX_DAYS),
+        rate_per_minute=_optional_integer(
+            asked, "rate_per_minute", limits.SERVER_RATE_HIGHEST_PER_MINUTE
+        ),
+    )
+    return asked.render("key_made.html", made=made)
+
+
+@key_pages.get(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
+def show_revoke_form(asked: PageRequest, id: str) -> Response:
+    every = asked.visitor.memory.keys()
+    key = next((one for one in every if one.id == id), None)
+    if key is None or key.revoked_at is not None:
+        raise NotFound("key")
+    return asked.render("key_revoke.html", fragment="key_revoke_form.html", key=key)
+
+
+@key_pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
+def post_revoke_key(asked: PageRequest, id: str) -> Response:
+    asked.visitor.memory.revoke_key(id)
+    return asked.redirect(KEYS_PATH, said="revoked")
+
+
+def _page_of_keys(keys: Sequence[Key], cursor: str | None) -> Page[Key]:
+    """Those after the one that the cursor names."""
+    places = [at for at, one in enumerate(keys) if one.id == cursor]
+    start = places[0] + 1 if places else 0
+    items = tuple(keys[start : start + limits.PAGE_DEFAULT_COUNT])
+    more = len(keys) > start + len(items)
+    return Page(items=items, cursor=items[-1].id if more else None)
+
+
+def _optional_integer(asked: PageRequest, name: str, most: int) -> int | None:
+    return None if asked.form.line(name) is None else asked.form.integer(name, 1, 1, most)
+
+
+# How the server is set up and what is in the space, in numbers. Secrets are not shown.
+
+settings_pages = PageGroup()
+SECRET_PLACEHOLDER = "not shown"
+_NONE, _OFF = "none", "off"
+_UNITS = (("h", 3_600), ("m", 60), ("s", 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRow:
+    key: str
+    value: str
+    usual: str | None  # the default, where it is set to something else
+    variable: str | None  # None: a settings file alone can hold it
+
+
+@settings_pages.get("/settings", who=PageAccess.OPERATOR, nav="Settings")
+def show_settings(asked: PageRequest) -> Response:
+    memory = asked.visitor.memory
+    return asked.render(
+        "settings.html",
+        groups=group_settings(asked.site.settings),
+        stats=memory.stats(),
+        embedding=memory.embedding(),
+        space=asked.visitor.session.space,
+        versions={"Tacit": tacit.__version__, "Python": platform.python_version()},
+    )
+
+
+def group_settings(settings: Settings) -> dict[str, list[SettingRow]]:
+    """By the first word of their keys."""
+    found: dict[str, list[SettingRow]] = {}
+    for one in _iterate_settings(settings):
+        found.setdefault(one.key.partition(".")[0], []).append(one)
+    return found
+
+
+def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
+    for key, place in declared_fields().items():
+        value: Any = reduce(getattr, key.split("."), settings)
+        is_set, usual = value != place.default, _format_value(place.default)
+        if not is_set:
+            shown = usual
+        elif not place.repr:  # a secret, or where people write one: that it is set is all
+            shown = SECRET_PLACEHOLDER
+        elif value is None and isinstance(place.default, timedelta):
+            shown = _OFF
+        else:
+            shown = _format_value(value)
+        yield SettingRow(
+            key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key)
+        )
+    for key in file_only_readers():
+        given = getattr(settings, key)
+        yield SettingRow(
+            key=key, value=_format_value(given), usual=_NONE if given else None, variable=None
+        )
+
+
+def _format_value(value: object) -> str:
+    """As a settings file has it."""
+    if value is None or value == "":
+        return _NONE
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, timedelta):
+        return _format_period(value)
+    if isinstance(value, CategorySetting):
+        return f"{value.name} ({value.context})"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_format_value(one)}" for key, one in value.items()) or _NONE
+    if isinstance(value, tuple | frozenset):
+        return ", ".join(map(_format_value, value)) or _NONE
+    return str(value)
+
+
+def _format_period(value: timedelta) -> str:
+    seconds, parts = int(value.total_seconds()), []
+    for unit, length in _UNITS:
+        count, seconds = divmod(seconds, length)
+        parts += [f"{count}{unit}"] if count else []
+    return "".join(parts) or "0s"

@@ -1,0 +1,175 @@
+"""List people, show and name one of them, merge two and take it back."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from tacit import Page, limits
+from tacit.console import labels, people
+from tacit.console.requests import PageRequest
+from tacit.console.site import FlashText, PageAccess, PageGroup
+from tacit.errors import InvalidInput, NotFound
+from tacit.records.accounts import NameKind, Person
+from tacit.records.queries import Search
+
+# Who is known, what they are called, and what is remembered about them.
+
+PEOPLE_PATH = "/people"
+people_pages = PageGroup(
+    flashes={
+        "named": FlashText(
+            one="You call them so, too, from now on. No other person is told; operators can see it."
+        )
+    }
+)
+NO_PEOPLE: Page[Person] = Page()
+NAME_KIND_CHOICES = (NameKind.ALIAS, NameKind.NAME, NameKind.USERNAME, NameKind.RELATION)
+
+
+@people_pages.get(PEOPLE_PATH, who=PageAccess.BOTH, nav="People")
+def show_people(asked: PageRequest) -> Response:
+    query = asked.query
+    try:
+        found = people.list_known_people(asked.visitor, query.line("name"), query.line("cursor"))
+    except InvalidInput as wrong:
+        asked, found = asked.with_error(wrong), NO_PEOPLE
+    return asked.render(
+        "people.html",
+        fragment="people_found.html",
+        found=found,
+        names=labels.labels_for(asked.visitor),
+        knowing=people,
+    )
+
+
+@people_pages.get(f"{PEOPLE_PATH}/{{id}}", who=PageAccess.BOTH)
+def show_person(asked: PageRequest, id: str) -> Response:
+    visitor = asked.visitor
+    person = people.get_known_person(visitor, id)
+    names = labels.labels_for(visitor)
+    return asked.render(
+        "person.html",
+        person=person,
+        is_me=names.is_mine(person.id),
+        merged=people.list_unmergeable(visitor, person),
+        names=names,
+        knowing=people,
+        plain=labels,
+        found=visitor.api.about(
+            person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
+        ),
+        count=visitor.api.browse_count(Search(about=person.id)),
+        kinds={
+            kind.value: people.NAME_KIND_LABELS[kind].capitalize() for kind in NAME_KIND_CHOICES
+        },
+        most_chars=limits.NAME_MAX_CHARS,
+    )
+
+
+@people_pages.post(f"{PEOPLE_PATH}/{{id}}/name", who=PageAccess.PERSON, again=show_person)
+def post_name(asked: PageRequest, id: str) -> Response:
+    person = people.get_known_person(asked.visitor, id)
+    kind = asked.form.choice("kind", NameKind) or NameKind.ALIAS
+    named = asked.visitor.view.name(person.id, asked.form.line("name") or "", kind)
+    return asked.redirect(person_url(named.id), said="named")
+
+
+def person_url(id: str) -> str:
+    return f"{PEOPLE_PATH}/{quote(id, safe='')}"
+
+
+# Saying that two people are one, after a question that tells what changes, and taking it back.
+
+_UNMERGE_PATH = f"{PEOPLE_PATH}/unmerge"
+merge_pages = PageGroup(
+    flashes={
+        "merged": FlashText(one="They are one person from now on.", undo=_UNMERGE_PATH),
+        "unmerged": FlashText(one="They are two people again."),
+        "not-merged": FlashText(
+            one="Nothing was changed: they are not merged, or an operator said that they are one."
+        ),
+    }
+)
+
+
+@merge_pages.get(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH)
+def show_merge_form(asked: PageRequest, id: str) -> Response:
+    """Whom with; and once that is known, whether."""
+    person = people.get_known_person(asked.visitor, id)
+    into = asked.query.line("into")
+    if into is not None and asked.wrong is None:
+        try:
+            other = people.get_known_person(asked.visitor, into)
+            source, target = people.order_merge(asked.visitor, person, other)
+            return asked.render(
+                "merge_confirm.html", person=person, source=source, target=target, knowing=people
+            )
+        except InvalidInput as wrong:
+            asked = asked.with_error(wrong)
+    return _show_candidates(asked, id)
+
+
+def _show_candidates(asked: PageRequest, id: str) -> Response:
+    visitor = asked.visitor
+    person = people.get_known_person(visitor, id)
+    try:
+        found = people.list_known_people(
+            visitor, asked.query.line("name"), asked.query.line("cursor")
+        )
+    except InvalidInput as wrong:
+        asked, found = asked.with_error(wrong), NO_PEOPLE
+    return asked.render(
+        "merge.html",
+        fragment="merge_found.html",
+        person=person,
+        found=found,
+        some=[other for other in found if _is_mergeable(asked, person, other)],
+        knowing=people,
+    )
+
+
+def _is_mergeable(asked: PageRequest, person: Person, other: Person) -> bool:
+    try:
+        people.order_merge(asked.visitor, person, other)
+    except InvalidInput:
+        return False
+    return True
+
+
+@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH, again=_show_candidates)
+def post_merge(asked: PageRequest, id: str) -> Response:
+    visitor = asked.visitor
+    person = people.get_known_person(visitor, id)
+    other = people.get_known_person(visitor, asked.form.line("into") or "")
+    source, target = people.order_merge(visitor, person, other)
+    merged = people.merge_people(visitor, source, target)
+    mark = merged.removeprefix(people.NAME_ONLY_PREFIX)  # as ids are written in cookies
+    return asked.redirect(person_url(target.id), said="merged", ids=[mark])
+
+
+@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/apart", who=PageAccess.BOTH)
+def post_unmerge(asked: PageRequest, id: str) -> Response:
+    person = people.get_known_person(asked.visitor, id)
+    return _unmerge_all(asked, people.list_unmergeable(asked.visitor, person), person.id)
+
+
+@merge_pages.post(_UNMERGE_PATH, who=PageAccess.BOTH)
+def post_undo_merge(asked: PageRequest) -> Response:
+    ids = asked.form.many("id")
+    if len(ids) != 1:
+        raise NotFound("page")
+    merged = f"{people.NAME_ONLY_PREFIX}{ids[0]}"
+    return _unmerge_all(asked, [merged], merged)
+
+
+def _unmerge_all(asked: PageRequest, ids: list[str], back: str) -> Response:
+    undone = 0
+    for one in ids:
+        try:
+            people.unmerge_person(asked.visitor, one)
+            undone += 1
+        except (NotFound, InvalidInput):
+            continue
+    return asked.redirect(person_url(back), said="unmerged" if undone else "not-merged")

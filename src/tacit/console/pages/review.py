@@ -1,0 +1,87 @@
+"""Review proposals: what would be kept, what it would replace, yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from tacit import limits
+from tacit.console import diff
+from tacit.console.diff import DiffPiece
+from tacit.console.requests import PageRequest
+from tacit.console.site import FlashText, PageAccess, PageGroup
+from tacit.errors import NotFound
+from tacit.memory import DisabledView, View
+from tacit.records.memory import Memory
+from tacit.records.results import Proposal
+
+REVIEW_PATH = "/proposals"
+review_pages = PageGroup(
+    flashes={
+        "approved": FlashText(one="You said yes: it is so from now on."),
+        "declined": FlashText(one="You said no. You are not asked again for a while."),
+        "settled": FlashText(
+            one="That question is settled already, or nobody answered it in time. Nothing was done."
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    proposal: Proposal
+    kept: Memory | None  # as it would be kept
+    change: Sequence[DiffPiece]  # from what would give way; empty where nothing would
+
+
+@review_pages.get(REVIEW_PATH, who=PageAccess.PERSON, nav="Proposals")
+def show_proposals(asked: PageRequest) -> Response:
+    """The oldest; whoever answers them is shown the next."""
+    view = asked.visitor.view
+    waiting = view.proposals()
+    shown = [_review_item(view, one) for one in waiting[: limits.PAGE_DEFAULT_COUNT]]
+    return asked.render("proposals.html", questions=shown, left=len(waiting) - len(shown))
+
+
+@review_pages.post(
+    f"{REVIEW_PATH}/{{id}}/approve",
+    who=PageAccess.PERSON,
+    again=lambda asked, **_: show_proposals(asked),
+)
+def post_approve(asked: PageRequest, id: str) -> Response:
+    return _answer_proposal(asked, asked.visitor.view.approve, id, "approved")
+
+
+@review_pages.post(
+    f"{REVIEW_PATH}/{{id}}/decline",
+    who=PageAccess.PERSON,
+    again=lambda asked, **_: show_proposals(asked),
+)
+def post_decline(asked: PageRequest, id: str) -> Response:
+    return _answer_proposal(asked, asked.visitor.view.decline, id, "declined")
+
+
+def _answer_proposal(
+    asked: PageRequest, answer: Callable[[str], None], id: str, done: str
+) -> Response:
+    try:
+        answer(id)
+    except NotFound:  # answered on another page, or too late: not worth a page that says no
+        done = "settled"
+    return asked.redirect(REVIEW_PATH, said=done)
+
+
+def _review_item(view: View | DisabledView, one: Proposal) -> ReviewItem:
+    before = None if one.replaces is None or one.widens else _find_memory(view, one.replaces)
+    change = () if before is None else diff.diff_words(before.content, one.content)
+    return ReviewItem(proposal=one, kept=_find_memory(view, one.id), change=change)
+
+
+def _find_memory(view: View | DisabledView, id: str) -> Memory | None:
+    """None: gone since, or not this person's to see."""
+    try:
+        return view.show(id)
+    except NotFound:
+        return None

@@ -1,0 +1,1 @@
+"""Interfaces of other libraries on Tacit: LangGraph and mem0."""

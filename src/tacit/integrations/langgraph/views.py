@@ -1,0 +1,51 @@
+"""The view that checkpoints and items belong to: a fixed one, or by a run's config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tacit.errors import InvalidInput, MissingExtra
+from tacit.memory import DisabledView, View
+
+try:
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables.config import ensure_config
+except ImportError:
+    raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
+
+VIEW_TYPES = (View, DisabledView)
+VIEW_FUNCTION_HINT = (
+    'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
+    "tacit.Chat.private(key))"
+)
+# A view, or a function that finds one by the config of the run: one graph for many people.
+ViewSource: TypeAlias = View | DisabledView | Callable[[RunnableConfig], View | DisabledView]
+
+
+def require_view_source(whose: object) -> None:
+    """Said where it is handed in, not in the middle of a run."""
+    if not isinstance(whose, VIEW_TYPES) and not callable(whose):
+        raise InvalidInput(
+            "view",
+            "takes memory.view(requester, chat), or a function that makes one of the config of a "
+            f"run: {VIEW_FUNCTION_HINT}. Views of tacit.connect are not taken: a graph saves with each of its "
+            "steps, in the process that has the memory open",
+        )
+
+
+def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> View | DisabledView:
+    """`config` is that of the call; without one, that of the node which is running."""
+    if isinstance(whose, VIEW_TYPES):
+        return whose
+    running = ensure_config(config) if config is None else config
+    if not running.get("configurable"):
+        raise InvalidInput(
+            "view",
+            "there is no config here to tell whose it is: call this inside a graph that runs, "
+            "or hand a view instead of a function",
+        )
+    view = whose(running)
+    if not isinstance(view, VIEW_TYPES):
+        raise InvalidInput("view", f"the function must give a view, as does {VIEW_FUNCTION_HINT}")
+    return view

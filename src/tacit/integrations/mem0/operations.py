@@ -1,0 +1,453 @@
+"""Add, list, search and filter memories as mem0 does."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from tacit import Chat, Message, Recalled, Requester, Search, Signals, limits
+from tacit.errors import Conflict, InvalidInput, NotFound
+from tacit.integrations.mem0 import formats
+from tacit.integrations.mem0.formats import CallMetadata, Mem0Message
+from tacit.integrations.mem0.scope import ID_NAMES, Mem0Scope, parse_scope
+from tacit.records import drafts, validation
+from tacit.records.conversation import Role, UserTurn
+from tacit.records.drafts import MemoryFields
+from tacit.records.memory import Kind, State
+from tacit.records.memory import Memory as Record
+from tacit.records.queries import ANY_STATE
+from tacit.records.text import split_terms
+
+if TYPE_CHECKING:
+    from tacit.memory import DisabledView, Memory, View
+
+
+# mem0's filters by metadata: operators and AND, OR, NOT, read once and then asked of each memory.
+#
+# They narrow what its person may hear anyway; none of them reaches anybody else's.
+
+FilterPayload = Mapping[str, Any]
+FilterTest = Callable[[FilterPayload], bool]
+
+_WILDCARD = "*"
+_DEPTH_MAX_COUNT = 16
+_MISSING = object()
+_GROUPS = {"AND": "AND", "OR": "OR", "NOT": "NOT", "$and": "AND", "$or": "OR", "$not": "NOT"}
+
+
+def compile_filters(filters: Mapping[str, Any]) -> FilterTest:
+    """All of it has to hold."""
+    return _compile_all(filters, _DEPTH_MAX_COUNT)
+
+
+def _compile_all(filters: Mapping[str, Any], depth: int) -> FilterTest:
+    if depth == 0:
+        raise InvalidInput("filters", f"are nested deeper than {_DEPTH_MAX_COUNT} levels")
+    tests = [_compile_part(name, wanted, depth) for name, wanted in filters.items()]
+    return lambda payload: all(test(payload) for test in tests)
+
+
+def _compile_part(name: object, wanted: object, depth: int) -> FilterTest:
+    if not isinstance(name, str):
+        raise InvalidInput("filters", f"are named by text, not by {type(name).__name__}")
+    group = _GROUPS.get(name)
+    if group is None:
+        return _compile_field(name, wanted)
+    tests = [_compile_all(one, depth - 1) for one in _check_conditions(name, wanted)]
+    if group == "AND":
+        return lambda payload: all(test(payload) for test in tests)
+    if group == "OR":
+        return lambda payload: any(test(payload) for test in tests)
+    return lambda payload: not any(test(payload) for test in tests)
+
+
+def _check_conditions(name: str, wanted: object) -> list[dict[str, Any]]:
+    if isinstance(wanted, list) and all(isinstance(one, dict) for one in wanted):
+        if wanted or name.lstrip("$").upper() == "AND":
+            return wanted
+        raise InvalidInput("filters", f"{name} is empty; give it at least one condition")
+    raise InvalidInput("filters", f"{name} takes a list of conditions, such as [{{'kind': 'a'}}]")
+
+
+def _compile_field(name: str, wanted: object) -> FilterTest:
+    if isinstance(wanted, str) and wanted == _WILDCARD:
+        return lambda _: True
+    if isinstance(wanted, list):
+        wanted = {"in": wanted}
+    asked = wanted if isinstance(wanted, dict) else {"eq": wanted}
+    if not asked:
+        raise InvalidInput("filters", f"{name!r} says nothing; write for example {{'gt': 3}}")
+    tests = [_compile_operator(name, operator, value) for operator, value in asked.items()]
+
+    def holds(payload: FilterPayload) -> bool:
+        found = _get_by_path(payload, name)
+        # Where a memory has several values, one that fits is enough; where it has none, none fits.
+        several = found if isinstance(found, list) else [] if found is _MISSING else [found]
+        return all(any(test(one) for one in several) for test in tests)
+
+    return holds
+
+
+def _get_by_path(payload: FilterPayload, name: str) -> Any:
+    if name in payload:
+        return payload[name]
+    inside: Any = payload
+    for part in name.split("."):
+        if not isinstance(inside, Mapping) or part not in inside:
+            return _MISSING
+        inside = inside[part]
+    return inside
+
+
+def _compile_operator(name: str, operator: object, value: Any) -> Callable[[Any], bool]:
+    if operator == "eq":
+        return lambda found: _is_equal(found, value)
+    if operator == "ne":
+        return lambda found: not _is_equal(found, value)
+    if operator in ("in", "nin"):
+        if not isinstance(value, list | tuple | set | frozenset):
+            raise InvalidInput("filters", f"{operator!r} of {name!r} takes a list of values")
+        among = list(value)
+        wanted = operator == "in"
+        return lambda found: any(_is_equal(found, one) for one in among) is wanted
+    if operator in ("contains", "icontains"):
+        return _compile_contains(name, operator, value)
+    if operator in ("gt", "gte", "lt", "lte"):
+        return _compile_comparison(name, operator, value)
+    known = "eq, ne, gt, gte, lt, lte, in, nin, contains, icontains"
+    raise InvalidInput("filters", f"{name!r} has no operator {operator!r}; use one of {known}")
+
+
+def _compile_contains(name: str, operator: str, value: object) -> Callable[[Any], bool]:
+    if not isinstance(value, str):
+        raise InvalidInput("filters", f"{operator!r} of {name!r} takes text")
+    if operator == "contains":
+        return lambda found: isinstance(found, str) and value in found
+    folded = value.casefold()
+    return lambda found: isinstance(found, str) and folded in found.casefold()
+
+
+def _compile_comparison(name: str, operator: str, value: object) -> Callable[[Any], bool]:
+    bound = _parse_ordered(value)
+    if bound is None:
+        raise InvalidInput("filters", f"{operator!r} of {name!r} takes a number or a date")
+
+    def holds(found: Any) -> bool:
+        mark = _parse_ordered(found)
+        if mark is None or isinstance(mark, datetime) is not isinstance(bound, datetime):
+            return False
+        low, high = (bound, mark) if operator in ("gt", "gte") else (mark, bound)
+        return bool(low < high or (operator in ("gte", "lte") and low == high))
+
+    return holds
+
+
+def _parse_ordered(value: object) -> Any:
+    """A number or a moment; None for what has no order."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
+
+
+def _is_equal(found: object, wanted: object) -> bool:
+    """True is not one: JSON tells them apart."""
+    return found == wanted and isinstance(found, bool) is isinstance(wanted, bool)
+
+
+# What `add` keeps: messages as they are, what is learned from them, or how a task is done.
+
+Item = dict[str, Any]
+
+PROCEDURAL = "procedural_memory"
+_log = logging.getLogger(__name__)
+_PROCEDURE_PROMPT = (
+    "Below is what an agent and others said while a task was done. Write down, for the agent that "
+    "does it next time, what the task was, which steps were taken in which order, what each of "
+    "them gave, and where it stands. Leave out small talk. Answer with that text alone."
+)
+_EVENTS = {"created": "ADD", "restored": "ADD", "updated": "UPDATE", "merged": "UPDATE"}
+
+
+def open_view(
+    memory: Memory, scope: Mem0Scope, *, thread: str | None = None, acting: bool = True
+) -> View | DisabledView:
+    """The person in their own chat. Whoever acts as an agent gets no further than its allow-list
+    does."""
+    whose = Requester(scope.key, scope.name), Chat.private(scope.key)
+    return memory.view(*whose, thread=thread, agent=scope.agent if acting else None)
+
+
+def add_raw(
+    memory: Memory, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
+) -> list[Item]:
+    """Each message is a memory. What cannot be kept is refused before anything is."""
+    told = [one for one in said if one.role != Role.SYSTEM]
+    fields = [_memory_fields(scope, given, one) for one in told]
+    for one, more in zip(told, fields, strict=True):
+        drafts.parse_draft({"content": one.content, **more}, ())
+    view = open_view(memory, scope)
+    made = []
+    for one, more in zip(told, fields, strict=True):
+        if kept := view.remember(one.content, **more):
+            made.append(
+                {
+                    "id": scope.id_of(kept.id),
+                    "memory": one.content,
+                    "event": "ADD",
+                    "actor_id": one.name,
+                    "role": one.role,
+                }
+            )
+    return made
+
+
+def add_learned(
+    memory: Memory, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
+) -> list[Item]:
+    """What the stages of learning make of it, now and here. They know what they did by a thread of
+    its own; what they ask about first is not among it, and waits as a proposal."""
+    validation.parse_data(given.data)
+    thread = f"mem0-{secrets.token_hex(8)}"
+    view = open_view(memory, scope, thread=thread)
+    if not _queue_messages(view, [one.message(scope.user) for one in said]):
+        return []
+    # A model is asked once a conversation is still; whoever calls `add` has said all of it.
+    memory.catch_up() if memory.has_model() else memory.catch_up(thread=thread)
+    made = []
+    for change in reversed(view.delta().changes):
+        event = _EVENTS.get(change.event)
+        if event is None or change.content is None:
+            continue
+        try:
+            _add_metadata(view, change.memory_id, scope, given)
+        except (Conflict, NotFound):
+            continue  # gone meanwhile, or replaced
+        id = scope.id_of(change.memory_id)
+        made.append({"id": id, "memory": change.content, "event": event})
+    return made
+
+
+def add_procedure(
+    memory: Memory,
+    scope: Mem0Scope,
+    said: Sequence[Mem0Message],
+    given: CallMetadata,
+    prompt: str | None,
+) -> list[Item]:
+    """How something was done, told by a model; without one, as it was said."""
+    for one in said:
+        validation.parse_content(one.content, "messages")  # before a model hears of it
+    words = "\n".join(f"{one.role}: {one.content}" for one in said)
+    if not words:
+        raise InvalidInput("messages", "say nothing; give the steps of what was done")
+    if memory.has_model():
+        reply = memory.talk(prompt or _PROCEDURE_PROMPT, [UserTurn(words)])
+        words = reply.text.strip() or words
+    fields = _memory_fields(scope, given)
+    fields["data"] = {**given.data, "memory_type": PROCEDURAL}
+    fields["kind"] = Kind.PROCEDURE
+    kept = open_view(memory, scope).remember(words, **fields)
+    return [{"id": scope.id_of(kept.id), "memory": words, "event": "ADD"}] if kept else []
+
+
+def _memory_fields(
+    scope: Mem0Scope, given: CallMetadata, said: Mem0Message | None = None
+) -> MemoryFields:
+    return {
+        "role": None if said is None else said.role,
+        "agent": scope.agent,
+        "run": scope.run,
+        "data": given.with_actor(None if said is None else said.name),
+        "expires_at": given.expires_at,
+    }
+
+
+def _queue_messages(view: View | DisabledView, messages: Sequence[Message]) -> bool:
+    """Whether any of them waits to be learned."""
+    count = 0
+    for start in range(0, len(messages), limits.MESSAGES_MAX_COUNT):
+        accepted = view.learn(messages[start : start + limits.MESSAGES_MAX_COUNT])
+        count += accepted.turns
+        if accepted.refused:
+            kinds = ", ".join(accepted.refused)
+            _log.warning("messages were left out: they hold secrets (%s)", kinds)
+    return count > 0
+
+
+def _add_metadata(
+    view: View | DisabledView, id: str, scope: Mem0Scope, given: CallMetadata
+) -> None:
+    """Learning knows of an agent, and not of runs, metadata and dates."""
+    if scope.run is None and not given.data and given.expires_at is None:
+        return
+    said: MemoryFields = {"run": scope.run, "expires_at": given.expires_at}
+    before = view.show(id).data or {}
+    if whole := {**before, **given.data}:
+        said["data"] = whole
+    try:
+        view.update(id, **said)
+    except InvalidInput:  # too much together: what is said now counts
+        said["data"] = given.data
+        view.update(id, **said)
+
+
+# What mem0's `search` and `get_all` find, of one person's, narrowed by its filters.
+
+FoundMemory = tuple[Record, float, Signals]
+
+_FOUND_DEFAULT_COUNT = 20
+_FOUND_MAX_COUNT = 1_000_000_000
+DEFAULT_THRESHOLD = 0.1
+VISIBLE_STATES = (State.ACTIVE, State.EXPIRED)
+_KINDS = tuple(Kind)  # all of them: how-tos come only to those who ask for them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mem0Query:
+    """Whose, which of them, and how many."""
+
+    scope: Mem0Scope
+    test: FilterTest | None  # None: any
+    count: int
+    show_expired: bool
+
+    def matches(self, memory: Record) -> bool:
+        if not self.scope.holds(memory):
+            return False
+        return self.test is None or self.test(formats.make_filter_payload(self.scope, memory))
+
+
+def parse_query(
+    filters: object, older: Mapping[str, Any], top_k: object, show_expired: object
+) -> Mem0Query:
+    """`older` are the names that earlier versions of mem0 take beside `filters`."""
+    if filters is not None and not isinstance(filters, Mapping):
+        raise InvalidInput("filters", f"expected a dict, got {type(filters).__name__}")
+    given = {**(filters or {}), **{n: v for n, v in older.items() if n != "limit"}}
+    scope = parse_scope(given)
+    others = {name: value for name, value in given.items() if name not in ID_NAMES}
+    count = next((n for n in (top_k, older.get("limit")) if n is not None), _FOUND_DEFAULT_COUNT)
+    return Mem0Query(
+        scope=scope,
+        test=compile_filters(others) if others else None,
+        count=validation.parse_int("top_k", count, 0, _FOUND_MAX_COUNT),
+        show_expired=validation.parse_bool("show_expired", show_expired),
+    )
+
+
+def list_memories(memory: Memory, asked: Mem0Query) -> list[Item]:
+    """Newest first."""
+    view = open_view(memory, asked.scope)
+    found: list[Item] = []
+    if asked.count == 0:
+        return found
+    for one in list_own(view) if asked.show_expired else _list_active(view):
+        if asked.matches(one):
+            found.append(formats.make_item(asked.scope, one))
+            if len(found) == asked.count:
+                break
+    return found
+
+
+def search_memories(
+    memory: Memory, query: object, asked: Mem0Query, threshold: object, *, explain: bool
+) -> list[Item]:
+    """Strongest first, and then whatever else there is, unless more is asked for than mem0 does."""
+    words = validation.check_storable("query", query, limits.QUERY_MAX_CHARS).strip()
+    if not words:
+        raise InvalidInput("query", "is empty; say what to look for")
+    least = validation.parse_fraction(
+        "threshold", DEFAULT_THRESHOLD if threshold is None else threshold
+    )
+    if asked.count == 0:
+        return []
+    view = open_view(memory, asked.scope)
+    found: list[FoundMemory] = [
+        (one.memory, one.score, one.signals)
+        for one in _recall(view, words, asked, least)
+        if asked.matches(one.memory)
+    ]
+    if asked.show_expired:
+        found += _find_expired(view, words, asked, least)
+        found.sort(key=lambda one: -one[1])
+    if least <= DEFAULT_THRESHOLD and len(found) < asked.count:
+        found += _fill_with_newest(view, asked, found, least)
+    return [
+        formats.make_scored_item(asked.scope, *one, threshold=least if explain else None)
+        for one in found[: asked.count]
+    ]
+
+
+def _fill_with_newest(
+    view: View | DisabledView, asked: Mem0Query, found: Sequence[FoundMemory], least: float
+) -> list[FoundMemory]:
+    """What recall did not think of, newest first. Any two sentences are a little alike to the
+    models that mem0 asks, so that whoever does not ask for more gets what is nearest, and not
+    nothing."""
+    known = {one.id for one, *_ in found}
+    weakest = min([least, *(score for _, score, _ in found)])
+    rest = list_own(view) if asked.show_expired else _list_active(view)
+    others = (one for one in rest if one.id not in known and asked.matches(one))
+    return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
+
+
+def list_own(view: View | DisabledView, state: str = ANY_STATE) -> Iterator[Record]:
+    """What is theirs and stands or has expired, a page at a time."""
+    cursor = None
+    while True:
+        page = view.browse(Search(state=state), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        yield from (one for one in page if one.state in VISIBLE_STATES)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _recall(
+    view: View | DisabledView, query: str, asked: Mem0Query, least: float
+) -> list[Recalled]:
+    """Where an agent or a run is named, twice: what was moved here from mem0 has them in its data,
+    which recall does not look at."""
+    agent, run = asked.scope.narrows_agent, asked.scope.narrows_run
+    narrow = agent is not None or run is not None
+    most = limits.RECALL_MAX_COUNT
+    count = most if narrow or asked.test is not None else min(asked.count, most)
+    found = view.recall(query, top_k=count, kinds=_KINDS, threshold=least)
+    if not narrow:
+        return found
+    own = view.recall(query, top_k=count, kinds=_KINDS, threshold=least, agent=agent, run=run)
+    both = {one.memory.id: one for one in (*found, *own)}
+    return sorted(both.values(), key=lambda one: -one.score)
+
+
+def _list_active(view: View | DisabledView) -> Iterator[Record]:
+    cursor = None
+    while True:
+        page = view.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _find_expired(
+    view: View | DisabledView, query: str, asked: Mem0Query, least: float
+) -> Iterator[FoundMemory]:
+    """Recall has let go of them: they are found by the share of the question's words they have."""
+    sought = set(split_terms(query))
+    for one in list_own(view, State.EXPIRED):
+        share = len(sought & set(split_terms(one.content))) / len(sought) if sought else 0.0
+        if share > 0 and share >= least and asked.matches(one):
+            yield one, share, Signals(words=share)

@@ -1,1 +1,0 @@
-"""A file for each page, with what is done on it."""

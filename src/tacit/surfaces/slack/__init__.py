@@ -1,1 +1,0 @@
-"""The bot on Slack: requests that Slack signs come in, calls of its Web API go out."""

@@ -1,1 +1,0 @@
-"""A conversation at a terminal: the bots' own agent, for trying things out."""
