@@ -104,7 +104,7 @@ class TemplateRenderer:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.globals.update(asset=assets.url, wording=labels)
+        self._environment.globals.update(asset=assets.url, labels=labels)
         self._environment.filters.update(
             age=labels.format_age,
             full=labels.format_date_time,

@@ -49,6 +49,6 @@ def _load_entries() -> dict[str, dict[str, str]]:
 
     import yaml
 
-    source = resources.files("tacit.notes").joinpath("lexical.yaml").read_text("utf-8")
+    source = resources.files("tacit.notes").joinpath("lexicon.yaml").read_text("utf-8")
     entries: dict[str, dict[str, str]] = yaml.safe_load(source)
     return entries

@@ -233,7 +233,7 @@ def list_openings(topic: PersonalTopic, names: Collection[str]) -> frozenset[str
 def _load_topics() -> Mapping[str, PersonalTopic]:
     import yaml
 
-    text = files("tacit.retrieval").joinpath("own_topics.yaml").read_text(encoding="utf-8")
+    text = files("tacit.retrieval").joinpath("personal_topics.yaml").read_text(encoding="utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return {name: _parse_topic(entry) for name, entry in yaml.load(text, Loader=loader).items()}
 

@@ -164,7 +164,6 @@ def show_list(asked: PageRequest) -> Response:
         narrowed=requests.count_filters(asked),
         bulk=requests.url_with_search(asked, "/chosen"),
         names=labels.labels_for(asked.visitor),
-        plain=labels,
         **({} if asked.is_fragment else requests.list_filter_choices(asked)),
     )
 
@@ -212,7 +211,6 @@ def show_memory(asked: PageRequest, id: str) -> Response:
         "memory.html",
         memory=memory,
         names=labels.labels_for(asked.visitor, memory.subjects | memory.withheld_from),
-        plain=labels,
         timeline=shown,
         earlier=earlier,
         older=rest,

@@ -41,7 +41,7 @@ def show_activity(asked: PageRequest) -> Response:
         counted=charts.list_charted_events(counts),
         counts=[one for one in reversed(counts) if one.counts],
         of_days=len(counts),
-        lately=charts,
+        drawing=charts,
         names=labels.labels_for(asked.visitor),
     )
 

@@ -40,7 +40,7 @@ def show_people(asked: PageRequest) -> Response:
         fragment="people_found.html",
         found=found,
         names=labels.labels_for(asked.visitor),
-        knowing=people,
+        directory=people,
     )
 
 
@@ -55,8 +55,7 @@ def show_person(asked: PageRequest, id: str) -> Response:
         is_me=names.is_mine(person.id),
         merged=people.list_unmergeable(visitor, person),
         names=names,
-        knowing=people,
-        plain=labels,
+        directory=people,
         found=visitor.api.about(
             person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         ),
@@ -104,7 +103,7 @@ def show_merge_form(asked: PageRequest, id: str) -> Response:
             other = people.get_known_person(asked.visitor, into)
             source, target = people.order_merge(asked.visitor, person, other)
             return asked.render(
-                "merge_confirm.html", person=person, source=source, target=target, knowing=people
+                "merge_confirm.html", person=person, source=source, target=target, directory=people
             )
         except InvalidInput as wrong:
             asked = asked.with_error(wrong)
@@ -126,7 +125,7 @@ def _show_candidates(asked: PageRequest, id: str) -> Response:
         person=person,
         found=found,
         some=[other for other in found if _is_mergeable(asked, person, other)],
-        knowing=people,
+        directory=people,
     )
 
 

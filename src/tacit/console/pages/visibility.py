@@ -47,7 +47,6 @@ def show_audience(asked: PageRequest) -> Response:
         ask_labels={key: f"{name} · {key}" for key, name in askers.items()},
         narrowed=requests.count_filters(asked) or bool(asked.query.get("words")),
         names=labels.labels_for(visitor),
-        plain=labels,
         **requests.list_filter_choices(asked),
     )
 

@@ -25,7 +25,7 @@ from tacit.learning.regex_prefilter import (
 # How a language says that something known has changed, read from the data files in
 # `amendments/`.
 
-_FOLDER = "amendments"
+_FOLDER = "locales/corrections"
 _PARTS = ("", "_patterns", "_topics")
 _STEM_MIN_CHARS = 3
 _STEMS_MAX_COUNT = 20_000
@@ -91,7 +91,7 @@ class CorrectionCues:
 
 @cache
 def load_cues(code: str) -> CorrectionCues:
-    folder = files("tacit.learning.corrections").joinpath(_FOLDER)
+    folder = files("tacit.learning").joinpath(_FOLDER)
     if not folder.joinpath(f"{code}.yaml").is_file():
         raise InvalidInput("language", f"no words of change for {code!r}; add {code}.yaml")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -180,7 +180,7 @@ def restate_known(content: str, code: str) -> str:
 @cache
 def load_restatements(code: str) -> Restatements:
     """Those of one language; none where it has no file."""
-    path = files("tacit.learning.corrections").joinpath(_FOLDER).joinpath(f"{code}_restated.yaml")
+    path = files("tacit.learning").joinpath(_FOLDER).joinpath(f"{code}_restated.yaml")
     if not path.is_file():
         return Restatements(said=(), known=())
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

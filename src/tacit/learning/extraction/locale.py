@@ -196,7 +196,7 @@ def _regular(verb: str, ending: str, spelling: VerbSpelling) -> str:
 # Everything that depends on a language, read from the data files in `tongues/`.
 
 AUTO = "auto"  # found out for each message
-_FOLDER = "tongues"
+_FOLDER = "locales/extraction"
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _LIST = re.compile(r"\{([a-z_]+)\}")
 _CAPTURE = re.compile(r"(?<!\?P)<(?:([a-z_]+):)?([a-z_]+)>")
@@ -259,7 +259,7 @@ def _taken_back(code: str, pattern: str, text: str) -> bool:
 @cache
 def list_locales() -> tuple[str, ...]:
     """The languages that there are data files for."""
-    found = (entry.name for entry in files("tacit.learning.extraction").joinpath(_FOLDER).iterdir())
+    found = (entry.name for entry in files("tacit.learning").joinpath(_FOLDER).iterdir())
     return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
 
 
@@ -300,7 +300,7 @@ def load_hold_forms(code: str) -> tuple[HoldForm, ...]:
 
 
 def _reader(code: str) -> _Reader:
-    path = files("tacit.learning.extraction").joinpath(_FOLDER).joinpath(f"{code}.yaml")
+    path = files("tacit.learning").joinpath(_FOLDER).joinpath(f"{code}.yaml")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return _Reader(code, yaml.load(path.read_text(encoding="utf-8"), Loader=loader))
 
