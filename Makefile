@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change size flows lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
 
 help: ## list the targets
@@ -84,6 +84,12 @@ golden: .venv/.test-ready ## record the golden files of tests/golden anew
 golden-change: golden ## record them, and note what differs as meant: WHY="the reason"
 	@test -n "$(WHY)" || { echo 'say why: make golden-change WHY="..."' >&2; exit 2; }
 	$(BIN)/python -m tests.golden.expected "$(WHY)"
+
+size: .venv/.test-ready ## print files, lines and imports of every package, before and now
+	@$(BIN)/python -m scripts.size
+
+flows: .venv/.test-ready ## print how many files six operations run through (ARGS=--files names them)
+	@$(BIN)/python -m scripts.flow $(ARGS)
 
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
