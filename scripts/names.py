@@ -137,22 +137,24 @@ def phrases(code: Code, wanted: list[Name]) -> Iterator[tuple[Name, str]]:
     for module in code.modules.values():
         for text, line in strings(module):
             for one in wanted:
-                if _says(one, text, whole=text.strip() == one.name):
+                if _says(one, text):
                     yield one, f"{module.path.relative_to(ROOT)}:{line}"
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     assets = [path for path in SOURCE.rglob("*") if path.suffix in TEXT_FILES - {".py"}]
     for path in [*sorted(assets), *pages]:
+        page = path in pages
         for number, written in enumerate(path.read_text().splitlines(), start=1):
             for one in wanted:
-                if _reads(one, written, page=path in pages):
+                if _reads(one, written, page=page):
                     yield one, f"{path.relative_to(ROOT)}:{number}"
 
 
-def _says(one: Name, text: str, *, whole: bool) -> bool:
-    if one.sense == "label" or one.name not in text:
-        return whole
-    word = rf"\b{re.escape(one.name)}\b"
-    return one.sense == "text" and re.search(word, text) is not None
+def _says(one: Name, text: str) -> bool:
+    if one.name not in text or one.sense == "title":
+        return False
+    if one.sense == "label":
+        return text.strip() == one.name
+    return re.search(rf"\b{re.escape(one.name)}\b", text) is not None
 
 
 def _reads(one: Name, line: str, *, page: bool) -> bool:
