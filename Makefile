@@ -81,9 +81,9 @@ test-mem0: .venv/.test-ready ## run scripts for mem0 on mem0 and on Tacit, and c
 golden: .venv/.test-ready ## record the golden files of tests/golden anew
 	$(BIN)/python -m tests.golden.record tests/golden
 
-golden-change: golden ## record them, and note what differs as meant: WHY="the reason"
-	@test -n "$(WHY)" || { echo 'say why: make golden-change WHY="..."' >&2; exit 2; }
-	$(BIN)/python -m tests.golden.expected "$(WHY)"
+golden-change: golden ## record them, and note what differs as meant: ARGS="the reason"
+	@test -n "$(ARGS)" || { echo 'say why: make golden-change ARGS="..."' >&2; exit 2; }
+	$(BIN)/python -m tests.golden.expected "$(ARGS)"
 
 size: .venv/.test-ready ## print files, lines and imports of every package, before and now
 	@$(BIN)/python -m scripts.size

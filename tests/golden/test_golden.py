@@ -67,7 +67,7 @@ def test_tacit_answers_as_recorded(tmp_path: Path) -> None:
 
 
 def test_what_changed_since_before_is_written_down() -> None:
-    how = "If that is meant: a line in renames.txt, or `make golden-change WHY='…'`."
+    how = "If that is meant: a line in renames.txt, or `make golden-change ARGS='why'`."
     compare(expected(), golden(), how)
 
 
