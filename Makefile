@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change size flows names lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
 
 help: ## list the targets
@@ -81,9 +81,18 @@ test-mem0: .venv/.test-ready ## run scripts for mem0 on mem0 and on Tacit, and c
 golden: .venv/.test-ready ## record the golden files of tests/golden anew
 	$(BIN)/python -m tests.golden.record tests/golden
 
-golden-change: golden ## record them, and note what differs as meant: WHY="the reason"
-	@test -n "$(WHY)" || { echo 'say why: make golden-change WHY="..."' >&2; exit 2; }
-	$(BIN)/python -m tests.golden.expected "$(WHY)"
+golden-change: golden ## record them, and note what differs as meant: ARGS="the reason"
+	@test -n "$(ARGS)" || { echo 'say why: make golden-change ARGS="..."' >&2; exit 2; }
+	$(BIN)/python -m tests.golden.expected "$(ARGS)"
+
+size: .venv/.test-ready ## print files, lines and imports of every package, before and now
+	@$(BIN)/python -m scripts.size
+
+flows: .venv/.test-ready ## print how many files six operations run through (ARGS=--files names them)
+	@$(BIN)/python -m scripts.flow $(ARGS)
+
+names: .venv/.test-ready ## report which names of scripts/names.txt are left (ARGS=--all: every place)
+	@$(BIN)/python -m scripts.names $(ARGS)
 
 disclosure-matrix: .venv/.test-ready ## sweep the disclosure rules over millions of cells
 	$(WITH_POSTGRES) $(BIN)/python bench/disclosure_matrix.py
