@@ -21,8 +21,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 import tacit
+from tacit.server.app import create_app
 from tacit.settings import Settings
-from tacit.surfaces.rest.app import app
 from tests.chat.bot_api import bot_api
 from tests.chat.bot_updates import message, private, user
 from tests.chat.rooms import Scenario, staged
@@ -78,7 +78,7 @@ def flows() -> Iterator[dict[str, Flow]]:
         view.put("profile", "timezone", "Europe/Lisbon")
         token = memory.create_key("flow", scopes=["read", "write"], requester=alice.key).token
         client = stack.enter_context(
-            TestClient(app(memory, settings, local=False), base_url="http://localhost")
+            TestClient(create_app(memory, settings, local=False), base_url="http://localhost")
         )
 
         def learn(time: int) -> None:
@@ -115,7 +115,7 @@ def telegram(folder: Path) -> Iterator[Flow]:
             before = len(api.sent)
             said = message(private(1001), user(1001), f"What is my name? {time}", message_id=time)
             api.wait_confirmed(api.deliver({"message": said}))
-            assert driver.telegram.rooms.settle(SETTLED_SECONDS)
+            assert driver.telegram.dispatcher.wait_until_idle(SETTLED_SECONDS)
             assert len(api.sent) > before
 
         yield say

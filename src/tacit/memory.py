@@ -32,16 +32,16 @@ __all__ = [
     "FENCE_CLOSE",
     "RULE_TEXTS",
     "DisabledView",
+    "GraphSteps",
     "Link",
     "Memory",
     "Operator",
-    "GraphSteps",
     "View",
     "escape_fence",
-    "wrap_in_fence",
     "make_inert",
     "quote_memory",
     "refuse_profile_sentence",
+    "wrap_in_fence",
 ]
 
 NO_IDENTITY = (

@@ -206,9 +206,10 @@ def test_a_run_that_was_interrupted_goes_on_under_its_name(tidied: Memory, clock
             kept(private(tidied, who), "I like tea")
             clock.forward(seconds=1)
     mind = tidied._runtime
+    assert mind.learning is not None
     work = build_consolidate_task(
         mind.storage, mind.retriever, LifecycleOptions(), None, mind.learning.allowance
-    )  # type: ignore[union-attr]
+    )
     saved: list[StepProgress] = []
     work("default", StepProgress(), lambda _, after: saved.append(after))
     clock.forward(seconds=60)

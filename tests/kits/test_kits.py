@@ -287,17 +287,16 @@ def test_what_a_kit_gives_may_be_changed_without_changing_the_tools(view: View) 
 
 def test_kits_are_there_without_the_sdks() -> None:
     """What is imported at the top of a file, other than for its types."""
-    for path in Path(kits.__file__).parent.glob("*.py"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                written = ast.unparse(node).split()[1]
-                assert not written.startswith(("openai", "anthropic", "pydantic")), path.name
+    for node in ast.parse(Path(kits.__file__).read_text()).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            written = ast.unparse(node).split()[1]
+            assert not written.startswith(("openai", "anthropic", "pydantic"))
 
 
 def test_the_page_on_kits_names_them_and_their_bounds() -> None:
     page = (Path(__file__).parents[2] / "docs" / "kits.md").read_text()
-    for name in kits.__all__:
-        assert name in page or name.endswith("Kit"), name
+    for name in ("anthropic_kit", "openai_kit", "pydantic_ai_tools"):
+        assert name in page, name
     for bound in (
         kits.ANSWER_MAX_CHARS,
         kits.ANSWERS_MAX_CHARS,

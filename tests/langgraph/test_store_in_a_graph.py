@@ -97,7 +97,6 @@ def test_what_is_no_view_is_refused_with_a_hint_that_works(memory: Memory, kept_
             with pytest.raises(InvalidInput, match=r"tacit\.connect are not taken") as refused:
                 kept_by(wrong)
     assert VIEW_FUNCTION_HINT in str(refused.value)
-    view = eval(VIEW_FUNCTION_HINT, {"memory": memory, "tacit": tacit})(
-        {"configurable": {"user_id": "t:1"}}
-    )  # noqa: S307
+    make_view = eval(VIEW_FUNCTION_HINT, {"memory": memory, "tacit": tacit})  # noqa: S307
+    view = make_view({"configurable": {"user_id": "t:1"}})
     assert kept_by(view) is not None

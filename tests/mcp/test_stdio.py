@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 import tacit
-from tacit.cli.services import MCP_PROFILES
+from tacit.cli.servers import MCP_PROFILES
 from tacit.tools.mcp import ProfileName
 from tests.mcp import stories
 from tests.mcp.clients import Story, process

@@ -19,7 +19,8 @@ from tacit.errors import (
     NotFound,
     StoreUnavailable,
 )
-from tacit.notes.folder import ANY, MARK_FILE, FileContent, NotesFolder
+from tacit.notes.files import ANY, FileContent
+from tacit.notes.folder import MARK_FILE, NotesFolder
 
 RACES = 160
 

@@ -192,9 +192,9 @@ NOT_ANSWERS = tuple(
 
 # Parse a person's reply to a numbered list: "yes", "all", "only the first", "1 and 3", "nein".
 #
-# A reply is normalized and split into tokens, and each token has one role. A reply with a token that
-# has no role says something else and decides nothing; so does one that people close a talk with
-# ("that's all, thanks").
+# A reply is normalized and split into tokens, and each token has one role. A reply with a token
+# that has no role says something else and decides nothing; so does one that people close a talk
+# with ("that's all, thanks").
 
 _REPLY_MAX_CHARS = 200
 _IDIOM_SPACE = r"[\s,]+"  # also "yes, it is"

@@ -18,8 +18,8 @@ from tacit.memory import Memory
 
 # Whose turn it is: updates of one chat in order and one at a time, chats side by side.
 #
-# It holds numbers, never what somebody wrote, and only so many: what does not fit stays in the inbox
-# and is offered again.
+# It holds numbers, never what somebody wrote, and only so many: what does not fit stays in the
+# inbox and is offered again.
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from tacit import __version__
-from tacit.cli import erasure, learning, memories, notes, operations, options, services, transfer
+from tacit.cli import erasure, learning, memories, notes, operations, options, servers, transfer
 from tacit.cli.output import EXIT_CODE_MEANINGS, BadUsage, CommandResult, StreamedResult
 from tacit.cli.session import CommandSession
 from tacit.records.memory import ChatKind
@@ -291,38 +291,38 @@ COMMANDS: tuple[tuple[str, CommandFunction, OptionsFunction, str], ...] = (
     ),
     (
         "console",
-        services.print_console_link,
-        services.add_console_options,
+        servers.print_console_link,
+        servers.add_console_options,
         "print a link to sign in to the console, once",
     ),
     (
         "serve",
-        services.serve,
-        services.add_serve_options,
+        servers.serve,
+        servers.add_serve_options,
         "answer REST and MCP requests, and serve the console, on and on",
     ),
     (
         "mcp",
-        services.serve_mcp,
-        services.add_mcp_options,
+        servers.serve_mcp,
+        servers.add_mcp_options,
         "answer an MCP client over standard input and output",
     ),
     (
         "chat",
-        services.run_chat,
-        services.add_chat_options,
+        servers.run_chat,
+        servers.add_chat_options,
         "talk with the agent here, to try things out",
     ),
     (
         "telegram",
-        services.run_telegram,
-        services.add_telegram_options,
+        servers.run_telegram,
+        servers.add_telegram_options,
         "be a Telegram bot that remembers, on and on",
     ),
     (
         "slack",
-        services.run_slack,
-        services.add_slack_options,
+        servers.run_slack,
+        servers.add_slack_options,
         "be a Slack bot that remembers, on and on",
     ),
     ("demo", operations.play_demo, options.add_no_options, "tell the story of the three rooms"),

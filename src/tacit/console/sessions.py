@@ -20,8 +20,8 @@ from tacit.settings import Settings
 # The two cookies: whose sitting it is, and what the page before wants said. Both are for this host
 # alone, and no script reads them.
 #
-# What a form has to bring along to be believed is made of the first one, and what is said on the next
-# page is signed with it.
+# What a form has to bring along to be believed is made of the first one, and what is said on
+# the next page is signed with it.
 
 SESSION_COOKIE = "tacit_sitting"
 FLASH_COOKIE = "tacit_said"

@@ -35,11 +35,11 @@ from tacit.storage.spaces import load_identities
 
 # The sensitivity floor of a write: the least sensitivity that its words allow, in any locale.
 #
-# Every write asks for it, so the common answer must be cheap. The exact patterns of the lexicon take
-# hundreds of microseconds for a sentence, since they try each of some 700 words at each position and
-# ignore case. Gates hold the same alternatives, sorted by first letter, for a text in lower case:
-# where they find nothing, no exact pattern can match. Where they find something, the exact patterns
-# decide.
+# Every write asks for it, so the common answer must be cheap. The exact patterns of the lexicon
+# take hundreds of microseconds for a sentence, since they try each of some 700 words at each
+# position and ignore case. Gates hold the same alternatives, sorted by first letter, for a text
+# in lower case: where they find nothing, no exact pattern can match. Where they find something,
+# the exact patterns decide.
 
 _WORDS = re.compile(r"\\b\(\?:(?P<ways>.*)\)\\b", re.DOTALL)
 _GROUP = "(?:"

@@ -99,11 +99,11 @@ def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
 
 # Turns of a conversation, kept as they were said, so that recall can quote them.
 #
-# A turn has the provenance of the chat it was said in and goes no further than a personal memory of
-# it would: in private it is its owner's alone; what was said in a group is told there to its speaker,
-# and in private to those who heard it. A hold in the words ("don't tell Quinn") is on the turn as it
-# is on the facts learned from it, and the lexicon says whether the turn is sensitive. When its time
-# is up nobody hears it any more, and the next sweep removes it.
+# A turn has the provenance of the chat it was said in and goes no further than a personal
+# memory of it would: in private it is its owner's alone; what was said in a group is told there
+# to its speaker, and in private to those who heard it. A hold in the words ("don't tell Quinn")
+# is on the turn as it is on the facts learned from it, and the lexicon says whether the turn is
+# sensitive. When its time is up nobody hears it any more, and the next sweep removes it.
 
 EPISODE_CATEGORY = "conversation"
 _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)

@@ -220,8 +220,8 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 # The path of a turn: screen → extract → verify → classify → attribute → reconcile → consent.
 #
-# Reading it, with a model or without, happens before the transaction; everything that is written for
-# it, and its leaving the queue, happens in one.
+# Reading it, with a model or without, happens before the transaction; everything that is
+# written for it, and its leaving the queue, happens in one.
 
 _ZONE_KEY = ("profile", "timezone")
 _FAILED = memories.EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)

@@ -333,8 +333,8 @@ def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
 
 # Consolidation: what somebody has twice becomes one, a person at a time and a few pairs a step.
 #
-# Without a model only what is certain is merged. With one, what is alike is asked about, a handful of
-# pairs in a question and so many a day; a model that fails decides nothing.
+# Without a model only what is certain is merged. With one, what is alike is asked about, a
+# handful of pairs in a question and so many a day; a model that fails decides nothing.
 
 CONSOLIDATE_TASK = "consolidate"
 _VECTORS_AT_ONCE_COUNT = 500

@@ -20,9 +20,9 @@ from tacit.storage.store import Store
 
 # Fading: what is of little importance and was not used for two months goes out of mind.
 #
-# To use a memory is to recall, query, get or show it, or to have it in the fresh part of a prompt; to
-# change or restore it counts as well. To list it, or to stand in a block, does not: that happens to
-# everything.
+# To use a memory is to recall, query, get or show it, or to have it in the fresh part of a
+# prompt; to change or restore it counts as well. To list it, or to stand in a block, does not:
+# that happens to everything.
 
 FADE_REASON = "unused"
 
@@ -40,10 +40,10 @@ def fade_memories(
 
 # Eviction: whoever has more memories than the settings allow keeps those that are used.
 #
-# The score of a memory is log2(1 + uses) less one for every 30 days since its last use: twice as many
-# uses make up for a month. The lowest go first, of equals the less important and then the older ones;
-# values of keys go after everything else. What is pinned, or changed within a week, stays: then an
-# owner has more than the cap for a while.
+# The score of a memory is log2(1 + uses) less one for every 30 days since its last use: twice
+# as many uses make up for a month. The lowest go first, of equals the less important and then
+# the older ones; values of keys go after everything else. What is pinned, or changed within a
+# week, stays: then an owner has more than the cap for a while.
 
 EVICTION_REASON = "more than the cap"
 _DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)

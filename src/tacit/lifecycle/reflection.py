@@ -248,8 +248,8 @@ def _valid_tags(insight: Insight) -> list[str]:
 
 # Summaries: of a private conversation that has ended, one sentence or two on what came of it.
 #
-# Only where turns are kept, the settings say so and there is a model. One for each session; a session
-# that goes on later the same day has its summary reworded.
+# Only where turns are kept, the settings say so and there is a model. One for each session; a
+# session that goes on later the same day has its summary reworded.
 
 SUMMARIZE_TASK = "summarise"
 SUMMARY_CATEGORY = "context"

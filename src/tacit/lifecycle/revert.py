@@ -164,8 +164,8 @@ def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion
 
 # Revert: what was learned from one source is undone, as far as nobody said otherwise since.
 #
-# A memory that the source made is forgotten; one that it only reworded has its earlier wording back;
-# what gave way to either stands again. A person's own later word is left alone.
+# A memory that the source made is forgotten; one that it only reworded has its earlier wording
+# back; what gave way to either stands again. A person's own later word is left alone.
 #
 # An operator reverts any source. Whoever takes back a message of their own unlearns that one.
 

@@ -69,7 +69,7 @@ def silence_libraries() -> None:
 
 # An event loop in a thread of its own, for libraries that know no other way to wait.
 
-ResultT = TypeVar("R")
+ResultT = TypeVar("ResultT")
 
 
 class EventLoopThread:

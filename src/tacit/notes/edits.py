@@ -452,9 +452,9 @@ def _reads_back(data: bytes, kind: NoteKind, wanted: tuple[Counter[NoteItem], se
 
 # How a page is laid out: its headings and whatever else stands between its items.
 #
-# Items are memories and live in the store as such; this is the rest, with a mark where each stood: a
-# place and no id, because what is erased leaves nothing behind. So a page reads back as it was
-# written, also where no file mirrors it.
+# Items are memories and live in the store as such; this is the rest, with a mark where each
+# stood: a place and no id, because what is erased leaves nothing behind. So a page reads back
+# as it was written, also where no file mirrors it.
 
 PlacedItem = tuple[int, NoteItem]  # by the position of its row, which is that of its mark
 FormatItem = Callable[[NoteItem, str], list[str]]

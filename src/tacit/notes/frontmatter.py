@@ -17,7 +17,7 @@ from tacit.records.notes import Frontmatter, Note, Section, TaskProgress
 # Frontmatter as keys and values, read event by event within bounds. Every scalar is text: `yes` is
 # a word here, and 0123 no number.
 
-YamlValue: TypeAlias = "str | list[Value] | dict[str, Value] | None"
+YamlValue: TypeAlias = "str | list[YamlValue] | dict[str, YamlValue] | None"
 
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLOCK_STYLES = frozenset("|>")

@@ -361,8 +361,8 @@ def _line_label(line: str) -> str:
 
 # Merging with a language model: it says which items are about the same thing, and no more.
 #
-# What it says is checked, and the wording that comes of it is the session's own: a model can at worst
-# put two items together, never write into a note.
+# What it says is checked, and the wording that comes of it is the session's own: a model can at
+# worst put two items together, never write into a note.
 
 _log = logging.getLogger(__name__)
 _INSTRUCTIONS = """\

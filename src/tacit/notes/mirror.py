@@ -88,10 +88,10 @@ class NotesMirror:
         """What changed since the last look: these files, and whatever moved in the store."""
         files = self._by_space(changed)
         total = SyncTally()
-        for space, (revision, paths) in self._due(files).items():
-            if paths:
+        for space, (revision, changed_paths) in self._due(files).items():
+            if changed_paths:
                 with self._lock_exclusively():
-                    done = self._make_sync(space, self._options()).run(paths)
+                    done = self._make_sync(space, self._options()).run(changed_paths)
                 self._notify_written(done)
                 total.add(done)
             self._seen[space] = revision

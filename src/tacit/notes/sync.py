@@ -18,7 +18,8 @@ from tacit.identity.resolution import RawRequest, parse_request
 from tacit.notes import paths, rendering
 from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
-from tacit.notes.folder import FileContent, NotesFolder
+from tacit.notes.files import FileContent
+from tacit.notes.folder import NotesFolder
 from tacit.notes.paths import note_path
 from tacit.notes.readback import (
     HeadReadback,

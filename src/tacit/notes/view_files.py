@@ -48,8 +48,8 @@ from tacit.storage.notes import ItemMemories, NoteRow
 
 # Which line of an edited text is which line of the text before. Pure.
 #
-# Whoever edits a text sees no ids: a line is known by its words, or by where it stood and how much of
-# its words is left.
+# Whoever edits a text sees no ids: a line is known by its words, or by where it stood and how
+# much of its words is left.
 
 _ALIKE_MIN = 0.4  # of the words; with less in common it is another thing that took the place
 _COMPARED_MAX_COUNT = 10_000  # pairs of lines, each with each; beyond, in their order alone
@@ -228,9 +228,9 @@ def _parse_day_path(names: tuple[str, ...]) -> ViewPath:
 
 # The tree of files that one request may read, made of the store alone.
 #
-# In the person's own private chat that is their index, their pages, and the sessions they may hear
-# of; in a group the group's own sessions. Each is made of what this audience may hear and of nothing
-# else, and one of which nothing may be heard is not there.
+# In the person's own private chat that is their index, their pages, and the sessions they may
+# hear of; in a group the group's own sessions. Each is made of what this audience may hear and
+# of nothing else, and one of which nothing may be heard is not there.
 
 _FIRST_DAY = date.min
 _ROW_STRIDE = 2**32  # between the items of two notes in one file: those of the first come first

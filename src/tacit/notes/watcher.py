@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tacit import limits
 from tacit.errors import MissingExtra, NoteOutside, TacitError
 from tacit.notes import paths
-from tacit.notes.folder import FileStamp, NotesFolder
+from tacit.notes.files import FileStamp
+from tacit.notes.folder import NotesFolder
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify

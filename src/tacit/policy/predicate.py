@@ -103,10 +103,10 @@ def sql_literal(value: str) -> ColumnElement[str]:
 
 # The rules of `decide` once more, as conditions that a database can answer.
 #
-# One branch for each way a memory can come to a requester: it is mine, I said it, it is about me, I
-# heard it, it belongs to this room. Each leads with a condition that an index answers, so that a read
-# costs by what the requester may hear and not by what is stored. The expressions depend only on the
-# shape of the request and are cached; the people go in as parameters.
+# One branch for each way a memory can come to a requester: it is mine, I said it, it is about
+# me, I heard it, it belongs to this room. Each leads with a condition that an index answers, so
+# that a read costs by what the requester may hear and not by what is stored. The expressions
+# depend only on the shape of the request and are cached; the people go in as parameters.
 
 
 @lru_cache(maxsize=512)

@@ -13,11 +13,11 @@ from tacit.screening.instructions import is_standing_instruction
 
 # Which fields of a memory a request may see, once `decide` lets it have the memory at all.
 #
-# The owner in private sees the whole record, and so does every member for a room's own fact, which
-# only members change, in the room. Everybody else, and the owner where others read along, gets what
-# was said: id, content, key, speaker, subjects, kind and category. Whatever the owner may have added
-# in private (tags, slot, data, importance, a pin, dates, labels) has its neutral value instead, in
-# the record and in everything that ranks, filters or counts.
+# The owner in private sees the whole record, and so does every member for a room's own fact,
+# which only members change, in the room. Everybody else, and the owner where others read along,
+# gets what was said: id, content, key, speaker, subjects, kind and category. Whatever the owner
+# may have added in private (tags, slot, data, importance, a pin, dates, labels) has its neutral
+# value instead, in the record and in everything that ranks, filters or counts.
 
 UNKNOWN_SPEAKER = "Another person"  # who said it, where the requester knows no name of theirs
 
@@ -97,10 +97,10 @@ def _strip_owner_fields(request: Request, memory: Memory) -> Memory:
 
 # Standing orders count for their giver alone.
 #
-# "From now on, answer in French" is an order to the assistant. Whoever else may hear it must not have
-# it in a prompt, in a group as little as in private: a prompt is where an order would be obeyed. This
-# is decided on what is stored, whichever way it came in, and for everything that prompts are made of:
-# blocks, the fresh part, recall, listings, notes and deltas.
+# "From now on, answer in French" is an order to the assistant. Whoever else may hear it must
+# not have it in a prompt, in a group as little as in private: a prompt is where an order would
+# be obeyed. This is decided on what is stored, whichever way it came in, and for everything
+# that prompts are made of: blocks, the fresh part, recall, listings, notes and deltas.
 
 
 def may_enter_prompt(request: Request, memory: Memory) -> bool:

@@ -19,7 +19,7 @@ from tacit.unicode import normalize_unicode, strip_invisible
 
 # Parsing of text and identifiers at the edge: a value comes back usable, or a typed error does.
 
-EnumT = TypeVar("E", bound=StrEnum)
+EnumT = TypeVar("EnumT", bound=StrEnum)
 
 _MEMORY_ID = re.compile(r"[A-Za-z0-9]{8}")
 _CHANNEL = re.compile(r"[a-z][a-z0-9_-]*")

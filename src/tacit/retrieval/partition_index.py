@@ -21,9 +21,10 @@ from tacit.storage.memory_reads import MemoryEdge, unpack_people
 
 # What ranking needs to know of memories, at hand in the process: words, vectors, plain facts.
 #
-# One shelf for each home, a person's or a room's. A memory that changes gets a new place and its old
-# one is no longer led to, so whoever holds places of an earlier moment is never disturbed. A shelf
-# knows nothing about who may hear what: it is asked for places that came through the predicate.
+# One shelf for each home, a person's or a room's. A memory that changes gets a new place and
+# its old one is no longer led to, so whoever holds places of an earlier moment is never
+# disturbed. A shelf knows nothing about who may hear what: it is asked for places that came
+# through the predicate.
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -163,7 +163,8 @@ def decode_base64_parts(text: str) -> Iterator[str]:
 
 # Text that instructs the assistant or the memory instead of telling something: why it is suspect.
 #
-# Phrases come from instructions.yaml; marks, markup and hidden characters from instruction_marks.py.
+# Phrases come from instructions.yaml; marks, markup and hidden characters from
+# instruction_marks.py.
 
 _REPEAT_MAX_WORDS = 4  # that a repeated element takes at most
 _GAP_MAX_WORDS = 6

@@ -217,7 +217,7 @@ class ServerSettings:
     """How memory is served to others: who may reach it, and how much of it at once."""
 
     # Anywhere but on this machine it does not start before there are keys.
-    host: str = plain_setting(limits.SERVER_DEFAULT_HOST, host)
+    host: str = plain_setting(limits.SERVER_DEFAULT_HOST, parse_host)
     # Zero: one that is free.
     port: int = plain_setting(limits.SERVER_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
     # Whether who asks on this machine without a key is the one local person. Behind a proxy
@@ -383,7 +383,7 @@ class TelegramSettings:
     # webhook: holds what proves that it is Telegram that tells us.
     secret_env: str = _bot_setting("TELEGRAM_WEBHOOK_SECRET", _parse_variable_name, secret=True)
     # webhook: where we listen for what a proxy passes on. Zero: a port that is free.
-    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, host)
+    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, parse_host)
     port: int = _bot_setting(limits.TELEGRAM_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
     # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
     allowed_chats: tuple[str, ...] = _bot_setting((), _TELEGRAM_CHAT)
@@ -401,7 +401,7 @@ class SlackSettings:
         "", values.address("slack.token_env", "https://host/api"), secret=True
     )
     # Where we listen for what a proxy passes on. Zero: a port that is free.
-    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, host)
+    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, parse_host)
     port: int = _bot_setting(limits.SLACK_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
     # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
     allowed_chats: tuple[str, ...] = _bot_setting((), _SLACK_CHAT)

@@ -296,8 +296,8 @@ def _group_by_chat(rows: Iterable[Row[Any]]) -> dict[str, tuple[str, ...]]:
 
 # One memory before everybody: in each room of somebody's, and alone with each who is there.
 #
-# Only those whom the memory names, and who is one person with them, make a difference to a decision:
-# so a room of a thousand people costs what is shown of it.
+# Only those whom the memory names, and who is one person with them, make a difference to a
+# decision: so a room of a thousand people costs what is shown of it.
 
 T = TypeVar("T", AudienceChat, Person)
 _NOBODY: frozenset[str] = frozenset()

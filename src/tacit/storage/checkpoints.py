@@ -182,9 +182,10 @@ def _to_checkpoint(row: Any) -> StoredCheckpoint:
 
 # Reading a graph's steps: whose they are, and who is here while they are read.
 #
-# In private they are the person's, whichever of their identities saved them. In a group they are the
-# person's in that chat, and absent while anybody is there who was not there when they were saved. An
-# agent that may use less than the one that saved them reads nothing of them either.
+# In private they are the person's, whichever of their identities saved them. In a group they
+# are the person's in that chat, and absent while anybody is there who was not there when they
+# were saved. An agent that may use less than the one that saved them reads nothing of them
+# either.
 
 StepRows = Sequence[tuple[Any, ...]]
 StepAccessShape = tuple[

@@ -486,8 +486,8 @@ def own_key_condition() -> ColumnElement[bool]:
 
 # What a request may hear, as ids: the predicate alone, one branch at a time, without ranking.
 #
-# A branch that leads with an owner can be read for one of them, and only as far as it changed since a
-# revision; that is what makes it cheap to keep a person's memories at hand.
+# A branch that leads with an owner can be read for one of them, and only as far as it changed
+# since a revision; that is what makes it cheap to keep a person's memories at hand.
 
 _L = learned.c
 _MEMORY = memories_table.c

@@ -585,8 +585,9 @@ def erase_notes(
 
 # Notes as rows: which there are, and which memories stand in them, in which order.
 #
-# What a note says is in its memories. Whatever changes a note moves its stamp on (`noted.settle`), so
-# that whoever mirrors notes to files asks for one number to know whether there is anything to do.
+# What a note says is in its memories. Whatever changes a note moves its stamp on
+# (`noted.settle`), so that whoever mirrors notes to files asks for one number to know whether
+# there is anything to do.
 
 _N = notes_table.c
 _I = note_items.c

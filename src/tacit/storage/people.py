@@ -46,8 +46,9 @@ from tacit.storage.spaces import load_identities, new_id, to_link
 
 # Which of the people whom somebody named are one to them.
 #
-# That is theirs, like the names: it is read for their own requests in private alone, so nothing that
-# anybody else hears goes by it. Who is whom for everybody is a link, and an operator's to say.
+# That is theirs, like the names: it is read for their own requests in private alone, so nothing
+# that anybody else hears goes by it. Who is whom for everybody is a link, and an operator's to
+# say.
 
 _S = same_people.c
 _NAMES = person_names.c

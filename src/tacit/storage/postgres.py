@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 # How processes that share a PostgreSQL tell each other that something is due: a job of
 # procrastinate's, in a schema of its own.
 #
-# A poke says nothing but "look": what is to be done stands in our own table. It names its thread by a
-# hash, so that what is erased leaves no name behind there.
+# A poke says nothing but "look": what is to be done stands in our own table. It names its
+# thread by a hash, so that what is erased leaves no name behind there.
 
 NOTIFY_SCHEMA = "procrastinate"
 NOTIFY_QUEUE = "tacit"
@@ -197,10 +197,10 @@ def notify_connection_options(engine: Engine) -> dict[str, Any]:
 
 # What the files of a PostgreSQL server hold of rows that were deleted, and when they no longer do.
 #
-# VACUUM frees the space of dead rows in pages of tables and indexes, and leaves their bytes in it.
-# VACUUM FULL writes new files, without them. The write-ahead log holds the rows as they were written:
-# a segment that is no longer needed is removed, or renamed to become a later one, with its old bytes
-# until the server writes over it.
+# VACUUM frees the space of dead rows in pages of tables and indexes, and leaves their bytes in
+# it. VACUUM FULL writes new files, without them. The write-ahead log holds the rows as they
+# were written: a segment that is no longer needed is removed, or renamed to become a later one,
+# with its old bytes until the server writes over it.
 #
 # So after a rewrite `erasures.remains` is one of
 # log:SEGMENT     segments up to this one may hold the rows

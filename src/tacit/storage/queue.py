@@ -42,8 +42,9 @@ from tacit.storage.schema import chat_members, chats_table, job_runs, jobs, spac
 
 # Turns that were accepted and are not learned, in the order of their thread.
 #
-# Whoever works takes a lease, so that two seldom do the same; that nothing is done twice does not
-# depend on it: a job is removed, by its holder alone, in the transaction that writes what came of it.
+# Whoever works takes a lease, so that two seldom do the same; that nothing is done twice does
+# not depend on it: a job is removed, by its holder alone, in the transaction that writes what
+# came of it.
 #
 # The same table holds the tasks that come round (`schedule.py`): by their kind they are left out.
 
@@ -365,8 +366,8 @@ def last_task_runs(connection: Connection, space: str) -> dict[str, TaskRun]:
 
 # Tasks that come round in every space: one row in `jobs` for each, which always stays.
 #
-# Whoever runs a task holds a lease. That nothing is done twice does not depend on it: a step says how
-# far it has come, as the task's holder, in the transaction that writes what it did.
+# Whoever runs a task holds a lease. That nothing is done twice does not depend on it: a step
+# says how far it has come, as the task's holder, in the transaction that writes what it did.
 
 _TASK_SEQ = 0
 _NO_PROGRESS = "{}"

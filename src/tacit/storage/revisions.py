@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 
 # The doors through which a search for words finds memories, as tokens beside the words.
 #
-# A full-text index lists every memory that holds a word, whoever's it is. So each memory is indexed
-# with a token for its owner, its speaker, its subjects, its room and its listeners, and a search asks
-# for the words together with the doors of its branch: it then costs by what lies behind those.
+# A full-text index lists every memory that holds a word, whoever's it is. So each memory is
+# indexed with a token for its owner, its speaker, its subjects, its room and its listeners, and
+# a search asks for the words together with the doors of its branch: it then costs by what lies
+# behind those.
 
 _AUDIENCES_MAX_COUNT = 300  # with more it is cheaper to ask for the words alone
 

@@ -60,9 +60,9 @@ from tacit.storage.memory_reads import (
 )
 from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
 
-# The full-text index of SQLite, which follows behind: a write leaves a number for what there is to
-# index, and whoever searches by words catches up first. Few ever do: only where more is within reach
-# than a process keeps at hand.
+# The full-text index of SQLite, which follows behind: a write leaves a number for what there is
+# to index, and whoever searches by words catches up first. Few ever do: only where more is
+# within reach than a process keeps at hand.
 
 _M = memories_table.c
 _HEARD = MEMORY_COLUMNS.index(_M.heard)
@@ -302,10 +302,10 @@ def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElem
 
 # Looking through memories, newest first: a person through their own, an operator through a space.
 #
-# Each identity's memories are read by themselves, in the order of an index that holds every filter,
-# and merged here. Where words are typed, the newest memories are asked whether they are the beginning
-# of some word there: what many have is met soon. If that is not enough, an index says how many have
-# it; few are looked up and put in order, and many are met by walking on.
+# Each identity's memories are read by themselves, in the order of an index that holds every
+# filter, and merged here. Where words are typed, the newest memories are asked whether they are
+# the beginning of some word there: what many have is met soon. If that is not enough, an index
+# says how many have it; few are looked up and put in order, and many are met by walking on.
 
 _IN_SPACE = _M.space_id == bindparam("p_space")
 _HAS_ID = and_(_IN_SPACE, _M.is_turn.is_(False), _M.id.in_(bindparam("ids", expanding=True)))

@@ -268,11 +268,11 @@ class LeaseRenewer:
 
 # One row and the identity revision it is judged by, in one statement on the driver itself.
 #
-# The hottest reads are of a single memory, by its owner, in private. SQLAlchemy's connection costs
-# several times what such a read does, so here its statements are rendered once and run bare. What is
-# kept of the request is used only if the revision that comes back with the row is the one it was read
-# at; otherwise, and whenever anything else is not at hand, the answer is MISS and the caller reads
-# the usual way.
+# The hottest reads are of a single memory, by its owner, in private. SQLAlchemy's connection
+# costs several times what such a read does, so here its statements are rendered once and run
+# bare. What is kept of the request is used only if the revision that comes back with the row is
+# the one it was read at; otherwise, and whenever anything else is not at hand, the answer is
+# MISS and the caller reads the usual way.
 
 _HEARD = MEMORY_COLUMNS.index(_M.heard)
 

@@ -92,8 +92,8 @@ PROFILES: Mapping[ProfileName, ToolProfile] = {
 
 # The MCP server: the tools of the registry, and the block as a resource and as a prompt.
 #
-# Whatever the transport, a request is bound to one view, and the view says what there is. What a key
-# has no scope for, and what does not exist, are the same answer.
+# Whatever the transport, a request is bound to one view, and the view says what there is. What
+# a key has no scope for, and what does not exist, are the same answer.
 
 try:
     import mcp_types as types

@@ -29,11 +29,11 @@ from tacit.tools.tool import (
 
 # A graph of entities, observations and relations, kept as ordinary memories under keys.
 #
-# `node:<name>` says what an entity is, `node:<name>|<number><digest>` is one observation of it, and
-# `edge:<from>|<type>|<to>` one relation. An observation is kept with the name of its entity, as in
-# "Apollo: Deadline is March", for elsewhere it is read on its own; in the graph it has its own words.
-# So each can be recalled, corrected, forgotten and erased like anything else that is remembered, and
-# what may not be said here is not in the graph.
+# `node:<name>` says what an entity is, `node:<name>|<number><digest>` is one observation of it,
+# and `edge:<from>|<type>|<to>` one relation. An observation is kept with the name of its
+# entity, as in "Apollo: Deadline is March", for elsewhere it is read on its own; in the graph
+# it has its own words. So each can be recalled, corrected, forgotten and erased like anything
+# else that is remembered, and what may not be said here is not in the graph.
 
 GRAPH_CATEGORY = "fact"
 PERSON_TYPE = "person"  # the type of entities that are people to the rest of memory too

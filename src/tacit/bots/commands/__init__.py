@@ -7,8 +7,8 @@ from tacit.bots.commands.request import make_undo_button, parse_command, parse_p
 __all__ = [
     "Commands",
     "is_relevant",
-    "shorten",
-    "parse_plain_command",
-    "parse_command",
     "make_undo_button",
+    "parse_command",
+    "parse_plain_command",
+    "shorten",
 ]

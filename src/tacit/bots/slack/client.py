@@ -42,8 +42,8 @@ from tacit.records.request import Chat, Requester
 
 # One HTTP exchange with Slack, bounded in time and size, and never redirected.
 #
-# Slack's own client reads as much as it is sent, for as long as something comes, and would carry the
-# token along to wherever it is redirected to.
+# Slack's own client reads as much as it is sent, for as long as something comes, and would
+# carry the token along to wherever it is redirected to.
 
 _SLACK_DOMAINS = (".slack.com", ".slack-gov.com")
 _READ_BYTES = 65_536

@@ -22,8 +22,8 @@ from tacit.records.results import Erased
 
 # What a visitor does to memories: a person to their own alone, an operator as far as operators go.
 #
-# What was done has a mark, by which it is taken back: an id, with what it was before or is since, so
-# that nothing is taken back which somebody changed again.
+# What was done has a mark, by which it is taken back: an id, with what it was before or is
+# since, so that nothing is taken back which somebody changed again.
 
 _TOKEN_SEPARATOR = "-"
 _FORGOTTEN_STATES = (State.FORGOTTEN, State.SUPERSEDED)

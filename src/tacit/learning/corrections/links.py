@@ -459,9 +459,9 @@ def _lead(gist: ClauseOutline, value: TypedValue, own: CorrectionCues) -> str:
     return ""
 
 
-# A correction that says no subject: "no, Porto, not Lisbon", "actually it's the 14th". It counts
-# only with words that say so, and for a value of the same type. All other messages without a subject
-# (answers, choices, orders, thanks) correct nothing.
+# A correction that says no subject: "no, Porto, not Lisbon", "actually it's the 14th". It
+# counts only with words that say so, and for a value of the same type. All other messages
+# without a subject (answers, choices, orders, thanks) correct nothing.
 
 _NTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")

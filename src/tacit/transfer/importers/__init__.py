@@ -13,14 +13,14 @@ from tacit.transfer.importers.sources import (
 )
 
 __all__ = [
-    "ImportFormat",
     "FoundItem",
-    "SourcePreview",
-    "SkippedPart",
+    "ImportFormat",
     "ImportSource",
     "ImportSummary",
-    "open_store",
-    "open_source",
-    "preview_source",
+    "SkippedPart",
+    "SourcePreview",
     "import_source",
+    "open_source",
+    "open_store",
+    "preview_source",
 ]

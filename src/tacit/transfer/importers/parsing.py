@@ -42,7 +42,7 @@ class SkippedPart:
         return f"{self.where}: {self.why}"
 
 
-ReadResult: TypeAlias = "Found | Skipped"
+ReadResult: TypeAlias = "FoundItem | SkippedPart"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
