@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tacit
 from tests.databases import PostgresDatabases
-from tests.service.fuzzing import Fuzzed, fuzz, one_who_may_all, settings
-from tests.service.serving import served
-from tests.service.worlds import UNHURRIED
+from tests.server.fuzzing import Fuzzed, fuzz, one_who_may_all, settings
+from tests.server.http_server import served
+from tests.server.worlds import UNHURRIED
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 

@@ -32,8 +32,8 @@ from bench.learn_crash import Outcome, check, item, opened
 from bench.serve_load import databases
 from bench.tables import table
 from tacit import limits
-from tests.chat.bot_api import BOT, TOKEN, BotApi, bot_api
-from tests.chat.bot_updates import group, mention, message, user
+from tests.bots.bot_api import BOT, TOKEN, BotApi, bot_api
+from tests.bots.bot_updates import group, mention, message, user
 
 ROOT = Path(__file__).resolve().parent.parent
 KILLS = 20

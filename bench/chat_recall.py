@@ -16,7 +16,7 @@ from tacit.bots.bot import Bot
 from tacit.bots.messages import TextMessage
 from tacit.bots.terminal import TerminalConversation
 from tacit.settings import LearnSettings, Settings
-from tests.chat.scripted import Called, Prompt, ScriptedModel, Spoken
+from tests.bots.scripted import Called, Prompt, ScriptedModel, Spoken
 
 FACTS = 300  # a block holds fifty
 TURNS = 100

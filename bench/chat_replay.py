@@ -34,8 +34,8 @@ from bench.chat_recall import looked_up
 from bench.sentences import said
 from bench.serve_load import databases
 from bench.tables import milliseconds, table
-from tests.chat.bot_api import BOT, TOKEN, BotApi, bot_api
-from tests.chat.bot_updates import group, mention, message, private, user
+from tests.bots.bot_api import BOT, TOKEN, BotApi, bot_api
+from tests.bots.bot_updates import group, mention, message, private, user
 
 ROOT = Path(__file__).resolve().parent.parent
 UPDATES, PEOPLE, GROUPS = 10_000, 200, 20

@@ -29,7 +29,7 @@ from bench.serve_load import databases
 from bench.tables import milliseconds, percentile, table
 from tests.console.chromium import driven, executable
 from tests.console.conftest import COOKIE
-from tests.serving.processes import serving
+from tests.server.processes import serving
 
 SMALL, LARGE = 100, 10_000
 RATIO_MAX = 2.0

@@ -23,10 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tacit.storage.engine import DatabaseOptions, migrate_schema, open_database
 from tacit.storage.store import Store
 from tests.databases import PostgresDatabases
-from tests.disclosure.cells import NOW
-from tests.disclosure.matrix import WORLDS, Tally, sample, walk
-from tests.disclosure.oracle import RULES
-from tests.disclosure.stored import Asked, Dice, ask, fill
+from tests.policy.cells import NOW
+from tests.policy.matrix import WORLDS, Tally, sample, walk
+from tests.policy.oracle import RULES
+from tests.policy.stored import Asked, Dice, ask, fill
 
 STORED_COUNT, REQUEST_COUNT = 3_000, 200
 QUICK_CELLS = 500_000

@@ -38,8 +38,8 @@ from tacit.settings import Settings
 from tacit.settings.sections import LanguageSettings, LearnSettings
 from tests.contract.tidying import judging
 from tests.databases import PostgresDatabases
-from tests.language.endpoint import Endpoint, Reply, Seen, answered, serving
-from tests.language.replies import says
+from tests.llm.endpoint import Endpoint, Reply, Seen, answered, serving
+from tests.llm.replies import says
 
 SEED = 12
 FACTS = 1_000

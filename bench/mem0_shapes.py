@@ -4,7 +4,7 @@
 
 mem0 lives in an environment of its own that is made for the run; `--python` names one that has it.
 Its embedder asks an endpoint that is served here. With `--record`, what mem0 gave is kept in
-tests/compat, for the tests that compare Tacit with it where mem0 is not installed.
+tests/integrations/mem0, for the tests that compare Tacit with it where mem0 is not installed.
 """
 
 from __future__ import annotations

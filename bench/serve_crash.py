@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tacit
 from bench.serve_client import Ask, Connection, HungUp
 from bench.serve_load import databases
-from tests.serving.processes import Serving, serving
+from tests.server.processes import Serving, serving
 
 KILLS = 20
 CONNECTIONS = 8

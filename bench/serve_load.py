@@ -27,7 +27,7 @@ import tacit
 from bench.serve_client import Ask, Measured, load
 from bench.tables import table
 from tests.databases import PostgresDatabases
-from tests.serving.processes import Serving, serving
+from tests.server.processes import Serving, serving
 
 PEOPLE = 10
 MEMORIES = 50  # of each, before anything is measured

@@ -23,11 +23,11 @@ from starlette.testclient import TestClient
 import tacit
 from tacit.server.app import create_app
 from tacit.settings import Settings
-from tests.chat.bot_api import bot_api
-from tests.chat.bot_updates import message, private, user
-from tests.chat.rooms import Scenario, staged
-from tests.chat.telegram_driver import telegram_driver
-from tests.chat.telegram_stage import connected
+from tests.bots.bot_api import bot_api
+from tests.bots.bot_updates import message, private, user
+from tests.bots.chats import Scenario, staged
+from tests.bots.telegram_driver import telegram_driver
+from tests.bots.telegram_stage import connected
 
 SOURCE = str(Path(__file__).parents[1] / "src" / "tacit") + "/"
 LIMITS = {"get": 8, "remember": 20, "recall": 22, "learn": 45, "REST POST": 30, "Telegram": 50}

@@ -2,7 +2,7 @@
 
 from bench.chat_crash import Story
 from tacit import limits
-from tests.chat.bot_api import BotApi, Sent
+from tests.bots.bot_api import BotApi, Sent
 
 
 def story(*answered: int, said: int, lives: list[int] | None = None) -> Story:

@@ -19,7 +19,7 @@ from tests.console.chromium import Driven, driven, executable
 from tests.console.seeding import ALICE, seed
 from tests.console.watching import watched
 from tests.missing import NO_CHROMIUM
-from tests.service.serving import served
+from tests.server.http_server import served
 
 _NAMES = count()
 PHONE = {"width": 375, "height": 740}

@@ -13,7 +13,7 @@ from tacit.console.site import PageAccess, PageRoute
 from tests.console.asking import Caller
 from tests.console.conftest import COOKIE, World, unhurried
 from tests.console.seeding import ALICE, BOB, OPERATOR
-from tests.service.serving import served
+from tests.server.http_server import served
 
 EVERY = [page for topic in PAGE_GROUPS for page in topic.routes]
 READ = [page for page in EVERY if page.method == "GET"]

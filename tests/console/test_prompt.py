@@ -11,7 +11,7 @@ from tests.console.asking import Caller
 from tests.console.conftest import Visit, World, unhurried
 from tests.console.seeding import ALICE, BOB, person
 from tests.console.watching import faults, is_wider_than_its_window
-from tests.service.serving import served
+from tests.server.http_server import served
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.console.asking import Caller
 from tests.console.conftest import Visit, World, unhurried
 from tests.console.seeding import ALICE, BOB, person
 from tests.console.watching import faults
-from tests.service.serving import served
+from tests.server.http_server import served
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tacit.settings import Settings, key_names
 from tests.console.conftest import Visit, World, unhurried
 from tests.console.seeding import OPERATOR
 from tests.console.watching import faults, is_wider_than_its_window
-from tests.service.serving import served
+from tests.server.http_server import served
 
 SECRET = "sk-not-for-anybodys-eyes"
 

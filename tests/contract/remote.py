@@ -68,7 +68,7 @@ class Far:
 
 class FarView(tacit.RemoteView, View):  # type: ignore[misc, override]
     """A view of the client, for tests that want to see a view. Every word of it is the client's:
-    `tests/surfaces/client/test_client.py` holds that there is no other."""
+    `tests/client/test_client.py` holds that there is no other."""
 
 
 class RemoteMemory(Memory):
@@ -105,7 +105,7 @@ class RemoteMemory(Memory):
 @contextmanager
 def far_server() -> Iterator[tuple[str, Switchboard]]:
     # Here, because most tests of the contract go without.
-    from tests.service.serving import served
+    from tests.server.http_server import served
 
     board = Switchboard()
     with served(board, Settings()) as url:  # type: ignore[arg-type]

@@ -4,8 +4,8 @@ from typing import Any
 
 from tacit.settings import Settings
 from tacit.settings.sections import LanguageSettings, LearnSettings
-from tests.language.endpoint import Endpoint, Step
-from tests.language.replies import says
+from tests.llm.endpoint import Endpoint, Step
+from tests.llm.replies import says
 
 # What the rules make nothing of, so that whatever is kept came from the model.
 HEDGEHOGS = "you will laugh, but the garden has become a home for eleven hedgehogs"

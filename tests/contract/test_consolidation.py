@@ -16,7 +16,7 @@ from tests.contract.lessons import contents
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
 from tests.contract.rows import rows
 from tests.contract.tidying import ALL_THE_SAME, as_stored, tidy
-from tests.language.endpoint import Endpoint, serving
+from tests.llm.endpoint import Endpoint, serving
 
 TEA = "I drink green tea in the morning"
 ALSO_TEA = "In the morning it is green tea that I drink"

@@ -10,7 +10,7 @@ from tests.contract.embedders import Table
 from tests.contract.lessons import contents
 from tests.contract.rooms import ALICE, SetClock, kept, private
 from tests.contract.tidying import ALL_DIFFERENT, ALL_THE_SAME, asked_about, judging, tidy
-from tests.language.endpoint import Endpoint, serving
+from tests.llm.endpoint import Endpoint, serving
 
 TEA = "I drink green tea in the morning"
 ALSO_TEA = "In the morning it is green tea that I drink"

@@ -16,7 +16,7 @@ from tacit.records.memory import Memory as Record
 from tacit.records.request import Request
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, private
-from tests.disclosure.strategies import memories, requests
+from tests.policy.strategies import memories, requests
 
 WORLDS = count()
 LISTENERS: dict[str, Callable[[Memory], View]] = {

@@ -13,8 +13,8 @@ from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, kept, private
 from tests.contract.rows import rows
 from tests.contract.tidying import ALL_THE_SAME, as_stored, asked_about, tidy
-from tests.language.endpoint import Endpoint, Reply, serving
-from tests.language.replies import refuses, says
+from tests.llm.endpoint import Endpoint, Reply, serving
+from tests.llm.replies import refuses, says
 
 TEA = "I drink green tea in the morning"
 ALSO_TEA = "In the morning it is green tea that I drink"

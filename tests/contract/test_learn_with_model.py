@@ -21,7 +21,7 @@ from tests.contract.scripted import (
     fact,
     facts,
 )
-from tests.language.endpoint import Api, Endpoint, serving
+from tests.llm.endpoint import Api, Endpoint, serving
 
 ALICES = "ext:telegram:1001"
 BOBS = "ext:telegram:2002"

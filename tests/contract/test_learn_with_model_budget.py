@@ -12,8 +12,8 @@ from tests.contract.processes import elsewhere
 from tests.contract.rooms import ALICE, BOB, SetClock, private
 from tests.contract.rows import rows
 from tests.contract.scripted import GARDEN, GOOD, HEDGEHOGS, RADIOS, by_model, facts
-from tests.language.endpoint import Endpoint, serving
-from tests.language.replies import TOKENS, refuses, says
+from tests.llm.endpoint import Endpoint, serving
+from tests.llm.replies import TOKENS, refuses, says
 
 # One question fits, and while 48 tokens of it are spent another does not.
 ONE_QUESTION_TOKENS = 9_000

@@ -20,8 +20,8 @@ from tests.contract.scripted import (
     fact,
     facts,
 )
-from tests.language.endpoint import Endpoint, Reply, Step, serving
-from tests.language.replies import refuses, says
+from tests.llm.endpoint import Endpoint, Reply, Step, serving
+from tests.llm.replies import refuses, says
 
 SAID = "the garden has become a home for eleven hedgehogs"
 QUOTING = 'my landlord keeps writing "I have moved into a lighthouse near Brest" on the door'

@@ -13,8 +13,8 @@ from tests.contract.lessons import contents, told
 from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.rows import rows
 from tests.contract.scripted import GARDEN, GOOD, HEDGEHOGS, by_model
-from tests.language.endpoint import Endpoint, Reply, Step, serving
-from tests.language.replies import half, refuses, says
+from tests.llm.endpoint import Endpoint, Reply, Step, serving
+from tests.llm.replies import half, refuses, says
 
 TROUBLE: list[tuple[str, Step, str, int]] = [
     ("garbage", says("lorem ipsum, no JSON at all"), "LanguageBadAnswer", 2),

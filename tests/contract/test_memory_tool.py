@@ -14,7 +14,7 @@ from tacit.tools.anthropic_memory import MemoryTool
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later
-from tests.language.endpoint import Endpoint, serving
+from tests.llm.endpoint import Endpoint, serving
 from tests.notes.attacks import ATTACKS
 
 TEAMS_TODAY = "/memories/2026-03-01/telegram_-100.md"

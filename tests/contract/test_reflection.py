@@ -14,8 +14,8 @@ from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.rows import rows
 from tests.contract.tidying import ALL_THE_SAME, insights, material, tidy
-from tests.language.endpoint import Endpoint, Reply, serving
-from tests.language.replies import refuses, says
+from tests.llm.endpoint import Endpoint, Reply, serving
+from tests.llm.replies import refuses, says
 
 CALM = "Alice values calm mornings and plans ahead"
 

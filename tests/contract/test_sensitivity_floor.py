@@ -18,7 +18,7 @@ from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.rooms import ALICE, BOB, group, private
-from tests.learn.sensitive_words import SENSITIVE
+from tests.learning.sensitive_words import SENSITIVE
 
 Write = Callable[[View, str], object]
 NUMBERS = count()

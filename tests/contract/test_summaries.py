@@ -12,8 +12,8 @@ from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private
 from tests.contract.rows import rows
 from tests.contract.tidying import material, summary, tidy
-from tests.language.endpoint import Endpoint, Reply, serving
-from tests.language.replies import refuses, says
+from tests.llm.endpoint import Endpoint, Reply, serving
+from tests.llm.replies import refuses, says
 
 FLIGHTS = "Alice compared flights to Lisbon on 1 March 2026 and booked the early one"
 TURNS = [

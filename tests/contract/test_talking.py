@@ -19,12 +19,12 @@ from tacit import (
 )
 from tacit.memory import Memory
 from tacit.settings import LearnSettings, Settings
-from tests.chat.scripted import Called, ScriptedModel
+from tests.bots.scripted import Called, ScriptedModel
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, private
 from tests.contract.rows import rows
 from tests.contract.scripted import HEDGEHOGS
-from tests.language.replies import TOKENS
+from tests.llm.replies import TOKENS
 
 HELLO = UserTurn("What do I drink?")
 LOOK = ToolSpec("look", "Looks something up.", {"type": "object", "properties": {}})

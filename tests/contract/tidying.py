@@ -15,8 +15,8 @@ from tacit.settings.sections import (
     SessionsSettings,
 )
 from tests.contract.rows import rows
-from tests.language.endpoint import Endpoint, Reply, Seen, answered
-from tests.language.replies import says
+from tests.llm.endpoint import Endpoint, Reply, Seen, answered
+from tests.llm.replies import says
 
 PAIR = re.compile(r"^pair (\d+)\nolder: (.*)\nnewer: (.*)$", re.MULTILINE)
 Judge = Callable[[str, str], str]

@@ -9,8 +9,8 @@ import anthropic
 from tacit.tools.anthropic_memory import AsyncMemoryTool, MemoryTool
 from tacit.view.disabled import DisabledView
 from tacit.view.view import View
-from tests.language.endpoint import Endpoint, Reply, Seen, Step
-from tests.language.replies import talks
+from tests.llm.endpoint import Endpoint, Reply, Seen, Step
+from tests.llm.replies import talks
 
 Command = dict[str, Any]
 QUESTION: list[Any] = [{"role": "user", "content": "Where was I?"}]

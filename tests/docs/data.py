@@ -18,7 +18,7 @@ from tacit.storage.schema import metadata
 from tests.docs.blocks import Block
 from tests.docs.checked import check
 from tests.docs.world import World
-from tests.serving.processes import until
+from tests.server.processes import until
 
 SECTIONS = {name.partition(".")[0] for name in key_names()}
 

@@ -1,7 +1,7 @@
 """What the model says on each page that asks one, request by request."""
 
-from tests.language.endpoint import Reply, Seen, Step, answered
-from tests.language.replies import Called, calls, talks
+from tests.llm.endpoint import Reply, Seen, Step, answered
+from tests.llm.replies import Called, calls, talks
 
 
 def after(heard: str, step: Step) -> Step:

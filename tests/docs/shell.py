@@ -20,7 +20,7 @@ from tacit.cli.output import BadUsage
 from tacit.cli.parser import parse_arguments
 from tests.docs.checked import ASSIGNED, check
 from tests.docs.world import World
-from tests.serving.processes import PATIENCE_SECONDS, until
+from tests.server.processes import PATIENCE_SECONDS, until
 
 JOINS = {"&&", ";", "|", "<", ">"}
 PROGRAMS = {"cat", "echo", "git", "ls", "mkdir"}
@@ -30,7 +30,7 @@ STAYING = {
     "serve": "docs/deploy.md",
     "telegram": "docs/telegram.md",
     "slack": "docs/slack.md",
-    "mcp": "tests/mcp/test_stdio.py",
+    "mcp": "tests/tools/mcp/test_stdio.py",
 }
 
 

@@ -1,8 +1,8 @@
 """Reference pages that cannot rot: what a user can meet is on the page where they look for it.
 
-Other tests hold the pages to commands and options (tests/surfaces/test_cli_docs.py), settings
-(tests/test_settings.py), routes, tools and problems (tests/test_docs_served.py), disclosure rules
-(tests/test_docs.py), chat commands (tests/chat), checks of the doctor and kinds of secrets.
+Other tests hold the pages to commands and options (tests/cli/test_cli_docs.py), settings
+(tests/settings/test_settings.py), routes, tools and problems (tests/docs/test_listed_server.py), disclosure rules
+(tests/docs/test_listed.py), chat commands (tests/bots), checks of the doctor and kinds of secrets.
 """
 
 import importlib

@@ -22,13 +22,13 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tests.chat.bot_api import TOKEN as TELEGRAM_TOKEN
-from tests.chat.bot_api import BotApi, bot_api
-from tests.chat.slack_api import TOKEN as SLACK_TOKEN
-from tests.chat.slack_api import slack_api
+from tests.bots.bot_api import TOKEN as TELEGRAM_TOKEN
+from tests.bots.bot_api import BotApi, bot_api
+from tests.bots.slack_api import TOKEN as SLACK_TOKEN
+from tests.bots.slack_api import slack_api
 from tests.docs.models import SCRIPTS
-from tests.language.endpoint import Endpoint, serving
-from tests.service.serving import served
+from tests.llm.endpoint import Endpoint, serving
+from tests.server.http_server import served
 
 SERVER = re.compile(r"http://(?:localhost|127\.0\.0\.1):8377")
 MODEL = re.compile(r"http://(?:localhost|127\.0\.0\.1):11434")

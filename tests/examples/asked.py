@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tests.language.endpoint import Reply, Seen
-from tests.language.replies import Called, calls, talks
+from tests.llm.endpoint import Reply, Seen
+from tests.llm.replies import Called, calls, talks
 
 __all__ = ["Asked", "Called", "Model", "Spoken", "Wire", "reply"]
 

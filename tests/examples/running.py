@@ -14,8 +14,8 @@ import tacit
 from tacit.settings import Settings
 from tests.examples.asked import Asked, Model, reply
 from tests.examples.cases import Case
-from tests.language.endpoint import Reply, Seen, serving
-from tests.service.serving import served
+from tests.llm.endpoint import Reply, Seen, serving
+from tests.server.http_server import served
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"

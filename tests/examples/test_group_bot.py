@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.chat.bot_api import TOKEN, BotApi, bot_api
-from tests.chat.bot_updates import group, message, private, user
+from tests.bots.bot_api import TOKEN, BotApi, bot_api
+from tests.bots.bot_updates import group, message, private, user
 from tests.examples.asked import Asked, Called, Spoken
 from tests.examples.running import EXAMPLES, environment, talking
 

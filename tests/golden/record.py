@@ -40,8 +40,8 @@ ENVIRONMENT = {
 NOT_RUN = {
     "serve": "a server; openapi.json holds its routes",
     "mcp": "a server; tools.json holds what it lists",
-    "telegram": "a bot that waits for messages; tests/chat has its conversations",
-    "slack": "a bot that waits for messages; tests/chat has its conversations",
+    "telegram": "a bot that waits for messages; tests/bots has its conversations",
+    "slack": "a bot that waits for messages; tests/bots has its conversations",
 }
 
 Json = Any
@@ -56,7 +56,7 @@ def recorded() -> dict[str, Json]:
     from tacit.tools import tools
     from tacit.tools.kits import anthropic_kit, openai_kit
     from tacit.tools.reference import reference_tools
-    from tests.embedding import tiny_onnx
+    from tests.embeddings import tiny_onnx
 
     scripts = importlib.metadata.entry_points(group="console_scripts", name="tacit")
     main: Main = next(iter(scripts)).load()

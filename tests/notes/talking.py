@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from tacit.llm.endpoint import EndpointModel
 from tacit.records.conversation import ParsedMessage, Role
-from tests.language.endpoint import Endpoint
+from tests.llm.endpoint import Endpoint
 
 NOON = datetime(2026, 2, 5, 12, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ from tacit.llm.endpoint import EndpointModel
 from tacit.notes.drafts import draft_by_model, draft_by_rules
 from tacit.records.conversation import ParsedMessage
 from tacit.records.notes import SessionDraft, TaskDraft, TopicDraft
-from tests.language.asking import TODAY, Notebook
-from tests.language.endpoint import Endpoint, serving
-from tests.language.replies import refuses, says
+from tests.llm.asking import TODAY, Notebook
+from tests.llm.endpoint import Endpoint, serving
+from tests.llm.replies import refuses, says
 from tests.notes.talking import NOON, answered, asking, material, said
 
 TALK = [

@@ -11,9 +11,9 @@ from tacit.llm.budget import Allowance, Budget
 from tacit.llm.endpoint import EndpointModel
 from tacit.notes.merge import match_items, match_items_with_model
 from tacit.records.notes import NoteItem, Section
-from tests.language.asking import TODAY, Notebook
-from tests.language.endpoint import Endpoint, serving
-from tests.language.replies import refuses, says
+from tests.llm.asking import TODAY, Notebook
+from tests.llm.endpoint import Endpoint, serving
+from tests.llm.replies import refuses, says
 from tests.notes.talking import asking, material
 
 SLOW = NoteItem(section=Section.FACTS, content="Uploads crawl for customers in Oslo", id="aaaaaaaa")

@@ -10,7 +10,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 import tacit
 from tacit.memory import Memory
-from tests.language.endpoint import Endpoint, serving
+from tests.llm.endpoint import Endpoint, serving
 from tests.telemetry.scenes import settings
 
 Measured = Callable[..., Memory]

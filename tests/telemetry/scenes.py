@@ -13,7 +13,7 @@ from tacit.settings import (
     Settings,
 )
 from tests.contract.rooms import group, private
-from tests.language.endpoint import Endpoint
+from tests.llm.endpoint import Endpoint
 
 CANARY = "zqcanary"
 ALICE = tacit.Requester(f"telegram:{7331733177}", name=f"Alice{CANARY}", username=f"a_{CANARY}")

@@ -11,7 +11,7 @@ from tacit.telemetry import metrics
 from tacit.telemetry.metrics import METRICS, OPERATIONS, OTHER_LABEL
 from tacit.view.view import View
 from tests.contract.scripted import GOOD
-from tests.language.endpoint import Endpoint
+from tests.llm.endpoint import Endpoint
 from tests.telemetry.conftest import Measured
 from tests.telemetry.scenes import SECRETS, busy_day
 

@@ -16,8 +16,8 @@ from tacit.view.view import MeasuredView, View
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 from tests.contract.scripted import GOOD, HEDGEHOGS
-from tests.language.endpoint import Endpoint
-from tests.language.replies import refuses, talks
+from tests.llm.endpoint import Endpoint
+from tests.llm.replies import refuses, talks
 from tests.telemetry.conftest import Measured
 from tests.telemetry.scenes import settings
 

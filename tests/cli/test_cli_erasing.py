@@ -1,0 +1,127 @@
+"""Erasures with a certificate, backups and restores, on the command line."""
+
+import json
+import stat
+from pathlib import Path
+
+from tacit.cli.output import ExitCode
+from tests.cli.conftest import Tacit
+
+ALICE = ("--as", "telegram:1001", "--name", "Alice")
+
+
+def remembered(tacit: Tacit, text: str, *more: str) -> str:
+    id: str = tacit("remember", text, *more, "--json").json["id"]
+    return id
+
+
+def test_a_certificate_is_written_and_verified(on_file: Tacit) -> None:
+    id = remembered(on_file, "tea", *ALICE)
+    assert on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE).code == ExitCode.OK
+    assert stat.S_IMODE(Path("done.json").stat().st_mode) == 0o600
+    assert json.loads(Path("done.json").read_text())["complete"] is True
+    assert on_file("certificate", "verify", "done.json").code == ExitCode.OK
+    Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
+    ran = on_file("certificate", "verify", "forged.json")
+    assert (ran.code, ran.out) == (ExitCode.ABSENT, "not genuine\n")
+    Path("text").write_text("hello")
+    assert on_file("certificate", "verify", "text").code == ExitCode.USAGE
+
+
+def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
+    on_file: Tacit, migrated_postgres_url: str
+) -> None:
+    there = ("--db", migrated_postgres_url)
+    id = remembered(on_file, "tea", *there, *ALICE)
+    ran = on_file("erase", id, "--certificate", "done.json", "--yes", *there, *ALICE)
+    assert ran.out == "erased  1 memory\n"
+    assert "tacit maintain --rewrite" in ran.err
+    done = json.loads(Path("done.json").read_text())
+    assert (done["complete"], [one["where"] for one in done["pending"]]) == (False, ["pages"])
+    assert "1 erasure: " in on_file("maintain", *there).err
+    ran = on_file("maintain", "--rewrite", *there)
+    assert (ran.code, "rewrote the tables" in ran.out) == (ExitCode.OK, True)
+    ran = on_file("certificate", "renew", "done.json", "--certificate", "new.json", *there)
+    assert (ran.code, ran.out) == (ExitCode.OK, "pending\n")
+    assert "pg_switch_wal()" in ran.err
+    new = json.loads(Path("new.json").read_text())
+    assert [one["where"] for one in new["pending"]] == ["log"]
+    assert on_file("certificate", "verify", "new.json", *there).code == ExitCode.OK
+
+
+def test_a_certificate_of_a_file_is_renewed_as_complete(on_file: Tacit) -> None:
+    id = remembered(on_file, "tea", *ALICE)
+    on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE)
+    ran = on_file("certificate", "renew", "done.json")
+    assert (ran.code, ran.out) == (ExitCode.OK, "complete: no file of the database holds it\n")
+    wrong = on_file("certificate", "verify", "done.json", "--certificate", "new.json")
+    assert wrong.code == ExitCode.USAGE
+    Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
+    assert on_file("certificate", "renew", "forged.json").code == ExitCode.USAGE
+
+
+def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
+    absent = on_file("erase", "AAAAAAAA", "--certificate", "no.json", "--yes", *ALICE)
+    assert absent.code == ExitCode.ABSENT
+    assert not Path("no.json").exists()
+    id = remembered(on_file, "tea", *ALICE)
+    Path("taken").write_text("precious")
+    taken = on_file("erase", id, "--certificate", "taken", "--yes", *ALICE)
+    assert taken.code == ExitCode.USAGE
+    assert Path("taken").read_text() == "precious"
+    assert on_file("show", id, *ALICE).code == ExitCode.OK
+
+
+def test_an_operator_erases_what_is_about_somebody_and_from_somewhere(on_file: Tacit) -> None:
+    remembered(on_file, "Bob is dull", "--about", "telegram:2002", *ALICE)
+    assert on_file("erase", "--about", "telegram:2002", "--yes").out == "erased  1 memory\n"
+    on_file("learn", "My cat is called Tom", *ALICE)
+    assert on_file("erase", "--source", "telegram:1001", "--yes").out == "erased  1 memory\n"
+    assert on_file("list", *ALICE, "--json").json["memories"] == []
+    for wrong in (("--about", "Bob"), ("--source", "nonsense"), ("--about", "a", "--source", "b")):
+        assert on_file("erase", *wrong, "--yes").code == ExitCode.USAGE
+    assert (
+        on_file("erase", "--about", "telegram:2002").code == ExitCode.USAGE
+    )  # nobody can be asked
+
+
+def test_a_backup_restored_brings_back_what_was_not_erased_since(on_file: Tacit) -> None:
+    id = remembered(on_file, "erased later", *ALICE)
+    remembered(on_file, "stays", *ALICE)
+    assert on_file("backup", "copy").code == ExitCode.OK
+    assert on_file("backup", "copy").code == ExitCode.USAGE
+    assert on_file("backup", "copy", "--overwrite").code == ExitCode.OK
+    assert on_file("backup", "--verify", "copy", "--json").json["healthy"] is True
+    on_file("erase", id, "--yes", *ALICE)
+    remembered(on_file, "newer", *ALICE)
+    done = on_file("restore", "--from", "copy", "--yes", "--json").json
+    assert done["erasures"] == 1
+    assert Path(done["aside"]).exists()
+    found = on_file("list", *ALICE, "--json").json["memories"]
+    assert [one["content"] for one in found] == ["stays"]
+
+
+def test_what_a_backup_cannot_be_made_of_is_refused(on_file: Tacit) -> None:
+    Path("text").write_text("hello")
+    for wrong in ((), ("a", "--verify", "b"), ("a", "--journal", "b"), ("no/folder/copy",)):
+        assert on_file("backup", *wrong).code == ExitCode.USAGE, wrong
+    assert on_file("backup", "--verify", "text").code == ExitCode.STORE
+    assert on_file("restore", "--from", "text", "--yes").code == ExitCode.STORE
+    assert on_file("restore", "--from", "absent", "--yes").code == ExitCode.USAGE
+    assert on_file("restore", "--from", "text").code == ExitCode.USAGE  # nobody can be asked
+    assert on_file("restore").code == ExitCode.USAGE
+    assert on_file("restore", "AAAAAAAA", "--from", "text").code == ExitCode.USAGE
+
+
+def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
+    remembered(on_file, "I *really* like tea", *ALICE)
+    told = on_file("export", "--format", "markdown", *ALICE).out
+    assert told.startswith("# What Tacit remembers of you\n")
+    assert "I \\*really\\* like tea" in told
+    assert on_file("export", "--format", "markdown", "--json", *ALICE).code == ExitCode.USAGE
+    assert (
+        on_file("export", "--format", "markdown", "--output", "me.md", *ALICE).code == ExitCode.OK
+    )
+    assert Path("me.md").read_text() == told
+    lines = on_file("export", "--everything", *ALICE).out.splitlines()
+    assert {json.loads(line)["type"] for line in lines} >= {"person", "chat", "memory"}

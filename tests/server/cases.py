@@ -1,0 +1,51 @@
+"""All that Alice asks, of every route, in the order of asking; and who she does it as."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import tacit
+from tests.contract.rooms import ALICE, TEAM
+from tests.server import cases_memory, cases_more
+from tests.server.headers import bearer, vouching
+from tests.server.story import At
+from tests.server.two_worlds import Ask
+from tests.server.worlds import BOBS_ROOM
+
+OPEN = {"GET /health/live", "GET /health/ready"}
+READS = cases_memory.READS | cases_more.READS
+WRITES = cases_memory.WRITES | cases_more.WRITES
+CASES = READS | WRITES | cases_more.OPERATORS | cases_memory.REMOVALS
+# What is Alice's alone, and may not be said where Bob listens.
+ALICES_OWN = re.compile(r"Porto|ferns|peanuts|garage|Lisbon|timezone|the rent|my sister")
+
+ALONE = At(ALICE, tacit.Chat.private(ALICE.key))
+TOGETHER = At(ALICE, tacit.Chat.group(TEAM, ["telegram:1001", "telegram:2002"], complete=True))
+IN_FULL = ("her own key", "an adapter, in the team")
+PRINCIPALS = (
+    "her own key",
+    "her own key, in the team",
+    "her own key, in a room she is not in",
+    "an adapter",
+    "an adapter, in the team",
+)
+
+
+def headers_of(principal: str, known: Mapping[str, str]) -> dict[str, str]:
+    own, adapter = bearer(known["alice_token"]), known["adapter_token"]
+    named = (
+        own,
+        {**own, "X-Tacit-Chat": TEAM},
+        {**own, "X-Tacit-Chat": BOBS_ROOM},
+        vouching(adapter, ALONE),
+        vouching(adapter, TOGETHER),
+    )
+    return dict(zip(PRINCIPALS, named, strict=True))[principal]
+
+
+def asked(*, in_short: bool = False) -> Iterator[tuple[str, str, Ask]]:
+    """Operation, method and request. In short: of each operation two, one of which names what is
+    Bob's, where that can be."""
+    for operation, asks in CASES.items():
+        of_bob = [ask for ask in asks if ask.of_bob]
+        for ask in [asks[0], *of_bob[:1]] if in_short else asks:
+            yield operation, operation.split(" ")[0], ask
