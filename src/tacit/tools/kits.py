@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tacit.client import RemoteView
 
+__all__ = ["AnthropicKit", "OpenAIKit", "anthropic_kit", "openai_kit", "pydantic_ai_tools"]
+
 
 # Which tools of a view are offered to a model, and what its calls of them come to: whatever it
 # wrote, each call has an answer, and all answers together have a bound.
