@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 DOCUMENTS = {
     "ARCHITECTURE.md": "architecture.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "CHANGELOG.md": "changes.md",
     "README.md": "index.md",
     "examples/README.md": "examples.md",

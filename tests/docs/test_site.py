@@ -22,11 +22,12 @@ from tests.missing import NO_CHROMIUM
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PARTS = ["Quickstart", "How-to", "Why", "Reference", "Glossary"]
+PARTS = ["Quickstart", "Guides", "Concepts", "Reference", "Glossary"]
 # What stands outside of docs/, and where it is on the site.
 DOCUMENTS = {
     "architecture.html": ROOT / "ARCHITECTURE.md",
     "contributing.html": ROOT / "CONTRIBUTING.md",
+    "security.html": ROOT / "SECURITY.md",
     "changes.html": ROOT / "CHANGELOG.md",
     "examples.html": ROOT / "examples" / "README.md",
 }
