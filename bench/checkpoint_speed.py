@@ -128,7 +128,7 @@ async def loaded(thread: Thread, *, waits: bool, afresh: bool) -> float:
     saver, times = thread.saver, []
     for _ in range(ACTS_PER_ROUND):
         if afresh and isinstance(saver, Checkpointer):
-            saver._steps()._view._storage.recent_steps.clear()
+            saver._steps()._context.storage.recent_steps.clear()
         start = time.perf_counter()
         found = saver.get_tuple(thread.asked) if waits else await saver.aget_tuple(thread.asked)
         times.append(time.perf_counter() - start)

@@ -36,7 +36,7 @@ def rooms(memory: Memory) -> list[View]:
     """Everybody's private chat, and the group as each of them sees it."""
     found = [memory.view(person, tacit.Chat.private(person.key)) for person in PEOPLE]
     found += [memory.view(person, GROUP) for person in PEOPLE]
-    return [view for view in found if isinstance(view, View)]
+    return [view for view in found if view.enabled]
 
 
 class Worker:

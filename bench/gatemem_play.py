@@ -79,7 +79,7 @@ class Clock:
         return self.now
 
 
-def recalled(view: tacit.View | tacit.DisabledView, question: str) -> list[Passage]:
+def recalled(view: tacit.View, question: str) -> list[Passage]:
     found = view.recall(question, top_k=TOP_K)
     return [Passage(text=one.memory.content, rule=one.rule) for one in found]
 
@@ -232,7 +232,7 @@ class Player:
                     self._drop(view, one.id, erase=True)
         return reached
 
-    def _drop(self, view: tacit.View | tacit.DisabledView, id: str, *, erase: bool) -> None:
+    def _drop(self, view: tacit.View, id: str, *, erase: bool) -> None:
         """Erased if it is theirs, else forgotten if they may; what may not be done is left."""
         if erase:
             try:
@@ -267,10 +267,10 @@ class Player:
                     self.deletions.by_operator += 1
                     del self._kept[id]
 
-    def _private(self, person: str) -> tacit.View | tacit.DisabledView:
+    def _private(self, person: str) -> tacit.View:
         return self._memory.view(self._requester(person), tacit.Chat.private(_key(person)))
 
-    def _view(self, person: str, room: Room) -> tacit.View | tacit.DisabledView:
+    def _view(self, person: str, room: Room) -> tacit.View:
         chat = tacit.Chat.group(room.id, [_key(one) for one in sorted(room.members)])
         return self._memory.view(self._requester(person), chat)
 
@@ -286,7 +286,7 @@ def named_in_orders(target: str, orders: list[str]) -> bool:
     return any(contains(order, target) for order in orders)
 
 
-def _all(view: tacit.View | tacit.DisabledView) -> list[Any]:
+def _all(view: tacit.View) -> list[Any]:
     found: list[Any] = []
     cursor = None
     while True:

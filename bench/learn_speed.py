@@ -98,7 +98,7 @@ def _worked_off(memory: tacit.Memory) -> float:
     return spent
 
 
-def _view(memory: tacit.Memory, n: int) -> tacit.View | tacit.DisabledView:
+def _view(memory: tacit.Memory, n: int) -> tacit.View:
     key = f"telegram:{7_000 + n % _USERS}"
     return memory.view(tacit.Requester(key, name=f"User {n % _USERS}"), tacit.Chat.private(key))
 

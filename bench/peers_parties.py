@@ -99,7 +99,7 @@ class Ours:
     def close(self) -> None:
         self.memory.close()
 
-    def _view(self, n: int) -> tacit.View | tacit.DisabledView:
+    def _view(self, n: int) -> tacit.View:
         """Made for every act, as an application does for every message."""
         key = f"telegram:{_FIRST_USER + n % self.corpus.users}"
         return self.memory.view(tacit.Requester(key), tacit.Chat.private(key))

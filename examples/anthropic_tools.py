@@ -30,7 +30,7 @@ bob = tacit.Requester("telegram:2002", name="Bob")
 group = tacit.Chat.group("telegram:-5", [alice, bob])
 
 
-def ask(view: tacit.View | tacit.DisabledView, text: str) -> str:
+def ask(view: tacit.View, text: str) -> str:
     kit = anthropic_kit(view)
     messages: list[Any] = [{"role": "user", "content": text}]
     for _ in range(ROUNDS_MAX_COUNT):

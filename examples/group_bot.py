@@ -104,7 +104,7 @@ class Bot:
             self._memory.left(heard.chat.id, one.key)
             self._present[heard.chat.id].discard(one.key)
         view = self._memory.view(heard.who, heard.chat)
-        if isinstance(view, tacit.DisabledView) or heard.who is None or not heard.text.strip():
+        if not view.enabled or heard.who is None or not heard.text.strip():
             return []  # nobody, or a bot: nothing is learned from them, and nothing is told
         self._came(heard.chat, heard.who)
         said = self._said(view, heard, (heard.chat.id, heard.who.key))

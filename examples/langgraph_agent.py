@@ -49,7 +49,7 @@ def plan(state: Trip) -> Trip:
 def agent(memory: tacit.Memory) -> Any:
     """One graph for everybody: whose state it is, the config of a run says."""
 
-    def whose(config: RunnableConfig) -> tacit.View | tacit.DisabledView:
+    def whose(config: RunnableConfig) -> tacit.View:
         key = config["configurable"]["user_id"]
         return memory.view(tacit.Requester(key), tacit.Chat.private(key))
 

@@ -32,7 +32,7 @@ class State(TypedDict, total=False):
     answer: str
 
 
-def whose(config: RunnableConfig) -> tacit.View | tacit.DisabledView:
+def whose(config: RunnableConfig) -> tacit.View:
     """The view of the person whom this run is for."""
     key = config["configurable"]["user_id"]
     return memory.view(tacit.Requester(key, name=NAMES[key]), tacit.Chat.private(key))

@@ -31,7 +31,7 @@ agent = Agent(
 )
 
 
-async def ask(view: tacit.View | tacit.DisabledView, text: str) -> str:
+async def ask(view: tacit.View, text: str) -> str:
     tools = FunctionToolset(pydantic_ai_tools(view))
     return (await agent.run(text, toolsets=[tools])).output
 

@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from tacit.client import Client, RemoteView
     from tacit.clock import Clock
     from tacit.embeddings.embedder import Embedder
-    from tacit.memory import DisabledView, Link, Memory, View
+    from tacit.memory import Link, Memory, View
     from tacit.settings import Settings
 
 __version__ = "0.1.0"
@@ -162,7 +162,6 @@ __all__ = [
     "DayCounts",
     "Delta",
     "Diagnosis",
-    "DisabledView",
     "DisclosureBreach",
     "Edge",
     "EmbeddingFailed",
@@ -299,7 +298,7 @@ def connect(url: str, key: str | None = None, *, timeout: float | None = None) -
 
 def __getattr__(name: str) -> Any:
     """The types that come with a database, named here but loaded only when somebody asks."""
-    if name in ("DisabledView", "Link", "Memory", "View"):
+    if name in ("Link", "Memory", "View"):
         from tacit import memory
 
         return getattr(memory, name)

@@ -22,21 +22,22 @@ from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
+from tacit.view import table  # noqa: F401 (declares the metrics of operations)
 from tacit.view.checkpoints import GraphSteps
-from tacit.view.disabled import DisabledView
-from tacit.view.view import MeasuredView, View
+from tacit.view.context import ViewContext
+from tacit.view.view import View, disabled_view, open_view
 
 # PLAIN_WORDS: what each disclosure rule says, by its name. In small letters, and CLOSE: how words
 # of memories are put to a model.
 __all__ = [
     "FENCE_CLOSE",
     "RULE_TEXTS",
-    "DisabledView",
     "GraphSteps",
     "Link",
     "Memory",
     "Operator",
     "View",
+    "disabled_view",
     "escape_fence",
     "make_inert",
     "quote_memory",
@@ -78,7 +79,7 @@ class Memory(
         thread: str | None = None,
         agent: str | None = None,
         categories: Collection[str] | None = None,
-    ) -> View | DisabledView:
+    ) -> View:
         """Memory as this requester may use it in this chat. `thread` names the conversation that
         deltas are counted for; without it the chat itself is the thread. `agent` names the one that
         uses it: where the settings have allow-lists, it gets no further than its own. `categories`
@@ -88,13 +89,14 @@ class Memory(
         acting = validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
         only = None if categories is None else frozenset(validation.parse_categories(categories))
         if not self._enabled:
-            return DisabledView(SWITCHED_OFF)
+            return disabled_view(SWITCHED_OFF)
         if asking.subject is None:
-            return DisabledView(NO_IDENTITY)
-        where = (asking, self._space, named or asking.chat)
-        made = MeasuredView if self._storage.meter.on else View
-        policy = self._options if only is None else replace(self._options, only=only)
-        return made(self._runtime, *where, policy, acting)
+            return disabled_view(NO_IDENTITY)
+        options = self._options if only is None else replace(self._options, only=only)
+        context = ViewContext(
+            self._runtime, asking, self._space, named or asking.chat, options, acting
+        )
+        return open_view(context, self._storage.meter)
 
     def space(self, name: str) -> Memory:
         """The same database, another tenant. Nothing crosses spaces."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import tacit
 from tacit import limits
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.accounts import Key, Scope
 from tacit.settings import Settings
 
@@ -66,7 +66,7 @@ class Far:
         return self.clients[space, narrowed]
 
 
-class FarView(tacit.RemoteView, View):  # type: ignore[misc, override]
+class FarView(tacit.RemoteView, View):  # type: ignore[misc]
     """A view of the client, for tests that want to see a view. Every word of it is the client's:
     `tests/client/test_client.py` holds that there is no other."""
 
@@ -89,10 +89,10 @@ class RemoteMemory(Memory):
         thread: str | None = None,
         agent: str | None = None,
         categories: Collection[str] | None = None,
-    ) -> View | DisabledView:
+    ) -> View:
         """What is wrong is said at once, as by a view of the library."""
         near = super().view(requester, chat, thread=thread, agent=agent, categories=categories)
-        if isinstance(near, DisabledView):
+        if not near.enabled:
             return near
         client = self.far.client(self._space, categories)
         made = client.view(requester, chat, thread=thread, agent=agent)

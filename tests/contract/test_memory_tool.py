@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -221,9 +222,7 @@ class Overtaken(View):
 
     def read_file(self, path: str) -> str:
         text = View.read_file(self, path)
-        other = View(
-            self._runtime, self._raw_request, self._space, "phone", self._options, self._agent
-        )
+        other = View(replace(self._context, thread="phone"))
         other.write_file(path, "- Lisbon in May\n- Porto in June\n")
         return text
 
@@ -233,9 +232,7 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(
 ) -> None:
     view = private(memory, ALICE)
     view.write_file("trips.md", "- Lisbon in May\n")
-    slow = Overtaken(
-        view._runtime, view._raw_request, view._space, view._thread, view._options, view._agent
-    )
+    slow = Overtaken(view._context)
     (heard,) = told(endpoint, slow, replaced("/memories/trips.md", "May", "April"))
     assert heard.failed
     assert "view it again" in heard.text

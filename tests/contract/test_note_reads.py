@@ -19,21 +19,23 @@ WEB = Requester("acct:alice")
 
 
 def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
-    audiences = view._storage.audiences
-    rows = view._read(
+    audiences = view._context.storage.audiences
+    rows = view._context.read(
         lambda c, request: notes.list_recent_sessions(c, audiences, request, since, limit)
     )
     return [row.path for row in rows]
 
 
 def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str]]:
-    audiences = view._storage.audiences
+    audiences = view._context.storage.audiences
 
     def work(connection: Connection, request: Request) -> dict[str, notes.ItemMemories]:
         asked = request.for_management() if managing else request
         return notes.list_visible_items(connection, audiences, asked, paths)
 
-    return {path: [one.content for _, one in rows] for path, rows in view._read(work).items()}
+    return {
+        path: [one.content for _, one in rows] for path, rows in view._context.read(work).items()
+    }
 
 
 def test_a_private_session_is_for_its_person_in_private_alone(memory: Memory) -> None:
@@ -91,7 +93,7 @@ def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
     act(memory, lambda w: notes.update_note(w, ROOM.path, summary_id=id))
     for who, told in ((ALICE, ["We planned a party"]), (BOB, [])):
         view = private(memory, who)
-        audiences = view._storage.audiences
+        audiences = view._context.storage.audiences
 
         def work(connection: Connection, request: Request) -> list[str]:
             row = notes.get_note(connection, SPACE, ROOM.path)
@@ -99,7 +101,7 @@ def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
             found = notes.list_visible_summaries(connection, audiences, request, [row])  # noqa: B023
             return [one.content for one in found.values()]
 
-        assert view._read(work) == told
+        assert view._context.read(work) == told
         assert recent(view) == ([ROOM.path] if told else [])
 
 
@@ -149,7 +151,7 @@ def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -
         ]
 
     for view in (own, web):
-        assert view._read(work) == [theirs.path, INDEX.path]
+        assert view._context.read(work) == [theirs.path, INDEX.path]
         assert heard(view, theirs.path, INDEX.path) == {
             theirs.path: ["I swim"],
             INDEX.path: ["I run"],

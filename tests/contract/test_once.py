@@ -17,7 +17,9 @@ from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.sections import LearnSettings
 from tacit.storage.schema import done_memories, done_once, metadata
-from tacit.view.idempotency import IDEMPOTENCY_RULES, fingerprint_call
+from tacit.view.idempotency import fingerprint_call
+from tacit.view.operations import write
+from tacit.view.table import VIEW_OPERATIONS
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
@@ -209,7 +211,9 @@ def test_every_word_that_changes_something_is_done_once(keeping: Memory) -> None
         assert counts(keeping) == before, word
     elsewhere = {"approve", "decline", "propose_public"}  # below, and in test_linking
     elsewhere |= {"accept_link", "confirm_link", "refuse_link", "unlink_me"}
-    assert {word for word, _, _ in story} | elsewhere == set(IDEMPOTENCY_RULES)
+    assert {word for word, _, _ in story} | elsewhere == {
+        one.name for one in VIEW_OPERATIONS.values() if one.replay is not None
+    }
 
 
 def test_answers_to_proposals_are_given_once(keeping: Memory) -> None:
@@ -375,7 +379,7 @@ def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
 def test_a_trace_cannot_be_kept_once_and_an_import_repeats_by_itself(plain: Memory) -> None:
     view = private(plain, ALICE)
     assert view.once(KEY).trace("I live in Lisbon") == view.trace("I live in Lisbon")
-    with pytest.raises(tacit.InvalidInput, match="learn"):
+    with pytest.raises(tacit.InvalidInput, match="once"):
         view.once(KEY).trace("I live in Lisbon", keep=True)
     lines = ['{"content": "I like tea"}']
     assert view.once(KEY).import_lines(lines).created == 1
@@ -443,8 +447,13 @@ def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
 
 
 def test_a_write_that_nobody_thought_of_is_refused_rather_than_done_twice(plain: Memory) -> None:
+    class Wider(View):
+        @write(disabled=None)
+        def change(self) -> None:
+            self._context.write(lambda _: None)
+
     with pytest.raises(tacit.InvalidInput, match="once"):
-        private(plain, ALICE).once(KEY)._write(lambda _: None)
+        Wider(private(plain, ALICE)._context).once(KEY).change()
 
 
 def test_what_was_asked_is_known_again_whatever_it_was() -> None:

@@ -109,7 +109,7 @@ def test_what_would_be_said_to_somebody_is_what_they_hear(
         kept(
             view,
             "for all",
-            visibility="public_ok" if view._raw_request.kind == "private" else "room",
+            visibility="public_ok" if view._context.raw_request.kind == "private" else "room",
         )
     group(memory, ALICE, FAMILY, here=HERE[FAMILY]).remember("aloud", **OPEN)
     root = memory.operator("root")

@@ -138,7 +138,7 @@ def asked(view: View) -> Request:
     def request(_: Connection, found: Request) -> Request:
         return found
 
-    return view._read(request)
+    return view._context.read(request)
 
 
 def check(memory: Memory, view: View) -> None:

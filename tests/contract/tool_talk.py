@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import anthropic
 
 from tacit.tools.anthropic_memory import AsyncMemoryTool, MemoryTool
-from tacit.view.disabled import DisabledView
 from tacit.view.view import View
 from tests.llm.endpoint import Endpoint, Reply, Seen, Step
 from tests.llm.replies import talks
@@ -44,7 +43,7 @@ def uses(command: Command, number: int) -> Step:
     return step
 
 
-def told(endpoint: Endpoint, view: View | DisabledView, *commands: Command) -> list[Heard]:
+def told(endpoint: Endpoint, view: View, *commands: Command) -> list[Heard]:
     """The SDK's own runner drives the tool; this is what it sent back for each command."""
     _script(endpoint, commands)
     with anthropic.Anthropic(api_key="none", base_url=endpoint.url, max_retries=0) as client:

@@ -80,7 +80,7 @@ def test_a_word_that_is_not_declared_becomes_other() -> None:
 
 def test_every_word_of_a_view_is_an_operation() -> None:
     words = {name for name, _ in inspect.getmembers(View, inspect.isfunction) if name[0] != "_"}
-    assert words - {"once"} | {"learn_turn"} == set(OPERATIONS)  # which does nothing by itself
+    assert words - {"once"} | {"learn_turn"} == OPERATIONS  # which does nothing by itself
 
 
 @pytest.mark.parametrize("measure", METRICS, ids=lambda one: one.name)

@@ -12,7 +12,8 @@ import tacit
 from tacit.memory import Memory
 from tacit.server.metrics import serve_metrics
 from tacit.telemetry.metrics import NO_METER, create_meter
-from tacit.view.view import MeasuredView, View
+from tacit.view.dispatch import MeasuredDispatch
+from tacit.view.view import View
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 from tests.contract.scripted import GOOD, HEDGEHOGS
@@ -219,7 +220,7 @@ def test_what_a_view_answers_is_the_same_when_it_is_measured(measured: Measured)
     for memory in (plain, counted):
         view = private(memory, ALICE)
         assert isinstance(view, View)
-        assert isinstance(view, MeasuredView) is (memory is counted)
+        assert isinstance(view._dispatch, MeasuredDispatch) is (memory is counted)
         kept(view, "Tea is better than coffee")
         answers.append([(one.memory.content, one.score, one.why) for one in view.recall("tea?")])
     assert answers[0] == answers[1]

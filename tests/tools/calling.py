@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.tools import Answer, tools
 from tacit.tools.reference import reference_tools
 
@@ -37,12 +37,12 @@ REFERENCE: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def call(view: View | DisabledView, name: str, **arguments: Any) -> Answer:
+def call(view: View, name: str, **arguments: Any) -> Answer:
     found = {tool.name: tool for tool in (*tools(view), *reference_tools(view))}
     return found[name].call(arguments)
 
 
-def data(view: View | DisabledView, name: str, **arguments: Any) -> Any:
+def data(view: View, name: str, **arguments: Any) -> Any:
     """What a call answers with, which did not fail."""
     answer = call(view, name, **arguments)
     assert not answer.failed, answer.text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tests.cli.conftest import bare, home, migrated_file, on_file
 
 __all__ = ["bare", "home", "migrated_file", "on_file"]
@@ -21,9 +21,9 @@ def memory(database_url: str) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def mara(memory: Memory) -> View | DisabledView:
+def mara(memory: Memory) -> View:
     return of(memory, "telegram:1001")
 
 
-def of(memory: Memory, key: str) -> View | DisabledView:
+def of(memory: Memory, key: str) -> View:
     return memory.view(tacit.Requester(key), tacit.Chat.private(key))

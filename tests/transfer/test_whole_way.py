@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit import InvalidInput
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.memory import Trust, Visibility
 from tacit.transfer import importers
 from tests.transfer.conftest import SAMPLES, of
@@ -222,7 +222,7 @@ def test_what_a_database_or_a_memory_cannot_hold_is_refused_by_itself(
 
 def test_a_disabled_view_takes_nothing_in(memory: Memory) -> None:
     nobody = memory.view(None, tacit.Chat.private("telegram:1001"))
-    assert isinstance(nobody, DisabledView)
+    assert not nobody.enabled
     source = importers.open_source(SAMPLES / "mem0.json", "mem0")
     assert importers.preview_source(nobody, source).new == 0
     assert not importers.import_source(nobody, source)

@@ -21,7 +21,7 @@ from tacit.bots.consent import (
 from tacit.bots.conversations import RecentTurn, RecentTurns
 from tacit.bots.messages import Quote, TextMessage
 from tacit.errors import InvalidInput, LanguageFailed, LanguageOverBudget, TacitError
-from tacit.memory import DisabledView, Memory, View, wrap_in_fence
+from tacit.memory import Memory, View, wrap_in_fence
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from tacit.records.memory import ChatKind, Sensitivity
 from tacit.records.memory import Memory as Record
@@ -275,8 +275,8 @@ class Agent:
         """Whether the model asks in its own words, as against buttons."""
         return self._how.consent != "buttons"
 
-    def answer(self, view: View | DisabledView, said: TextMessage) -> AgentAnswer:
-        if isinstance(view, DisabledView) or not view.enabled:
+    def answer(self, view: View, said: TextMessage) -> AgentAnswer:
+        if not view.enabled:
             return self._answer_without_memory(said)
         asked = self._consent.list_pending(view, said.who)
         before = self._recent.turns(said.chat.id, said.thread)

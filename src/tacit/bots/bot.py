@@ -41,7 +41,7 @@ from tacit.bots.messages import (
 )
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, StoreError, TacitError
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.conversation import Message, Role
 from tacit.records.memory import ChatKind, State
 from tacit.records.memory import Memory as Record
@@ -68,7 +68,7 @@ class PlainAnswers:
     memory: Memory
     consent: Consent
 
-    def snapshot_versions(self, view: View | DisabledView, said: TextMessage) -> MemoryVersions:
+    def snapshot_versions(self, view: View, said: TextMessage) -> MemoryVersions:
         """What there is before a message is learned that asks for something to be remembered: in a
         group nobody is told which message a memory is from."""
         if said.chat.kind is ChatKind.PRIVATE or not texts.asks_to_remember(said.text):
@@ -109,16 +109,16 @@ class PlainAnswers:
         still_waiting = self.consent.ask(view, said.who, again=True, left=True)
         return DecisionReply([told, *still_waiting])
 
-    def ask_new(self, view: View | DisabledView, said: TextMessage) -> list[OutboundMessage]:
+    def ask_new(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         """Questions about what a message has taught besides."""
         self._wait_for_learning(said)
         return self.consent.ask(view, said.who)
 
     def answer(
-        self, view: View | DisabledView, said: TextMessage, before: MemoryVersions, *, learned: bool
+        self, view: View, said: TextMessage, before: MemoryVersions, *, learned: bool
     ) -> list[OutboundMessage]:
         """To a message that has been handed over to be learned, if it could be."""
-        if isinstance(view, DisabledView):
+        if not view.enabled:
             return [make_message(texts.UNKNOWN_SENDER)]
         if not said.text.strip():
             return []
@@ -269,7 +269,7 @@ def _list_new(view: View, said: TextMessage, before: MemoryVersions) -> list[Rec
     ]
 
 
-def _list_newest(view: View | DisabledView) -> Iterable[Record]:
+def _list_newest(view: View) -> Iterable[Record]:
     return view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
 
 
@@ -339,7 +339,7 @@ class Bot:
         counts = self.agent.counts
         log.tell("talked", channel=channel, turns=counts.turns, with_recall=counts.with_recall)
 
-    def _view(self, heard: InboundMessage) -> View | DisabledView:
+    def _view(self, heard: InboundMessage) -> View:
         return self._memory.view(heard.who, heard.chat, thread=heard.conversation)
 
     def _add_member(self, heard: InboundMessage, who: Requester) -> None:
@@ -382,14 +382,14 @@ class Bot:
         return [replace(one, answers=said.message) for one in answered]
 
     def _run_command(
-        self, view: View | DisabledView, said: TextMessage, name: str, outlet: ChannelSender
+        self, view: View, said: TextMessage, name: str, outlet: ChannelSender
     ) -> list[OutboundMessage]:
         own = _own_keys(view, said.who) if name in _COMMANDS_THAT_FORGET else []
         told = self._commands.run(view, said, outlet)
         self._recent.forget(*own)
         return told
 
-    def _handle_edit(self, view: View | DisabledView, said: TextMessage) -> bool:
+    def _handle_edit(self, view: View, said: TextMessage) -> bool:
         """An edited message: what it taught in its earlier words goes. Says whether it is to be
         answered; otherwise it is learned again here, in silence."""
         newest = self._recent.last_message(said.chat.id, said.thread) == said.message
@@ -401,9 +401,7 @@ class Bot:
         self._recent.edit_message(said.chat.id, said.message, said.text)
         return False
 
-    def _answer_with_model(
-        self, view: View | DisabledView, said: TextMessage
-    ) -> list[OutboundMessage]:
+    def _answer_with_model(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         answered = self.agent.answer(view, said)
         accepted = None if answered.wrote else self._learn(view, said)
         refused = () if accepted is None else accepted.refused
@@ -419,7 +417,7 @@ class Bot:
         return [make_message(*spans), *_refuse_secret(refused), *asked]
 
     def _answer_open_question(
-        self, view: View | DisabledView, said: TextMessage, outlet: ChannelSender
+        self, view: View, said: TextMessage, outlet: ChannelSender
     ) -> list[OutboundMessage]:
         """The reply to a question what to forget, or whether to erase everything, if it is one."""
         question = self._questions.find(said)
@@ -432,10 +430,10 @@ class Bot:
         return told
 
     def _answer_without_model(
-        self, view: View | DisabledView, said: TextMessage, outlet: ChannelSender
+        self, view: View, said: TextMessage, outlet: ChannelSender
     ) -> list[OutboundMessage]:
         replied = None
-        if isinstance(view, View):
+        if view.enabled:
             replied = self._answers.reply(view, said, self._questions.find(said))
         if replied is not None and not replied.says_more:
             return replied.messages
@@ -454,7 +452,7 @@ class Bot:
             return [*replied.messages, *self._answers.ask_new(view, said)]
         return self._answers.answer(view, said, before, learned=bool(accepted))
 
-    def _learn(self, view: View | DisabledView, said: TextMessage) -> Accepted | None:
+    def _learn(self, view: View, said: TextMessage) -> Accepted | None:
         """What the sender wrote themselves, and no word of what they passed on."""
         if not said.text.strip() or not view.enabled:
             return None
@@ -471,12 +469,12 @@ class Bot:
         except TacitError:
             return None  # learned before, switched off, or nothing that could be kept
 
-    def _unlearn(self, view: View | DisabledView, heard: InboundMessage, message: str) -> None:
+    def _unlearn(self, view: View, heard: InboundMessage, message: str) -> None:
         """What was learned from a message, and what the model kept for it by a tool."""
         with suppress(Conflict):  # done before
             view.once(f"{_idempotency_key(heard)}/unlearn").unlearn(message)
 
-    def _add_recent_turn(self, view: View | DisabledView, said: TextMessage) -> None:
+    def _add_recent_turn(self, view: View, said: TextMessage) -> None:
         if view.enabled and said.who is not None:
             turn = RecentTurn(
                 text=said.text, who=said.who.key, name=prompt_name(said.who), message=said.message
@@ -527,7 +525,7 @@ def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
     return (one for one in some if not one.is_bot)
 
 
-def _own_keys(view: View | DisabledView, who: Requester | None) -> list[str]:
+def _own_keys(view: View, who: Requester | None) -> list[str]:
     """Their keys, as long as they are theirs: whoever forgets does so for all of them."""
     return [] if who is None else [who.key, *view.identities()]
 

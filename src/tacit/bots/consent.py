@@ -14,7 +14,7 @@ from tacit.bots import texts
 from tacit.bots.decisions import ReplyDecision
 from tacit.bots.messages import Button, OpenQuestion, OutboundMessage, Span, make_message
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.memory import Sensitivity
 from tacit.records.request import Requester
 from tacit.records.results import Proposal
@@ -42,13 +42,13 @@ class Consent:
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+    def list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
         """What can be asked about here whether it is to be kept: the newest ones, in order; without
         what is known by now in other words, because the agent itself has kept it."""
         return self._list_pending(view, who)[-limits.CHAT_PROPOSALS_MAX_COUNT :]
 
     def ask_with_buttons(
-        self, view: View | DisabledView, who: Requester | None, *, keeping: bool
+        self, view: View, who: Requester | None, *, keeping: bool
     ) -> list[OutboundMessage]:
         """A question for each that this process has not asked yet. Whether others may hear
         something is always asked like this: no model answers for that, and no word in passing.
@@ -61,7 +61,7 @@ class Consent:
 
     def ask(
         self,
-        view: View | DisabledView,
+        view: View,
         who: Requester | None,
         *,
         again: bool = False,
@@ -87,9 +87,7 @@ class Consent:
         keeping = [_ask_several(shown, len(found), before, older, left=left)] if asked else []
         return [*map(_ask_one, wider[: limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
 
-    def ask_about(
-        self, view: View | DisabledView, who: Requester | None, words: str
-    ) -> list[OutboundMessage]:
+    def ask_about(self, view: View, who: Requester | None, words: str) -> list[OutboundMessage]:
         """Ask about what waits and has to do with these words."""
         if who is None:
             return []
@@ -100,7 +98,7 @@ class Consent:
             self._mark_asked(who.key, one.id)
         return [_ask_several(found, len(found), texts.NOT_SAVED_YET)] if found else []
 
-    def has_asked_to_share(self, view: View | DisabledView, who: Requester) -> bool:
+    def has_asked_to_share(self, view: View, who: Requester) -> bool:
         """Whether a question is open that no words answer, but buttons alone."""
         return any(self._has_asked(who, one) for one in _list_sharing_proposals(view))
 
@@ -109,7 +107,7 @@ class Consent:
             return one.id in self._asked.get(who.key, ())
 
     def answer(
-        self, view: View | DisabledView, ids: Sequence[str], decision: ReplyDecision, key: str
+        self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str
     ) -> OutboundMessage:
         """Do what a reply decides, and tell it. What expired or was answered meanwhile is left."""
         contents = {one.id: one.content for one in view.proposals() if not one.widens}
@@ -125,9 +123,7 @@ class Consent:
                 gone += 1
         return _describe_answers(done[True], done[False], gone)
 
-    def handle_button(
-        self, view: View | DisabledView, data: str, key: str
-    ) -> list[OutboundMessage] | None:
+    def handle_button(self, view: View, data: str, key: str) -> list[OutboundMessage] | None:
         """None if it is no button of ours."""
         found = _BUTTON_DATA.fullmatch(data)
         if found is None:
@@ -140,7 +136,7 @@ class Consent:
         return [replace(self.answer(view, ids, decision, key), instead=True)]
 
     def answer_one(
-        self, view: View | DisabledView, id: str, key: str, *, yes: bool, instead: bool = False
+        self, view: View, id: str, key: str, *, yes: bool, instead: bool = False
     ) -> OutboundMessage:
         """Told to the person. What is not theirs to answer reads like what is no longer there."""
         meant = next((one for one in view.proposals() if one.id == id), None)
@@ -148,7 +144,7 @@ class Consent:
             return make_message(texts.NOT_YOUR_PROPOSAL)
         return OutboundMessage(spans=_describe_outcome(meant, yes=yes), instead=instead)
 
-    def apply_answer(self, view: View | DisabledView, id: str, key: str, *, yes: bool) -> bool:
+    def apply_answer(self, view: View, id: str, key: str, *, yes: bool) -> bool:
         """Whether it could be answered. `key` is the same if this is done again after a crash."""
         if not view.enabled:
             return False
@@ -175,7 +171,7 @@ class Consent:
             asked.add(id)
             return True
 
-    def _list_pending(self, view: View | DisabledView, who: Requester | None) -> list[Proposal]:
+    def _list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
         found = [one for one in _list_proposals(view) if not one.widens]
         older, looked_at = (
             found[: -limits.CHAT_NEWEST_MEMORIES_COUNT],
@@ -185,11 +181,11 @@ class Consent:
         return [*older, *unknown]
 
 
-def _list_proposals(view: View | DisabledView) -> list[Proposal]:
+def _list_proposals(view: View) -> list[Proposal]:
     return sorted(view.proposals(), key=lambda one: (one.created_at, one.id))
 
 
-def _list_sharing_proposals(view: View | DisabledView) -> list[Proposal]:
+def _list_sharing_proposals(view: View) -> list[Proposal]:
     return [one for one in _list_proposals(view) if one.widens]
 
 
@@ -318,7 +314,7 @@ def _word_weights(text: str) -> dict[str, bool]:
     }
 
 
-def _is_known(view: View | DisabledView, proposal: Proposal, who: Requester | None) -> bool:
+def _is_known(view: View, proposal: Proposal, who: Requester | None) -> bool:
     found = view.suggest_update(proposal.content)
     return found is not None and says_the_same(found.content, proposal.content, who)
 

@@ -16,7 +16,7 @@ import tacit
 from tacit.errors import DisclosureBreach
 
 if TYPE_CHECKING:
-    from tacit.memory import DisabledView, Memory, View
+    from tacit.memory import Memory, View
 
 ALICE = tacit.Requester("telegram:1001", name="Alice")
 BOB = tacit.Requester("telegram:2002", name="Bob")
@@ -140,7 +140,7 @@ def _build_statement(person: tacit.Requester, chat: tacit.Chat, kept: Any) -> De
 
 def _build_chat(
     memory: Memory,
-    owners: dict[str, View | DisabledView],
+    owners: dict[str, View],
     told: list[DemoStatement],
     title: str,
     chat: tacit.Chat,

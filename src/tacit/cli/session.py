@@ -19,7 +19,7 @@ from tacit.errors import InvalidInput
 from tacit.records.memory import ChatKind
 
 if TYPE_CHECKING:
-    from tacit.memory import DisabledView, Memory, View
+    from tacit.memory import Memory, View
     from tacit.settings import Settings
 
 NO_IDENTITY_HELP = """\
@@ -123,16 +123,16 @@ class CommandSession:
         return person
 
     @property
-    def view(self) -> View | DisabledView:
+    def view(self) -> View:
         """Memory as the requester may use it in the chat that was named."""
         return self._view(inputs.parse_chat(self.args, self.requester))
 
     @property
-    def private_view(self) -> View | DisabledView:
+    def private_view(self) -> View:
         """The requester's own private chat, where owners look after what is theirs."""
         return self._view(Chat.private(self.requester.key))
 
-    def require_private_view(self, what: str) -> View | DisabledView:
+    def require_private_view(self, what: str) -> View:
         """The view of a private chat, or a refusal: an empty answer from a group would look like
         a person without memories."""
         chat = inputs.parse_chat(self.args, self.requester)
@@ -140,7 +140,7 @@ class CommandSession:
             raise InvalidInput("--chat", f"{what} works in a private chat only; leave out --chat")
         return self._view(chat)
 
-    def _view(self, chat: Chat) -> View | DisabledView:
+    def _view(self, chat: Chat) -> View:
         acting = getattr(self.args, "by", None)
         view = self.memory.view(self.requester, chat, thread=self.args.thread, agent=acting)
         if not view.enabled:

@@ -29,7 +29,7 @@ from tacit.records.drafts import ImportPreviewItem, ImportRun
 from tacit.records.memory import ExportFormat
 
 if TYPE_CHECKING:
-    from tacit.memory import DisabledView, View
+    from tacit.memory import View
     from tacit.transfer.importers import ImportSource, ImportSummary, SourcePreview
 
 
@@ -72,7 +72,7 @@ def manage_imports(session: CommandSession) -> CommandResult:
     )
 
 
-def _revert_import(view: View | DisabledView, run: str) -> CommandResult:
+def _revert_import(view: View, run: str) -> CommandResult:
     before = _find_reverted_at(view, run)
     done = view.revert_import(run)
     document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
@@ -94,7 +94,7 @@ def _format_memory_count(number: int) -> str:
     return f"{number:,} {'memory' if number == 1 else 'memories'}"
 
 
-def _find_reverted_at(view: View | DisabledView, run: str) -> datetime | None:
+def _find_reverted_at(view: View, run: str) -> datetime | None:
     """Since when, where it was reverted before: to revert it again does nothing."""
     cursor = None
     while True:
@@ -107,9 +107,7 @@ def _find_reverted_at(view: View | DisabledView, run: str) -> datetime | None:
             return None
 
 
-def _run_import(
-    session: CommandSession, view: View | DisabledView, source: ImportSource
-) -> ImportSummary:
+def _run_import(session: CommandSession, view: View, source: ImportSource) -> ImportSummary:
     from tacit.transfer import importers
 
     run = session.args.run

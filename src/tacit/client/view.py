@@ -68,7 +68,7 @@ from tacit.records.results import (
 )
 
 if TYPE_CHECKING:
-    from tacit.memory import DisabledView
+    from tacit.memory import View
 
 
 # The part of a remote view that reads memories, and takes them along.
@@ -743,15 +743,15 @@ class Client:
         *,
         thread: str | None = None,
         agent: str | None = None,
-    ) -> RemoteView | DisabledView:
+    ) -> RemoteView | View:
         """Memory as this requester may use it in this chat. Without either, as the person whom the
         key is bound to, in their own private chat. Only a key with `act-as` may name somebody else,
         or say who is in a chat; others name a chat by its id alone."""
         claims = claim_headers(requester, chat, thread, agent)
         if is_bot(requester):
-            from tacit.memory import DisabledView
+            from tacit.memory import disabled_view
 
-            return DisabledView(BOT_REASON)
+            return disabled_view(BOT_REASON)
         return RemoteView(self._server, claims)
 
     def close(self) -> None:

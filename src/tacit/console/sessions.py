@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tacit.errors import NotFound
-from tacit.memory import DisabledView, Memory, Operator, View
+from tacit.memory import Memory, Operator, View
 from tacit.records.accounts import WebSession
 from tacit.records.request import Chat, Requester
 from tacit.settings import Settings
@@ -143,11 +143,11 @@ class Visitor:
         return self.session.operator or self.session.person or ""
 
     @property
-    def view(self) -> View | DisabledView:
+    def view(self) -> View:
         """Of a person, in private. An operator has none: for them it is not there."""
         return self.view_in(None)
 
-    def view_in(self, thread: str | None, agent: str | None = None) -> View | DisabledView:
+    def view_in(self, thread: str | None, agent: str | None = None) -> View:
         """The same, in a conversation of its own, as some agent uses it."""
         person = self.session.person
         if person is None:
@@ -163,6 +163,6 @@ class Visitor:
         return self.memory.operator(self.session.operator)
 
     @property
-    def api(self) -> View | DisabledView | Operator:
+    def api(self) -> View | Operator:
         """What both have: a person over their own memories, an operator over the space."""
         return self.operator if self.is_operator else self.view

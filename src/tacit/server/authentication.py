@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from tacit import limits
 from tacit.errors import InvalidInput, KeyRefused, NotAllowed, TooManyRequests
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.accounts import Key, Scope
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
@@ -340,7 +340,7 @@ class Caller:
         if not self.scopes.issuperset(scopes):
             raise NotAllowed
 
-    def view(self, *, thread: str | None = None) -> View | DisabledView:
+    def view(self, *, thread: str | None = None) -> View:
         """`thread`: another one than the claims named, as in the path of a request."""
         if self.requester is None or self.chat is None:
             if self.has_scope(Scope.ACT_AS):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.records.memory import Memory
 from tacit.server.responses import HttpProblem, version_etag
 from tacit.server.routing import RequestContext
@@ -35,9 +35,7 @@ def matches_etag(sent: Sequence[str], tag: str) -> bool:
 
 
 @contextmanager
-def check_if_match(
-    asked: RequestContext, view: View | DisabledView, id: str
-) -> Iterator[int | None]:
+def check_if_match(asked: RequestContext, view: View, id: str) -> Iterator[int | None]:
     """The version that If-Match asks for, to be looked at by the write itself; None: any. Where the
     memory is at another one, the precondition failed; but what is done already is told again."""
     sent = asked.headers.getlist(IF_MATCH)

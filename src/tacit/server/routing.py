@@ -25,7 +25,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.records.accounts import Scope
 from tacit.records.request import Requester
 from tacit.server.authentication import Caller, Claims, RateLimiter, authenticate, parse_claims
@@ -166,16 +166,16 @@ class RequestContext:
         self.admitted = admitted
 
     @property
-    def view(self) -> View | DisabledView:
+    def view(self) -> View:
         """To read through."""
         return self.admitted.view()
 
     @property
-    def write_view(self) -> View | DisabledView:
+    def write_view(self) -> View:
         """To write through: with an Idempotency-Key, at most once."""
         return self.with_idempotency(self.view)
 
-    def with_idempotency(self, view: View | DisabledView) -> View | DisabledView:
+    def with_idempotency(self, view: View) -> View:
         token = self.header(IDEMPOTENCY_HEADER)
         if token is None:
             return view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -21,21 +21,15 @@ from tacit.records.results import EventNode, EventOperation, EventStatus
 OTHER_LABEL = "other"  # stands for every word that is not declared
 CHANGE_REFUSED = "change"  # may be heard, and still not be changed by whoever asked
 
-# The words of a view, and learning one turn in the background.
-OPERATIONS = (
-    "about", "accept_link", "activity", "activity_days", "approve", "begin_session", "block",
-    "browse", "browse_count", "checkpoint", "confirm_link", "count", "decline", "delete_file",
-    "delta", "end_session", "erase", "explain", "export", "file_sizes", "files", "forget",
-    "forget_category", "forget_checkpoint", "forget_key", "fresh", "get", "graph", "hearers",
-    "hearing", "history", "history_export", "identities", "import_items", "import_lines", "imports",
-    "learn", "learn_turn",
-    "link_waiting", "list", "looks", "merge_people", "name", "offer_link", "people", "pin",
-    "preview_items", "proposals", "propose_public", "put", "query", "read_file", "recall", "record",
-    "refuse_link", "relate", "remember", "rename_file", "restore", "revert_import", "rooms",
-    "save_checkpoint",
-    "set_visibility", "show", "stats", "steps", "suggest_update", "trace", "unlearn", "unlink_me",
-    "unmerge_people", "update", "wipe", "withhold_from", "write_file",
-)  # fmt: skip
+# The operations of a view, which `tacit.view.table` registers, and learning one turn in the
+# background.
+OPERATIONS = {"learn_turn"}
+
+
+def register_operations(names: Iterable[str]) -> None:
+    OPERATIONS.update(names)
+
+
 OUTCOMES = ("ok", "refused", "error")
 LANGUAGE_FAILURES = ("unavailable", "refused", "bad_answer", "over_budget")
 TASKS = (
@@ -67,7 +61,7 @@ class Metric:
     kind: Literal["counter", "histogram", "gauge"]
     says: str
     unit: str = "1"
-    labels: Mapping[str, frozenset[str]]
+    labels: Mapping[str, Set[str]]
 
     def check_labels(self, words: Mapping[str, str]) -> dict[str, str]:
         """Every label in its order, with a declared word or `other`."""
@@ -84,7 +78,11 @@ def _declare(
     unit: str = "1",
     **labels: Iterable[str],
 ) -> Metric:
-    fixed = {label: frozenset(map(str, words)) for label, words in labels.items()}
+    fixed: dict[str, Set[str]] = {
+        # Operations are registered after this module was imported.
+        label: words if words is OPERATIONS else frozenset(map(str, words))
+        for label, words in labels.items()
+    }
     return Metric(name=name, kind=kind, says=says, unit=unit, labels=MappingProxyType(fixed))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound, StoreError, TacitError
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 
 # The commands of the memory tool, over the files of a view: what a model asks, and what it reads.
 #
@@ -30,7 +30,7 @@ class CommandRefused(Exception):
 class FileCommands:
     """Each answers in words for a model, or raises `Refused` in such words."""
 
-    view_of: View | DisabledView
+    view_of: View
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         inner = path_below_root(path)
@@ -273,7 +273,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        view: View | DisabledView,
+        view: View,
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
@@ -310,7 +310,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        view: View | DisabledView,
+        view: View,
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:

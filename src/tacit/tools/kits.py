@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.memory import FENCE_CLOSE, DisabledView, View
+from tacit.memory import FENCE_CLOSE, View
 from tacit.tools import Answer, Tool, tools
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ __all__ = ["AnthropicKit", "OpenAIKit", "anthropic_kit", "openai_kit", "pydantic
 # Which tools of a view are offered to a model, and what its calls of them come to: whatever it
 # wrote, each call has an answer, and all answers together have a bound.
 
-AnyView: TypeAlias = "View | DisabledView | RemoteView"
+AnyView: TypeAlias = "View | RemoteView"
 
 CALLS_MAX_COUNT = 64  # in one message of a model's
 ARGUMENTS_MAX_CHARS = 1_000_000  # of one call
@@ -88,7 +88,7 @@ class ToolSet:
 def create_tool_set(view: AnyView, only: Collection[str] | None, message: str | None) -> ToolSet:
     _require_view(view)
     # A view at the other end of the wire has every word that the tools use.
-    offered = tools(cast("View | DisabledView", view), message)
+    offered = tools(cast("View", view), message)
     if only is None or not offered:
         return ToolSet(offered)
     _refuse_string("only", only)
@@ -100,7 +100,7 @@ def create_tool_set(view: AnyView, only: Collection[str] | None, message: str | 
 
 
 def _require_view(given: object) -> None:
-    if isinstance(given, View | DisabledView):
+    if isinstance(given, View):
         return
     from tacit.client import RemoteView  # seldom needed, and not quick to load
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import tacit
 from tacit.errors import MissingExtra, TacitError
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.tools import Tool, tools
 from tacit.tools.reference import KnowledgeGraph, read_whole_graph, reference_tools
 from tacit.tools.tool import dump_json, format_error
@@ -40,7 +40,7 @@ class ProfileResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProfile:
-    tools: Callable[[View | DisabledView], tuple[Tool, ...]]
+    tools: Callable[[View], tuple[Tool, ...]]
     documents: tuple[ProfileResource, ...]
     instructions: str
 
@@ -114,13 +114,13 @@ _log = logging.getLogger("tacit.mcp")
 class BoundView:
     """Who asks, as a view, and what their key lets them do."""
 
-    view: View | DisabledView
+    view: View
     scopes: frozenset[str] = frozenset({READ_SCOPE, WRITE_SCOPE})
 
     @property
     def readable(self) -> View | None:
         view = self.view
-        return None if isinstance(view, DisabledView) or READ_SCOPE not in self.scopes else view
+        return None if not view.enabled or READ_SCOPE not in self.scopes else view
 
 
 class ThreadRunner(Protocol):
@@ -281,14 +281,14 @@ def _describe_resource(document: ProfileResource) -> types.Resource:
 # MCP over standard input and output: one person, one conversation, as long as the client stays.
 
 
-def serve_stdio(view: View | DisabledView, profile: ProfileName = ProfileName.STANDARD) -> None:
+def serve_stdio(view: View, profile: ProfileName = ProfileName.STANDARD) -> None:
     """Until the other side closes its end."""
     import anyio
 
     anyio.run(_run_stdio, view, profile)
 
 
-async def _run_stdio(view: View | DisabledView, profile: ProfileName) -> None:
+async def _run_stdio(view: View, profile: ProfileName) -> None:
     from mcp.server.stdio import stdio_server
 
     bound = BoundView(view=view)

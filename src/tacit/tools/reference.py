@@ -12,7 +12,7 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.memory import DisabledView, View, make_inert, quote_memory, refuse_profile_sentence
+from tacit.memory import View, make_inert, quote_memory, refuse_profile_sentence
 from tacit.records import validation
 from tacit.records.memory import Memory
 from tacit.tools.tool import (
@@ -333,9 +333,9 @@ DONE_SCHEMA = object_schema(
 GraphAction = Callable[[KnowledgeGraph, dict[str, Any]], Answer]
 
 
-def reference_tools(view: View | DisabledView) -> tuple[Tool, ...]:
+def reference_tools(view: View) -> tuple[Tool, ...]:
     """Bound to this view; none where memory is disabled."""
-    if isinstance(view, DisabledView) or not view.enabled:
+    if not view.enabled:
         return ()
     graph = KnowledgeGraph(view)
     return tuple(_build_tool(graph, *one) for one in _TOOL_SPECS)

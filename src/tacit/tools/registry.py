@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit import limits
-from tacit.memory import DisabledView, View, escape_fence, make_inert, quote_memory, wrap_in_fence
+from tacit.memory import View, escape_fence, make_inert, quote_memory, wrap_in_fence
 from tacit.records.memory import Kind, Sensitivity, Visibility
 from tacit.records.results import Bullet, Recalled
 from tacit.tools.tool import (
@@ -507,11 +507,11 @@ _PATH_HINT = "Relative to the notes, for example trips.md, _index.md or 2026-03-
 _NO_FILES = "There are no files yet."
 
 
-def file_tools(view: View | DisabledView) -> tuple[Tool, Tool]:
+def file_tools(view: View) -> tuple[Tool, Tool]:
     return _read_file(view), _write_file(view)
 
 
-def _read_file(view: View | DisabledView) -> Tool:
+def _read_file(view: View) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         path = given["path"]
         if path.strip("/"):
@@ -536,7 +536,7 @@ def _read_file(view: View | DisabledView) -> Tool:
     )
 
 
-def _write_file(view: View | DisabledView) -> Tool:
+def _write_file(view: View) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         if not view.enabled:
             return Answer(text="Nothing was written: memory is not available in this conversation.")
@@ -572,12 +572,12 @@ def _write_file(view: View | DisabledView) -> Tool:
 
 
 def tools(
-    view: View | DisabledView, message: str | None = None, least: Sensitivity | None = None
+    view: View, message: str | None = None, least: Sensitivity | None = None
 ) -> tuple[Tool, ...]:
     """Bound to this view; none where memory is disabled. `message` is the channel's id of what they
     are called for: what is kept then goes again when that message is taken back. What is kept is
     no less sensitive than `least`, where that is given."""
-    if isinstance(view, DisabledView) or not view.enabled:
+    if not view.enabled:
         return ()
     kept = (*value_tools(view, message, least), *fact_tools(view, message, least))
     return (*kept, *query_tools(view), *file_tools(view))

@@ -13,10 +13,13 @@ from tacit.identity import external_keys, links
 from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
 from tacit.records.request import Request
 from tacit.storage import auth
+from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.people import begin_link, current_link, end_link
 from tacit.storage.spaces import load_identities
 from tacit.view.context import ViewContext
+from tacit.view.idempotency import NOTHING, StoredOutcome
+from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 List = builtins.list  # a view has a word of that name
 _ACCOUNT_BYTES = 16  # by chance alone, nobody comes into somebody else's
@@ -25,7 +28,47 @@ _ALREADY_LINKED = (
 )
 
 
-class ViewAccount(ViewContext):
+def _record_accepted_link(made: LinkWaiting | None, _: Arguments) -> StoredOutcome:
+    return {"accepted": made is not None}, ()
+
+
+def _replay_accepted_link(
+    context: ViewContext, done: IdempotentResult, _: Arguments
+) -> LinkWaiting:
+    """As long as it waits. A code that was wrong is not looked for again."""
+    me = context.raw_request.subject
+
+    def work(connection: Connection, request: Request) -> auth.PendingLink | None:
+        there = me is not None and request.private and done.result["accepted"]
+        where = (connection, context.space, me or "", request.at)
+        return auth.find_accepted_link(*where) if there else None
+
+    found = context.read(work)
+    if found is None:
+        raise NotFound("code")
+    return build_accepted_link(found)
+
+
+def _record_link(made: Link, _: Arguments) -> StoredOutcome:
+    return {"link": made.id}, ()
+
+
+def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> Link:
+    """As it is by now."""
+    me = context.raw_request.subject or ""
+    found = context.read(lambda connection, _: load_identities(connection, context.space, (me,)))
+    link = next((one for one in found.links if one.id == done.result["link"]), None)
+    if link is None:
+        raise NotFound("link")
+    return link
+
+
+ACCEPTED_LINK = Replay(record=_record_accepted_link, replay=_replay_accepted_link)
+LINK = Replay(record=_record_link, replay=_replay_link)
+
+
+class ViewAccount(Resource):
+    @write(disabled=not_found("link"))
     def offer_link(self) -> LinkOffer:
         """A code to be entered from your other identity, once, within ten minutes. It takes the
         place of an earlier one. In your own private chat only, and not for an agent that may use
@@ -38,8 +81,9 @@ class ViewAccount(ViewContext):
             expires_at = auth.insert_link_offer(w, me, links.normalize_link_code(code))
             return LinkOffer(code=code, expires_at=expires_at)
 
-        return self._write(work)
+        return self._context.write(work)
 
+    @write(disabled=not_found("code"), replay=ACCEPTED_LINK)
     def accept_link(self, code: str) -> LinkWaiting:
         """Answer to a code that your other identity was given; says which that is. Nothing is
         shared before it says yes. Wrong, expired, used and your own are all NotFound, and after
@@ -57,27 +101,29 @@ class ViewAccount(ViewContext):
                 return None
             return build_accepted_link(found)
 
-        waiting = self._write(work)
+        waiting = self._context.write(work)
         if waiting is None:
             raise NotFound("code")
         return waiting
 
+    @read(disabled=None)
     def link_waiting(self) -> LinkWaiting | None:
         """Who answered to your code, and waits for your yes; None, too, where others listen."""
 
         def work(connection: Connection, request: Request) -> LinkWaiting | None:
-            me = self._raw_request.subject
+            me = self._context.raw_request.subject
             if me is None or not request.private:
                 return None
-            found = auth.find_pending_link(connection, self._space, me, request.at)
+            found = auth.find_pending_link(connection, self._context.space, me, request.at)
             if found is None:
                 return None
             return LinkWaiting(
                 identity=_external_form(found.accepted_by), expires_at=found.expires_at
             )
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=not_found("link"), replay=LINK)
     def confirm_link(self) -> Link:
         """Yes, that is me too. From the next read on, both identities are one person."""
 
@@ -96,8 +142,9 @@ class ViewAccount(ViewContext):
             auth.delete_link_offers(w.connection, w.space, (me, other))
             return _begin_link(w, other, account, me)
 
-        return self._write(work, changing=True)
+        return self._context.write(work, changing=True)
 
+    @write(disabled=None, replay=NOTHING)
     def refuse_link(self) -> None:
         """No, or not any more: a code of yours, or your answer to one, is void. In your own private
         chat only."""
@@ -105,8 +152,9 @@ class ViewAccount(ViewContext):
         def work(w: Transaction) -> None:
             auth.delete_link_offers(w.connection, w.space, (self._require_private_identity(w),))
 
-        self._write(work)
+        self._context.write(work)
 
+    @write(disabled=not_found("link"), replay=LINK)
     def unlink_me(self) -> Link:
         """This identity leaves its account at once, and what was said as the account stays there.
         In your own private chat only."""
@@ -117,23 +165,24 @@ class ViewAccount(ViewContext):
             auth.delete_link_offers(w.connection, w.space, (me,))
             return replace(link, ended_at=w.at)
 
-        return self._write(work, changing=True)
+        return self._context.write(work, changing=True)
 
+    @read(disabled=List)
     def identities(self) -> List[str]:
         """The keys that are you by now, this one among them; none where others listen."""
 
         def work(connection: Connection, request: Request) -> List[str]:
-            me = self._raw_request.subject
+            me = self._context.raw_request.subject
             if me is None or not request.private:
                 return []
-            mine = load_identities(connection, self._space, (me,)).current_identities(me)
+            mine = load_identities(connection, self._context.space, (me,)).current_identities(me)
             return sorted(_external_form(one) for one in mine if external_keys.is_subject(one))
 
-        return self._read(work)
+        return self._context.read(work)
 
     def _require_private_identity(self, w: Transaction) -> str:
         """The identity that asks, if nobody else listens."""
-        me = self._raw_request.subject
+        me = self._context.raw_request.subject
         if me is None or not w.request.private:
             raise InvalidInput("link", "works in a private chat only")
         auth.lock_link_offers(w, me)
@@ -141,7 +190,7 @@ class ViewAccount(ViewContext):
 
     def _require_linkable_identity(self, w: Transaction) -> str:
         """The same, if it may share everything that is theirs."""
-        if self._allowed_categories(self._agent) is not None:
+        if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
         return self._require_private_identity(w)
 

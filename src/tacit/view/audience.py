@@ -19,6 +19,7 @@ from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport,
 from tacit.storage import audience_report, memory_reads
 from tacit.storage.audience_report import hypothetical_request
 from tacit.telemetry.metrics import REFUSAL_COUNT
+from tacit.view.operations import not_found, read
 from tacit.view.reads import ViewSearch
 
 List = builtins.list  # a view has a word of that name
@@ -27,6 +28,7 @@ List = builtins.list  # a view has a word of that name
 class ViewAudience(ViewSearch):
     """In your own private chat. In any other, you have no memories here to ask about."""
 
+    @read(disabled=not_found())
     def explain(
         self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
     ) -> Explanation:
@@ -44,18 +46,20 @@ class ViewAudience(ViewSearch):
             asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
             return explain_decision(asked.decide(memory))
 
-        told = self._read(work)
+        told = self._context.read(work)
         if not told.allowed:
-            self._storage.meter.count(REFUSAL_COUNT, rule=told.rule)
+            self._context.storage.meter.count(REFUSAL_COUNT, rule=told.rule)
         return told
 
+    @read(disabled=List)
     def rooms(self) -> List[AudienceChat]:
         """Your private chat, and the groups that you are in now, with who else is there."""
-        chat = self._raw_request.chat
-        return self._read(
+        chat = self._context.raw_request.chat
+        return self._context.read(
             lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
         )
 
+    @read(disabled=Page)
     def hearing(
         self,
         chat: Chat,
@@ -80,8 +84,9 @@ class ViewAudience(ViewSearch):
             heard = tuple(preview_decision(memory, asked.decide(memory)) for memory in found)
             return Page(items=heard, cursor=found.cursor)
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @read(disabled=not_found())
     def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
         of those you share one with, alone. With `visibility`, who would if you set that; nothing is
@@ -91,7 +96,7 @@ class ViewAudience(ViewSearch):
             if visibility is None
             else validation.parse_enum("visibility", visibility, Visibility)
         )
-        subject, chat = self._raw_request.subject, self._raw_request.chat
+        subject, chat = self._context.raw_request.subject, self._context.raw_request.chat
         assert subject is not None
 
         def work(connection: Connection, request: Request) -> AudienceReport:
@@ -100,21 +105,21 @@ class ViewAudience(ViewSearch):
                 memory = replace(memory, visibility=wanted)
             return audience_report.report_for_person(connection, request, subject, chat, memory)
 
-        return self._read(work)
+        return self._context.read(work)
 
     def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> RawRequest:
         other = parse_request(asked_by, chat)
-        return other if asked_by else replace(other, subject=self._raw_request.subject)
+        return other if asked_by else replace(other, subject=self._context.raw_request.subject)
 
     def _get_own(self, connection: Connection, request: Request, id: str) -> Memory:
         """A memory of theirs, in any state, if they ask in private."""
         good = validation.parse_memory_id(id)
-        audiences = self._storage.audiences
+        audiences = self._context.storage.audiences
         found = (
             memory_reads.get_memory(connection, audiences, request.for_management(), good)
             if good
             else None
         )
-        if found is None or not self._may_use(found[0]):
+        if found is None or not self._context.may_use(found[0]):
             raise NotFound
         return found[0]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -21,7 +22,7 @@ from tacit.records.results import ActivityEntry, DayCounts, Page
 from tacit.storage import history
 from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
 from tacit.storage.search import ListFilter
-from tacit.view.context import ViewContext
+from tacit.view.operations import Resource, read
 from tacit.view.reads import ViewReads
 
 # The part of a view that tells what happened lately to a person's own memories.
@@ -30,7 +31,8 @@ _CURSOR_SEPARATOR = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
 
 
-class ViewActivity(ViewContext):
+class ViewActivity(Resource):
+    @read(disabled=Page)
     def activity(
         self,
         *,
@@ -41,11 +43,12 @@ class ViewActivity(ViewContext):
         """What happened to your own memories, newest first. In a private chat only; elsewhere,
         nothing."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
-        narrowed = replace(wanted, categories=self._category_filter())
-        found = self._read(lambda c, r: history.list_own_activity(c, r, narrowed, most + 1))
+        narrowed = replace(wanted, categories=self._context.category_filter())
+        found = self._context.read(lambda c, r: history.list_own_activity(c, r, narrowed, most + 1))
         page = build_activity_page(found, most)
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
 
+    @read(disabled=())
     def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """How often what happened to your own memories on each of the last days, in UTC, today
         last. In a private chat only; elsewhere, nothing."""
@@ -55,10 +58,12 @@ class ViewActivity(ViewContext):
             if not request.private:
                 return ()
             first = first_day_micros(request.at, count)
-            found = history.count_own_days(connection, request, first, self._category_filter())
+            found = history.count_own_days(
+                connection, request, first, self._context.category_filter()
+            )
             return fill_days(first, count, found)
 
-        return self._read(work)
+        return self._context.read(work)
 
 
 def parse_activity_range(since: datetime | None, cursor: str | None) -> ActivityRange:
@@ -124,10 +129,13 @@ def _decode_activity_cursor(cursor: str | None) -> ActivityPosition | None:
 
 
 class ViewHistoryExport(ViewReads):
+    @read(disabled=partial(iter, ()), lines=True)
     def history_export(self) -> Iterator[str]:
         """What happened to each memory that you may hear of here, as JSON lines, oldest first for
         each. In a private chat that is also what is yours in any other state."""
-        private, mine = self._read(lambda _, request: (request.private, request.own_identities))
+        private, mine = self._context.read(
+            lambda _, request: (request.private, request.own_identities)
+        )
         if private:
             for memory in self._iter_listed(manage=True):
                 yield from self._iter_history_lines(memory)
@@ -138,7 +146,9 @@ class ViewHistoryExport(ViewReads):
     def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
         cursor = None
         while True:
-            page = self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage)
+            page = self._context.list_page(
+                ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage
+            )
             yield from page
             cursor = page.cursor
             if cursor is None:

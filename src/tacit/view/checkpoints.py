@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 from sqlalchemy import Connection, TextClause
 
 from tacit import limits
-from tacit.errors import InvalidInput
+from tacit.clock import from_micros, to_micros
+from tacit.errors import InvalidInput, NotFound
 from tacit.records import checkpoints as steps
 from tacit.records import validation
 from tacit.records.checkpoints import (
@@ -28,15 +27,42 @@ from tacit.records.request import Request
 from tacit.records.results import Page
 from tacit.storage import checkpoints, statements
 from tacit.storage.checkpoints import StepAccess, StepTarget
+from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.store import FAST_PATH_MISS
-from tacit.telemetry.metrics import measure_operation
+from tacit.view import operations
 from tacit.view.context import ViewContext
+from tacit.view.idempotency import NOTHING, StoredOutcome
+from tacit.view.operations import Arguments, Replay, Resource, read, write
 
 # The part of a view that keeps an agent's own state: one value for a person and a thread.
 
 
-class ViewCheckpoints(ViewContext):
+def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
+    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
+
+
+def _replay_checkpoint(
+    context: ViewContext, done: IdempotentResult, asked: Arguments
+) -> Checkpoint:
+    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
+    kept = ViewCheckpoints(context).checkpoint(asked["thread"])
+    if kept is None or kept.version < done.result["version"]:
+        raise NotFound("checkpoint")
+    return Checkpoint(
+        thread=kept.thread,
+        data=json.loads(dump_checkpoint(asked["data"])),
+        version=done.result["version"],
+        updated_at=from_micros(done.result["updated_at"]),
+    )
+
+
+CHECKPOINT = Replay(record=_record_checkpoint, replay=_replay_checkpoint)
+_NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
+
+
+class ViewCheckpoints(Resource):
+    @write(disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
     def save_checkpoint(
         self, data: Any, *, thread: str | None = None, version: int | None = None
     ) -> Checkpoint:
@@ -51,11 +77,12 @@ class ViewCheckpoints(ViewContext):
         def work(w: Transaction) -> Checkpoint:
             _require_private(w.request)
             return checkpoints.save_checkpoint(
-                w, where, whole, self._allowed_categories(self._agent), version
+                w, where, whole, self._context.allowed_categories(self._context.agent), version
             )
 
-        return self._write(work)
+        return self._context.write(work)
 
+    @read(disabled=None)
     def checkpoint(self, thread: str | None = None) -> Checkpoint | None:
         """What was saved last; None where nothing is, and where others listen."""
         where = self._checkpoint_thread(thread)
@@ -64,29 +91,35 @@ class ViewCheckpoints(ViewContext):
             if not request.private:
                 return None
             kept = checkpoints.find_checkpoint(
-                connection, self._space, request.own_identities, where
+                connection, self._context.space, request.own_identities, where
             )
-            seen = kept is not None and kept.is_open_to(self._allowed_categories(self._agent))
+            seen = kept is not None and kept.is_open_to(
+                self._context.allowed_categories(self._context.agent)
+            )
             return kept.checkpoint if kept is not None and seen else None
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=None, replay=NOTHING)
     def forget_checkpoint(self, thread: str | None = None) -> None:
         """Gone at once, whether or not there was one. In a private chat only."""
         where = self._checkpoint_thread(thread)
 
         def work(w: Transaction) -> None:
             _require_private(w.request)
-            mine, allowed = w.request.own_identities, self._allowed_categories(self._agent)
+            mine, allowed = (
+                w.request.own_identities,
+                self._context.allowed_categories(self._context.agent),
+            )
             kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
             if kept is not None and kept.is_open_to(allowed):
                 checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
 
-        self._write(work)
+        self._context.write(work)
 
     def _checkpoint_thread(self, thread: object) -> str:
         named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        return named or self._thread
+        return named or self._context.thread
 
 
 def _require_private(request: Request) -> None:
@@ -96,23 +129,20 @@ def _require_private(request: Request) -> None:
 
 # The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on.
 
-_METRIC_NAME = "steps"  # by which they are all counted
 _SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
 
 
-class ViewGraphSteps(ViewContext):
+class ViewGraphSteps(Resource):
     def steps(self) -> GraphSteps:
         """Where LangGraph's checkpoints are kept: tacit.integrations.langgraph.Checkpointer(view)."""
-        return GraphSteps(self)
+        return GraphSteps(self._context, self._dispatch)
 
 
-@dataclass(frozen=True)
-class GraphSteps:
+class GraphSteps(Resource, name="steps", measured_as="steps"):
     """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
     and only while nobody is there who was not there when they were saved."""
 
-    _view: ViewContext
-
+    @operations.write(disabled=None)
     def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
         """A step with those values that are new in it, in place of one with the same id."""
         changed = tuple(values)
@@ -122,15 +152,16 @@ class GraphSteps:
         at = self._insert_rows(
             to, lambda same: checkpoints.step_inserts(same, step, metadata, changed)
         )
-        view = self._view
+        context = self._context
         if (
             at is not None
             and self._allowed_categories is None
-            and view._raw_request.subject is not None
+            and context.raw_request.subject is not None
         ):
-            key = (view._space, view._raw_request.subject, step.thread, step.ns)
-            view._storage.recent_steps.add_saved(key, step, metadata, changed, at)
+            key = (context.space, context.raw_request.subject, step.thread, step.ns)
+            context.storage.recent_steps.add_saved(key, step, metadata, changed, at)
 
+    @operations.write(disabled=None)
     def write(
         self,
         thread: str,
@@ -151,10 +182,11 @@ class GraphSteps:
             self._insert_rows(
                 to, lambda same: checkpoints.write_inserts(same, id, written, replace)
             )
-            if replace and self._view._raw_request.subject is not None:
-                key = (self._view._space, self._view._raw_request.subject, thread, ns)
-                self._view._storage.recent_steps.remove(key)
+            if replace and self._context.raw_request.subject is not None:
+                key = (self._context.space, self._context.raw_request.subject, thread, ns)
+                self._context.storage.recent_steps.remove(key)
 
+    @operations.read(disabled=None)
     def find(self, thread: str, ns: str = "", id: str | None = None) -> StoredGraphStep | None:
         """A step; without an id, the newest."""
         where = (
@@ -162,21 +194,21 @@ class GraphSteps:
             steps.parse_namespace(ns),
             None if id is None else steps.parse_step_name("id", id),
         )
-        with self._timed():
-            view = self._view
-            kept = view._storage.requests.get_cached(
-                view._space, view._raw_request, union=view._options.union
+        context = self._context
+        kept = context.storage.requests.get_cached(
+            context.space, context.raw_request, union=context.options.union
+        )
+        if kept is not None and self._allowed_categories is None:
+            found = checkpoints.get_step_fast(
+                context.storage.database, context.storage.recent_steps, kept, *where
             )
-            if kept is not None and self._allowed_categories is None:
-                found = checkpoints.get_step_fast(
-                    view._storage.database, view._storage.recent_steps, kept, *where
-                )
-                if found is not FAST_PATH_MISS:
-                    return found
-            return view._read(
-                lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
-            )
+            if found is not FAST_PATH_MISS:
+                return found
+        return context.read(
+            lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
+        )
 
+    @operations.read(disabled=Page)
     def page(
         self,
         thread: str | None = None,
@@ -203,24 +235,31 @@ class GraphSteps:
         }
         asked = None if metadata is None else json.loads(steps.dump_metadata(metadata))
         after = _decode_step_cursor(cursor)
-        with self._timed():
-            return self._view._read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
+        return self._context.read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
 
+    @operations.write(disabled=None)
     def forget_thread(self, thread: str) -> None:
         self.prune([thread], "delete")
 
+    @operations.write(disabled=None)
     def forget_runs(self, runs: Sequence[str]) -> None:
         """The steps of these runs, in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
-            self._write(lambda w: checkpoints.delete_runs(w, named, self._allowed_categories))
+            self._context.write(
+                lambda w: checkpoints.delete_runs(w, named, self._allowed_categories)
+            )
 
+    @operations.write(disabled=None)
     def copy_thread(self, source: str, target: str) -> None:
         """All of a thread once more, under another name."""
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
-            self._write(lambda w: checkpoints.copy_thread(w, there, here, self._allowed_categories))
+            self._context.write(
+                lambda w: checkpoints.copy_thread(w, there, here, self._allowed_categories)
+            )
 
+    @operations.write(disabled=None)
     def prune(
         self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
     ) -> None:
@@ -230,18 +269,18 @@ class GraphSteps:
         named = steps.parse_step_names("threads", threads, steps.parse_thread)
         if strategy == "delete":
             if named:
-                self._write(
+                self._context.write(
                     lambda w: checkpoints.delete_threads(w, named, self._allowed_categories)
                 )
             return
         for one in named:  # each in a transaction of its own
-            self._write(
+            self._context.write(
                 partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories)
             )
 
     @property
     def _allowed_categories(self) -> frozenset[str] | None:
-        return self._view._allowed_categories(self._view._agent)
+        return self._context.allowed_categories(self._context.agent)
 
     def _build_target(self, thread: str, ns: str, before: str | None) -> StepTarget:
         allowed = self._allowed_categories
@@ -250,29 +289,18 @@ class GraphSteps:
 
     def _insert_rows(self, to: StepTarget, rows: checkpoints.StepStatements) -> int | None:
         """When, if that was done in the short way."""
-        view = self._view
-        plain = (
-            type(view)._write is ViewContext._write
-        )  # not one that counts what it is asked to do
-        with self._timed():
-            where = (view._storage, view._space, view._raw_request)
-            at = checkpoints.insert_steps_fast(*where, to, rows) if plain else None
-            if at is None:
-                view._write(lambda w: checkpoints.insert_steps(w, to, rows))
-            return at
-
-    def _timed(self) -> Any:
-        meter = self._view._storage.meter
-        return measure_operation(meter, _METRIC_NAME) if meter.on else nullcontext()
-
-    def _write(self, work: Callable[[Transaction], None]) -> None:
-        with self._timed():
-            self._view._write(work)
+        context = self._context
+        where = (context.storage, context.space, context.raw_request)
+        plain = context.guard is None
+        at = checkpoints.insert_steps_fast(*where, to, rows) if plain else None
+        if at is None:
+            context.write(lambda w: checkpoints.insert_steps(w, to, rows))
+        return at
 
     def _read_gate(
         self, connection: Connection, request: Request, thread: str | None
     ) -> StepAccess | None:
-        audiences = self._view._storage.audiences
+        audiences = self._context.storage.audiences
         return checkpoints.read_step_access(
             connection, audiences, request, self._allowed_categories, thread
         )
@@ -286,7 +314,7 @@ class GraphSteps:
         def run(statement: TextClause, params: Mapping[str, Any]) -> checkpoints.StepRows:
             return statements.fetch_rows(connection, statement, params, binary=True)
 
-        dialect = self._view._storage.database.dialect.name
+        dialect = self._context.storage.database.dialect.name
         return checkpoints.to_stored_step(
             checkpoints.read_step_rows(run, dialect, open_, thread, ns, id), thread
         )

@@ -43,6 +43,7 @@ from tacit.view.runtime import Runtime
 
 T = TypeVar("T")
 NO_NEIGHBORS: Mapping[str, float] = {}
+WriteGuard = Callable[[Callable[[Transaction], Any]], Callable[[Transaction], Any]]
 FilterFactory = Callable[[Connection, Request], ListFilter | None]
 
 
@@ -73,49 +74,59 @@ class ViewOptions:
     web_session_hours: int = limits.WEB_SESSION_DEFAULT_HOURS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ViewContext:
-    _runtime: Runtime
-    _raw_request: RawRequest
-    _space: str
-    _thread: str
-    _options: ViewOptions
-    _agent: str | None
+    """What the operations of one view stand on: its requester, chat and options, and reads and
+    writes under the disclosure rules."""
+
+    runtime: Runtime
+    raw_request: RawRequest
+    space: str
+    thread: str
+    options: ViewOptions
+    agent: str | None
+    guard: WriteGuard | None = None  # wraps the work of each write, under an idempotency key
 
     @property
-    def _storage(self) -> Store:
-        return self._runtime.storage
+    def storage(self) -> Store:
+        return self.runtime.storage
 
     @property
-    def _retriever(self) -> Retriever:
-        return self._runtime.retriever
+    def retriever(self) -> Retriever:
+        return self.runtime.retriever
 
-    def _read(self, work: Callable[[Connection, Request], T]) -> T:
-        return self._storage.read(self._space, self._raw_request, work, union=self._options.union)
+    def read(self, work: Callable[[Connection, Request], T]) -> T:
+        return self.storage.read(self.space, self.raw_request, work, union=self.options.union)
 
-    def _write(
+    def write(
         self,
         work: Callable[[Transaction], T],
         vectors: TextVectors = NO_VECTORS,
         *,
         changing: bool = False,
     ) -> T:
-        """`changing`: who is whom."""
-        where = (self._space, self._raw_request, self._thread)
-        return self._storage.write(*where, work, vectors, changing=changing)
+        """Run `work` in one transaction. `changing`: it changes which identities are one person."""
+        if self.guard is not None:
+            work = self.guard(work)
+        where = (self.space, self.raw_request, self.thread)
+        return self.storage.write(*where, work, vectors, changing=changing)
 
-    def _write_text(
+    def unguarded(self) -> ViewContext:
+        """The same without the guard: for a write that nobody asked for, such as a snapshot."""
+        return self if self.guard is None else replace(self, guard=None)
+
+    def write_text(
         self, content: str | None, work: Callable[[Transaction], Remembered], *, new: bool = False
     ) -> Remembered:
         """A write of words: with what they mean and what they are like, both found beforehand.
         `content` is the text that is embedded, see `meaning_of`. `new`: it surely makes a memory,
         and the writer owns it."""
-        vectors = NO_VECTORS if content is None else self._retriever.embed_inline([content])
+        vectors = NO_VECTORS if content is None else self.retriever.embed_inline([content])
         vector = vectors.of_text(content) if content is not None else None
         if vector is None:
-            done = self._write(work, vectors)
+            done = self.write(work, vectors)
             if content is not None:
-                self._runtime.wake_indexer()
+                self.runtime.wake_indexer()
             return done
         alike = self._find_cached_neighbors(vector) if new else None
         if alike is not None:
@@ -123,16 +134,16 @@ class ViewContext:
                 return self._write_with_relations(work, replace(vectors, alike=alike), vector)
             except StaleRevision:
                 pass  # another process wrote meanwhile: ask the store
-        library, least = self._retriever.index_cache, self._options.link_min
-        near = self._read(lambda c, r: find_neighbors(library, c, r, vector, least))
+        library, least = self.retriever.index_cache, self.options.link_min
+        near = self.read(lambda c, r: find_neighbors(library, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
 
     def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
-        kept = self._storage.requests.get_cached(self._space, self._raw_request, union=True)
+        kept = self.storage.requests.get_cached(self.space, self.raw_request, union=True)
         if kept is None:
             return None
         return find_cached_neighbors(
-            self._retriever.index_cache, kept[1], vector, self._options.link_min
+            self.retriever.index_cache, kept[1], vector, self.options.link_min
         )
 
     def _write_with_relations(
@@ -153,47 +164,47 @@ class ViewContext:
             written[:] = [w]
             return done
 
-        done = self._write(related, vectors)
-        if self._runtime.has_missing_vectors or done.state is State.PENDING:
-            self._runtime.wake_indexer()
+        done = self.write(related, vectors)
+        if self.runtime.has_missing_vectors or done.state is State.PENDING:
+            self.runtime.wake_indexer()
         for w in written:
             for row in w.added:
-                self._retriever.index_cache.add_written(row, vector, w.edges)
+                self.retriever.index_cache.add_written(row, vector, w.edges)
         return done
 
-    def _allowed_categories(self, agent: str | None) -> frozenset[str] | None:
+    def allowed_categories(self, agent: str | None) -> frozenset[str] | None:
         """The categories that an agent may use in this view; None: all of them. Where there are
         allow-lists, an agent that is on none may use nothing."""
-        only = self._options.only
-        if agent is None or not self._options.allowlists:
+        only = self.options.only
+        if agent is None or not self.options.allowlists:
             return only
-        listed = frozenset(self._options.allowlists.get(agent, ()))
+        listed = frozenset(self.options.allowlists.get(agent, ()))
         return listed if only is None else listed & only
 
-    def _parse_draft(self, **fields: Any) -> Draft:
-        return drafts.parse_draft(fields, self._options.categories)
+    def parse_draft(self, **fields: Any) -> Draft:
+        return drafts.parse_draft(fields, self.options.categories)
 
-    def _parse_category(self, category: object) -> str:
-        name = validation.parse_category(category, self._options.categories)
-        allowed = self._allowed_categories(self._agent)
+    def parse_category(self, category: object) -> str:
+        name = validation.parse_category(category, self.options.categories)
+        allowed = self.allowed_categories(self.agent)
         if allowed is not None and name not in allowed:
             raise InvalidInput("category", f"this agent may not use {name}")
         return name
 
-    def _parse_key(self, key: object) -> str:
+    def parse_key(self, key: object) -> str:
         return validation.parse_identifier("key", key, limits.KEY_MAX_CHARS)
 
-    def _get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
+    def get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
         """What may be heard here; for the owner in private, in any state."""
         good = validation.parse_memory_id(id)
         if good is not None:
             for asked in (request, request.for_management()):
-                found = memory_reads.get_memory(connection, self._storage.audiences, asked, good)
-                if found is not None and self._may_use(found[0]):
+                found = memory_reads.get_memory(connection, self.storage.audiences, asked, good)
+                if found is not None and self.may_use(found[0]):
                     return found
         raise NotFound
 
-    def _get_for_update(
+    def get_for_update(
         self, w: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
     ) -> Memory:
         """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
@@ -204,38 +215,38 @@ class ViewContext:
         if may_change(act, w.request, memory, to) is None:
             self._count_refusal(w.request, memory)
             raise NotFound
-        if not self._may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
+        if not self.may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
             raise NotFound  # what was said is not changed, it goes or it stays
         return memory
 
     def _count_refusal(self, request: Request, memory: Memory) -> None:
         """Which rule it was is counted, for operators alone."""
-        if self._storage.meter.on:
+        if self.storage.meter.on:
             decision = decide(request, memory)
             rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
-            self._storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
+            self.storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
 
-    def _may_use(self, memory: Memory) -> bool:
-        allowed = self._allowed_categories(self._agent)
+    def may_use(self, memory: Memory) -> bool:
+        allowed = self.allowed_categories(self.agent)
         return allowed is None or memory.category in allowed
 
-    def _get_fast(
+    def get_fast(
         self, which: Literal["id", "key"], named: Mapping[str, str]
     ) -> Memory | FastPathMiss | None:
         """The shortest way to one memory, where nothing else needs to be looked up."""
-        found = self._storage.get_memory_fast(
-            self._space, self._raw_request, which, named, union=self._options.union
+        found = self.storage.get_memory_fast(
+            self.space, self.raw_request, which, named, union=self.options.union
         )
         if found is None or found is FAST_PATH_MISS:
             return found
         request, memory = found
         return (
             memory
-            if request.private and is_owner(request, memory) and self._may_use(memory)
+            if request.private and is_owner(request, memory) and self.may_use(memory)
             else FAST_PATH_MISS
         )
 
-    def _list_page(
+    def list_page(
         self,
         wanted: ListFilter | FilterFactory,
         limit: int,
@@ -254,42 +265,42 @@ class ViewContext:
                 return Page()
             found = search.list_memories(
                 connection,
-                self._storage.audiences,
-                self._storage.database.dialect,
+                self.storage.audiences,
+                self.storage.database.dialect,
                 request.for_management() if manage else request,
-                replace(chosen, after=after, categories=self._category_filter()),
+                replace(chosen, after=after, categories=self.category_filter()),
                 most + 1,
             )
-            called = self._person_labels(connection, request)
+            called = self.person_labels(connection, request)
             shown = [
-                self._redact(connection, request, memory, called)
+                self.redact(connection, request, memory, called)
                 for memory, _ in found[:most]
                 if orders or may_enter_prompt(request, memory)
             ]
             following = encode_cursor(found[most - 1][0]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
-        return self._read(work)
+        return self.read(work)
 
-    def _category_filter(self) -> tuple[str, ...] | None:
-        allowed = self._allowed_categories(self._agent)
+    def category_filter(self) -> tuple[str, ...] | None:
+        allowed = self.allowed_categories(self.agent)
         return None if allowed is None else tuple(sorted(allowed))
 
-    def _read_delta(
+    def read_delta(
         self, connection: Connection, request: Request, since: int, *, newest: bool = False
     ) -> Delta:
-        allowed, thread = self._allowed_categories(self._agent), self._thread
+        allowed, thread = self.allowed_categories(self.agent), self.thread
         return history.read_delta(
-            connection, self._storage.audiences, request, thread, since, allowed, newest=newest
+            connection, self.storage.audiences, request, thread, since, allowed, newest=newest
         )
 
-    def _person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
+    def person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
         """What people go by here. Looked up where somebody else said something, and once."""
         return LazyPersonLabels(
             lambda: KnownNames(request, list_known_people(connection, request)).labels
         )
 
-    def _redact(
+    def redact(
         self,
         connection: Connection,
         request: Request,
@@ -301,15 +312,15 @@ class ViewContext:
         # By its number a turn would tell how much else is written in its chat.
         plain = memory if memory.seq is None else replace(memory, seq=None)
         shown = redact_memory(
-            request, plain, self._person_labels(connection, request) if called is None else called
+            request, plain, self.person_labels(connection, request) if called is None else called
         )
         if request.private and is_owner(request, memory):
             return shown
         seen, since = memory_reads.visible_version(
-            connection, self._storage.audiences, request, memory
+            connection, self.storage.audiences, request, memory
         )
         return replace(shown, version=seen, updated_at=since)
 
-    def _record_use(self, *memories: Memory | None) -> None:
+    def record_use(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
-        self._storage.accesses.count(self._space, ids, self._storage.clock())
+        self.storage.accesses.count(self.space, ids, self.storage.clock())

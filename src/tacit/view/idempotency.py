@@ -7,40 +7,28 @@ import hmac
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.clock import from_micros, to_micros
 from tacit.errors import NotFound
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure_records import RecordedErasure
-from tacit.notes import sessions
-from tacit.records import validation
-from tacit.records.accounts import Link, LinkWaiting, NameKind, Person
-from tacit.records.checkpoints import Checkpoint, dump_checkpoint
 from tacit.records.memory import State
-from tacit.records.notes import Note, SessionEnded
 from tacit.records.request import Request
-from tacit.records.results import Accepted, Erased, Recorded, Remembered, Reverted
-from tacit.storage import auth, erasures, learned_facts, people
+from tacit.records.results import Erased, Recorded, Remembered
+from tacit.storage import erasures, learned_facts
 from tacit.storage.idempotency import IdempotentResult
-from tacit.storage.spaces import load_identities
-from tacit.view.account import build_accepted_link
-from tacit.view.learning import screen_messages
-from tacit.view.people import find_known_person
-
-if TYPE_CHECKING:
-    from tacit.view.view import View
-
+from tacit.view.context import ViewContext
+from tacit.view.operations import Arguments, Replay
 
 # What was asked, as a hash: equal for the same words of a view with the same arguments.
 
@@ -123,51 +111,39 @@ def _to_canonical(value: Any) -> Any:
 #
 # Nothing that people wrote is noted. What a repeat tells is read through the view that asks.
 
-Arguments = Mapping[str, Any]  # the arguments, by their names
 StoredOutcome = tuple[
     Mapping[str, Any], Sequence[str | None]
 ]  # plain words and numbers; ids of memories
 
 
-class RepeatedCall(Exception):
-    """No failure: it undoes the transaction, and is answered."""
-
-    def __init__(self, done: IdempotentResult) -> None:
-        super().__init__()
-        self.done = done
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdempotencyRule:
-    """A word of a view that changes something: what is noted of what it came to, in the same
-    transaction, and what a repeat is told."""
-
-    record: Callable[[Any, Arguments], StoredOutcome]
-    replay: Callable[[View, IdempotentResult, Arguments], Any]
-
-
-def _is_still_visible(view: View, connection: Connection, request: Request, id: str) -> bool:
+def _is_still_visible(
+    context: ViewContext, connection: Connection, request: Request, id: str
+) -> bool:
     """Whether the requester may know that this is there: it is theirs, or they may hear it here."""
-    memory = learned_facts.get_proposed_memory(connection, view._storage.audiences, view._space, id)
-    if memory is None or not view._may_use(memory):
+    memory = learned_facts.get_proposed_memory(
+        connection, context.storage.audiences, context.space, id
+    )
+    if memory is None or not context.may_use(memory):
         return False
     if memory.owner in request.own_identities:
         return True
     try:
-        view._get_visible(connection, request, id)
+        context.get_visible(connection, request, id)
     except NotFound:
         return False
     return True
 
 
-def _list_visible_ids(view: View, done: IdempotentResult) -> dict[int, str]:
+def list_visible_ids(context: ViewContext, done: IdempotentResult) -> dict[int, str]:
     """Those of the memories that are still there for whoever asks."""
 
     def work(connection: Connection, request: Request) -> dict[int, str]:
         ids = sorted(done.ids.items())
-        return {place: id for place, id in ids if _is_still_visible(view, connection, request, id)}
+        return {
+            place: id for place, id in ids if _is_still_visible(context, connection, request, id)
+        }
 
-    return view._read(work)
+    return context.read(work)
 
 
 def _record_remembered(made: Remembered, _: Arguments) -> StoredOutcome:
@@ -176,8 +152,8 @@ def _record_remembered(made: Remembered, _: Arguments) -> StoredOutcome:
     return told, (made.id, made.supersedes)
 
 
-def _replay_remembered(view: View, done: IdempotentResult, _: Arguments) -> Remembered:
-    ids = _list_visible_ids(view, done)
+def _replay_remembered(context: ViewContext, done: IdempotentResult, _: Arguments) -> Remembered:
+    ids = list_visible_ids(context, done)
     if 0 not in ids:
         raise NotFound
     state = done.result["state"]
@@ -194,22 +170,18 @@ def _record_episodes(made: Sequence[str], _: Arguments) -> StoredOutcome:
     return {}, tuple(made)
 
 
-def _replay_episodes(view: View, done: IdempotentResult, _: Arguments) -> Recorded:
-    ids = _list_visible_ids(view, done)
+def _replay_episodes(context: ViewContext, done: IdempotentResult, _: Arguments) -> Recorded:
+    ids = list_visible_ids(context, done)
     if not ids:
         raise NotFound
     return Recorded(ids=tuple(ids.values()))
 
 
-def _record_count(made: int, _: Arguments) -> StoredOutcome:
+def record_count(made: int, _: Arguments) -> StoredOutcome:
     return {"count": made}, ()
 
 
-def _replay_learn(_: View, done: IdempotentResult, asked: Arguments) -> Accepted:
-    return Accepted(turns=done.result["count"], refused=screen_messages(asked["messages"])[1])
-
-
-def _replay_count(_: View, done: IdempotentResult, __: Arguments) -> int:
+def _replay_count(_: ViewContext, done: IdempotentResult, __: Arguments) -> int:
     count: int = done.result["count"]
     return count
 
@@ -219,24 +191,16 @@ def _record_changed(_: None, asked: Arguments) -> StoredOutcome:
     return {"ids": len(ids)}, ids
 
 
-def _replay_changed(view: View, done: IdempotentResult, _: Arguments) -> None:
-    if len(_list_visible_ids(view, done)) < done.result["ids"]:
+def _replay_changed(context: ViewContext, done: IdempotentResult, _: Arguments) -> None:
+    if len(list_visible_ids(context, done)) < done.result["ids"]:
         raise NotFound
 
 
-def _record_reverted(made: Reverted, _: Arguments) -> StoredOutcome:
-    return asdict(made), ()
-
-
-def _replay_reverted(_: View, done: IdempotentResult, __: Arguments) -> Reverted:
-    return Reverted(**done.result)
-
-
-def _record_nothing(_: Any, __: Arguments) -> StoredOutcome:
+def record_nothing(_: Any, __: Arguments) -> StoredOutcome:
     return {}, ()
 
 
-def _replay_nothing(_: View, __: IdempotentResult, ___: Arguments) -> None:
+def _replay_nothing(_: ViewContext, __: IdempotentResult, ___: Arguments) -> None:
     return None
 
 
@@ -245,12 +209,12 @@ def _record_erased(made: RecordedErasure, _: Arguments) -> StoredOutcome:
     return {"erasure": made.erasure.id, "count": made.count, "whole": whole}, ()
 
 
-def _replay_erased(view: View, done: IdempotentResult, _: Arguments) -> Erased:
+def _replay_erased(context: ViewContext, done: IdempotentResult, _: Arguments) -> Erased:
     """What was left to do of it, because somebody was in the way, is done now."""
 
     def work(connection: Connection, _: Request) -> RecordedErasure:
-        erasure = erasures.get_erasure(connection, view._space, done.result["erasure"])
-        secret = erasures.list_space_secrets(connection).get(view._space)
+        erasure = erasures.get_erasure(connection, context.space, done.result["erasure"])
+        secret = erasures.list_space_secrets(connection).get(context.space)
         if erasure is None or secret is None:
             raise NotFound
         return RecordedErasure(
@@ -260,138 +224,13 @@ def _replay_erased(view: View, done: IdempotentResult, _: Arguments) -> Erased:
             counts=erasure.counts if done.result["whole"] else {"memories": 1},
         )
 
-    return erasing.finish_erasure(view._storage, view._read(work), again=True)
+    return erasing.finish_erasure(context.storage, context.read(work), again=True)
 
 
-def _replay_person(view: View, _: IdempotentResult, asked: Arguments) -> Person:
-    def work(connection: Connection, request: Request) -> Person:
-        who = people.resolve_person(connection, request, asked["person"], "person")
-        said = asked["name"], NameKind(asked["kind"])
-        found = people.person_label(connection, request, who, *said) if who else None
-        if found is None:
-            raise NotFound("person")
-        return found
-
-    return view._read(work)
-
-
-def _replay_merged(view: View, _: IdempotentResult, asked: Arguments) -> Person:
-    who = asked.get("into", asked["person"])
-    found = view._read(lambda connection, request: find_known_person(connection, request, who))
-    if found is None:
-        raise NotFound("person")
-    return found
-
-
-def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
-    told = {name: getattr(made, name) for name in ("path", "added", "merged", "ticked")}
-    return told, (made.promoted,)
-
-
-def _replay_session_end(view: View, done: IdempotentResult, asked: Arguments) -> SessionEnded:
-    """With its note as it is by now, as long as it is the same day."""
-    named = validation.parse_optional_identifier(
-        "session", asked["session"], limits.LABEL_MAX_CHARS
-    )
-
-    def work(connection: Connection, request: Request) -> Note | None:
-        here = sessions.find_session(request, view._thread, named)
-        if here is None or here.path != done.result["path"]:
-            return None
-        where = (connection, view._storage.audiences, request, here)
-        return sessions.load_session_note(*where, view._may_use)
-
-    promoted = _list_visible_ids(view, done).get(0)
-    return SessionEnded(**done.result, promoted=promoted, note=view._read(work))
-
-
-def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
-    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
-
-
-def _replay_checkpoint(view: View, done: IdempotentResult, asked: Arguments) -> Checkpoint:
-    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
-    kept = view.checkpoint(asked["thread"])
-    if kept is None or kept.version < done.result["version"]:
-        raise NotFound("checkpoint")
-    return Checkpoint(
-        thread=kept.thread,
-        data=json.loads(dump_checkpoint(asked["data"])),
-        version=done.result["version"],
-        updated_at=from_micros(done.result["updated_at"]),
-    )
-
-
-def _record_accepted_link(made: LinkWaiting | None, _: Arguments) -> StoredOutcome:
-    return {"accepted": made is not None}, ()
-
-
-def _replay_accepted_link(view: View, done: IdempotentResult, _: Arguments) -> LinkWaiting:
-    """As long as it waits. A code that was wrong is not looked for again."""
-    me = view._raw_request.subject
-
-    def work(connection: Connection, request: Request) -> auth.PendingLink | None:
-        there = me is not None and request.private and done.result["accepted"]
-        where = (connection, view._space, me or "", request.at)
-        return auth.find_accepted_link(*where) if there else None
-
-    found = view._read(work)
-    if found is None:
-        raise NotFound("code")
-    return build_accepted_link(found)
-
-
-def _record_link(made: Link, _: Arguments) -> StoredOutcome:
-    return {"link": made.id}, ()
-
-
-def _replay_link(view: View, done: IdempotentResult, _: Arguments) -> Link:
-    """As it is by now."""
-    me = view._raw_request.subject or ""
-    found = view._read(lambda connection, _: load_identities(connection, view._space, (me,)))
-    link = next((one for one in found.links if one.id == done.result["link"]), None)
-    if link is None:
-        raise NotFound("link")
-    return link
-
-
-_LINK_RULE = IdempotencyRule(record=_record_link, replay=_replay_link)
-_REMEMBERED_RULE = IdempotencyRule(record=_record_remembered, replay=_replay_remembered)
-_CHANGED_RULE = IdempotencyRule(record=_record_changed, replay=_replay_changed)
-_COUNT_RULE = IdempotencyRule(record=_record_count, replay=_replay_count)
-_ERASED_RULE = IdempotencyRule(record=_record_erased, replay=_replay_erased)
-_NOTHING_RULE = IdempotencyRule(record=_record_nothing, replay=_replay_nothing)
-IDEMPOTENCY_RULES: Mapping[str, IdempotencyRule] = {
-    "accept_link": IdempotencyRule(record=_record_accepted_link, replay=_replay_accepted_link),
-    "approve": _NOTHING_RULE,
-    "confirm_link": _LINK_RULE,
-    "decline": _NOTHING_RULE,
-    "delete_file": _NOTHING_RULE,
-    "end_session": IdempotencyRule(record=_record_session_end, replay=_replay_session_end),
-    "erase": _ERASED_RULE,
-    "forget": IdempotencyRule(record=_record_changed, replay=_replay_nothing),
-    "forget_category": _COUNT_RULE,
-    "forget_checkpoint": _NOTHING_RULE,
-    "forget_key": _COUNT_RULE,
-    "learn": IdempotencyRule(record=_record_count, replay=_replay_learn),
-    "merge_people": IdempotencyRule(record=_record_nothing, replay=_replay_merged),
-    "name": IdempotencyRule(record=_record_nothing, replay=_replay_person),
-    "pin": _CHANGED_RULE,
-    "propose_public": _NOTHING_RULE,
-    "put": _REMEMBERED_RULE,
-    "record": IdempotencyRule(record=_record_episodes, replay=_replay_episodes),
-    "refuse_link": _NOTHING_RULE,
-    "relate": _CHANGED_RULE,
-    "remember": _REMEMBERED_RULE,
-    "rename_file": _NOTHING_RULE,
-    "restore": _CHANGED_RULE,
-    "save_checkpoint": IdempotencyRule(record=_record_checkpoint, replay=_replay_checkpoint),
-    "set_visibility": _CHANGED_RULE,
-    "unlearn": IdempotencyRule(record=_record_reverted, replay=_replay_reverted),
-    "unlink_me": _LINK_RULE,
-    "unmerge_people": IdempotencyRule(record=_record_nothing, replay=_replay_merged),
-    "update": _REMEMBERED_RULE,
-    "wipe": _ERASED_RULE,
-    "withhold_from": _CHANGED_RULE,
-    "write_file": _NOTHING_RULE,
-}
+REMEMBERED = Replay(record=_record_remembered, replay=_replay_remembered)
+EPISODES = Replay(record=_record_episodes, replay=_replay_episodes)
+CHANGED = Replay(record=_record_changed, replay=_replay_changed)
+FORGOTTEN = Replay(record=_record_changed, replay=_replay_nothing)
+COUNT = Replay(record=record_count, replay=_replay_count)
+ERASED = Replay(record=_record_erased, replay=_replay_erased)
+NOTHING = Replay(record=record_nothing, replay=_replay_nothing)

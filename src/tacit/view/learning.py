@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -32,11 +32,14 @@ from tacit.records.text import show_with_key
 from tacit.records.validation import parse_bool
 from tacit.storage import learned_facts, memories, people, queue, search
 from tacit.storage.engine import Database
+from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 from tacit.view.context import ViewContext
+from tacit.view.idempotency import NOTHING, StoredOutcome, record_count
+from tacit.view.operations import Arguments, Replay, Resource, read, write
 
 # A message's way through the stages of learning, step by step; for good, or as a rehearsal.
 
@@ -158,39 +161,60 @@ List = builtins.list
 _QUESTION_TEXT = "?"
 
 
-class ViewLearning(ViewContext):
+def _replay_learn(_: ViewContext, done: IdempotentResult, asked: Arguments) -> Accepted:
+    return Accepted(turns=done.result["count"], refused=screen_messages(asked["messages"])[1])
+
+
+def _record_reverted(made: Reverted, _: Arguments) -> StoredOutcome:
+    return asdict(made), ()
+
+
+def _replay_reverted(_: ViewContext, done: IdempotentResult, __: Arguments) -> Reverted:
+    return Reverted(**done.result)
+
+
+LEARN = Replay(record=record_count, replay=_replay_learn)
+REVERTED = Replay(record=_record_reverted, replay=_replay_reverted)
+
+
+class ViewLearning(Resource):
+    @write(disabled=Accepted, replay=LEARN)
     def learn(self, messages: Iterable[Message]) -> Accepted:
         """Hand over what was said, in order. It is queued in the database and learned in the
         background; what is accepted is not lost. Messages that hold a secret are not even queued:
         the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
         are kept, it records them as well."""
-        if self._runtime.pipeline is None:
+        if self._context.runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screen_messages(messages)
         kept = read_held_messages(said)
         asked = said[-1] if _ends_with_question(said) else None
         if not (_has_statement(kept) or asked):
             return Accepted(refused=refused)
-        count = self._write(lambda w: self._queue_turns(w, kept, asked))
-        self._runtime.wake_learners()
-        if self._options.turns_days is not None:
-            self._runtime.wake_indexer()
+        count = self._context.write(lambda w: self._queue_turns(w, kept, asked))
+        self._context.runtime.wake_learners()
+        if self._context.options.turns_days is not None:
+            self._context.runtime.wake_indexer()
         return Accepted(turns=count, refused=refused)
 
+    @write(disabled=Reverted, replay=REVERTED)
     def unlearn(self, message: str) -> Reverted:
         """Take back what you said in one message of this chat, by the id that its channel gave it:
         what it taught is forgotten, or has its earlier wording back; what of it waits to be
         learned, was asked about or was recorded is gone. What others said since stays. Done again,
         it finds nothing more to do; of a message that is not yours, neither."""
         named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
-        done = self._write(lambda w: reverting.unlearn_message(w, named, self._category_filter()))
-        self._runtime.wake_indexer()
+        done = self._context.write(
+            lambda w: reverting.unlearn_message(w, named, self._context.category_filter())
+        )
+        self._context.runtime.wake_indexer()
         return done
 
+    @write(disabled=())
     def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
         """A message's way through the stages, now and here. Unless it is to be kept, everything is
         done and then undone: nothing of it stays, not even who was asking."""
-        if self._runtime.pipeline is None:
+        if self._context.runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         given = text if isinstance(text, Message) else Message(Role.USER, text)
         try:
@@ -198,17 +222,24 @@ class ViewLearning(ViewContext):
         except SecretRefused as secret:
             return (TraceStep(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
         if parse_bool("keep", keep):
-            turn = self._write(lambda w: self._build_turn(w.request, w.at, said, []))
-            return trace_turn(self._runtime.pipeline, self._space, self._thread, turn)
-        turn = self._read(lambda _, request: self._build_turn(request, request.at, said, []))
-        return rehearse_turn(self._runtime.pipeline, self._space, self._thread, turn)
+            turn = self._context.write(lambda w: self._build_turn(w.request, w.at, said, []))
+            return trace_turn(
+                self._context.runtime.pipeline, self._context.space, self._context.thread, turn
+            )
+        turn = self._context.read(
+            lambda _, request: self._build_turn(request, request.at, said, [])
+        )
+        return rehearse_turn(
+            self._context.runtime.pipeline, self._context.space, self._context.thread, turn
+        )
 
+    @read(disabled=None)
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
     ) -> Suggestion | None:
         """The memory of yours that is better changed than joined by another one on the same
         subject; None where there is none. A tool asks this before it adds something."""
-        asked = self._parse_draft(content=content, category=category, about=about)
+        asked = self._context.parse_draft(content=content, category=category, about=about)
         words = asked.content
         if words is None:
             raise InvalidInput("content", "is missing; say what you would add")
@@ -223,14 +254,14 @@ class ViewLearning(ViewContext):
             who = tuple(sorted(i for one in named if one for i in one)) or None
             wanted = ListFilter(
                 category=asked.category,
-                categories=self._category_filter(),
+                categories=self._context.category_filter(),
                 about=who,
                 owners=tuple(sorted(request.own_identities)),
             )
             page = search.list_memories(
                 connection,
-                self._storage.audiences,
-                self._storage.database.dialect,
+                self._context.storage.audiences,
+                self._context.storage.database.dialect,
                 request,
                 wanted,
                 limits.SUGGESTION_CANDIDATES_MAX_COUNT,
@@ -240,37 +271,44 @@ class ViewLearning(ViewContext):
                 return None
             return Suggestion(id=found[0].id, content=found[0].content, reason=found[1])
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @read(disabled=List)
     def proposals(self) -> List[Proposal]:
         """What waits for your yes. In a group, only what was said there and is not sensitive."""
 
         def work(connection: Connection, request: Request) -> list[Proposal]:
             asked = learned_facts.list_proposals(
-                connection, self._space, request.own_identities, self._storage.clock()
+                connection,
+                self._context.space,
+                request.own_identities,
+                self._context.storage.clock(),
             )
             return [
                 _build_proposal(one, memory)
                 for one in asked
                 if (memory := self._get_pending_memory(connection, one)) is not None
                 and _is_answerable_here(request, memory)
-                and self._may_use(memory)
+                and self._context.may_use(memory)
             ]
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=None, replay=NOTHING)
     def propose_public(self, category: str, key: str) -> None:
         """Ask whether the value of one of your keys may be said where others listen. It waits among
         your proposals: you say yes, in private, and nobody else. For models and tools, which may
         not settle that themselves."""
-        name, slot = self._parse_category(category), self._parse_key(key)
-        self._write(lambda w: memory_writes.propose_sharing(w, name, slot))
-        self._runtime.wake_indexer()
+        name, slot = self._context.parse_category(category), self._context.parse_key(key)
+        self._context.write(lambda w: memory_writes.propose_sharing(w, name, slot))
+        self._context.runtime.wake_indexer()
 
+    @write(disabled=None, replay=NOTHING)
     def approve(self, id: str) -> None:
         """Yes: keep it."""
         self._answer_proposal(id, yes=True)
 
+    @write(disabled=None, replay=NOTHING)
     def decline(self, id: str) -> None:
         """No: its words are gone, and you are not asked again for a while."""
         self._answer_proposal(id, yes=False)
@@ -278,10 +316,10 @@ class ViewLearning(ViewContext):
     def _queue_turns(
         self, w: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
     ) -> int:
-        learning = self._runtime.learning
+        learning = self._context.runtime.learning
         assert learning is not None
         assert w.request.subject is not None
-        days = self._options.turns_days
+        days = self._context.options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _has_statement(kept):
             recorded = recording.record_episodes(w, kept, None, days)
@@ -310,7 +348,7 @@ class ViewLearning(ViewContext):
         self, connection: Connection, waiting: PendingProposal
     ) -> Memory | None:
         return learned_facts.get_proposed_memory(
-            connection, self._storage.audiences, self._space, waiting.memory_id
+            connection, self._context.storage.audiences, self._context.space, waiting.memory_id
         )
 
     def _build_turn(
@@ -321,9 +359,9 @@ class ViewLearning(ViewContext):
             role=said.role,
             said_at=said.at or at,
             message=said.id,
-            agent=self._agent,
-            only=self._category_filter(),
-            asking=self._raw_request,
+            agent=self._context.agent,
+            only=self._context.category_filter(),
+            asking=self._context.raw_request,
             present=request.present,
             confidential=request.confidential,
             before=tuple(before[-limits.LEARN_CONTEXT_MAX_COUNT :]),
@@ -340,7 +378,7 @@ class ViewLearning(ViewContext):
             memory = memories.get_for_update(w, one.memory_id) if one is not None else None
             if one is None or memory is None or not _is_answerable_here(w.request, memory):
                 raise NotFound("proposal")
-            if not self._may_use(memory):
+            if not self._context.may_use(memory):
                 raise NotFound("proposal")
             old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
             if memory_writes.is_sharing_proposal(memory):
@@ -353,8 +391,8 @@ class ViewLearning(ViewContext):
             else:
                 memory_writes.decline_proposal(w, one, memory)
 
-        self._write(work)
-        self._runtime.wake_indexer()
+        self._context.write(work)
+        self._context.runtime.wake_indexer()
 
 
 def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, ...]]:

@@ -30,16 +30,54 @@ from tacit.policy.redaction import may_enter_prompt
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.memory import Memory
-from tacit.records.notes import Section, SessionDraft, SessionEnded, SessionStart, filing_of_section
+from tacit.records.notes import (
+    Note,
+    Section,
+    SessionDraft,
+    SessionEnded,
+    SessionStart,
+    filing_of_section,
+)
 from tacit.records.request import Request
+from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
 from tacit.view.context import ViewContext
+from tacit.view.idempotency import NOTHING, StoredOutcome, list_visible_ids
 from tacit.view.learning import screen_messages
+from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 # The part of a view that begins and ends sessions, whose notes people can read and edit.
 
 
-class ViewSessions(ViewContext):
+def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
+    told = {name: getattr(made, name) for name in ("path", "added", "merged", "ticked")}
+    return told, (made.promoted,)
+
+
+def _replay_session_end(
+    context: ViewContext, done: IdempotentResult, asked: Arguments
+) -> SessionEnded:
+    """With its note as it is by now, as long as it is the same day."""
+    named = validation.parse_optional_identifier(
+        "session", asked["session"], limits.LABEL_MAX_CHARS
+    )
+
+    def work(connection: Connection, request: Request) -> Note | None:
+        here = sessions.find_session(request, context.thread, named)
+        if here is None or here.path != done.result["path"]:
+            return None
+        where = (connection, context.storage.audiences, request, here)
+        return sessions.load_session_note(*where, context.may_use)
+
+    promoted = list_visible_ids(context, done).get(0)
+    return SessionEnded(**done.result, promoted=promoted, note=context.read(work))
+
+
+SESSION_END = Replay(record=_record_session_end, replay=_replay_session_end)
+
+
+class ViewSessions(Resource):
+    @read(disabled=SessionStart(session=""))
     def begin_session(self, session: str | None = None) -> SessionStart:
         """What a session starts with: what the person wants kept (in their own private chat alone),
         the sessions of recent days by their summaries, and today's note of this one. Without a name
@@ -47,14 +85,17 @@ class ViewSessions(ViewContext):
         named = _parse_session_name(session)
 
         def work(connection: Connection, request: Request) -> SessionStart:
-            here = sessions.find_session(request, self._thread, named)
+            here = sessions.find_session(request, self._context.thread, named)
             if here is None:
-                return SessionStart(session=named or self._thread)
-            where = (connection, self._storage.audiences, request, here)
-            return sessions.start_session(*where, self._options.note_days, self._may_use)
+                return SessionStart(session=named or self._context.thread)
+            where = (connection, self._context.storage.audiences, request, here)
+            return sessions.start_session(
+                *where, self._context.options.note_days, self._context.may_use
+            )
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=SessionEnded(path=""), replay=SESSION_END)
     def end_session(
         self,
         messages: Iterable[Message] = (),
@@ -69,7 +110,7 @@ class ViewSessions(ViewContext):
         named = _parse_session_name(session)
         said, _ = screen_messages(messages)
         wanted = None if draft is None else drafts.check_draft(draft)
-        path, seen, private = self._read(lambda c, r: self._read_session(c, r, named))
+        path, seen, private = self._context.read(lambda c, r: self._read_session(c, r, named))
         if wanted is None and not said:
             return SessionEnded(path=path)
         plan = sessions.plan_session(
@@ -78,22 +119,24 @@ class ViewSessions(ViewContext):
         if not plan.has_note and plan.promoted is None:
             return SessionEnded(path=path)
         for category in plan.categories:
-            self._parse_category(category)
-        vectors = self._retriever.embed_inline(plan.texts)
-        ended = self._write(lambda w: self._write_session_end(w, named, seen, plan), vectors)
-        self._runtime.wake_indexer()
+            self._context.parse_category(category)
+        vectors = self._context.retriever.embed_inline(plan.texts)
+        ended = self._context.write(
+            lambda w: self._write_session_end(w, named, seen, plan), vectors
+        )
+        self._context.runtime.wake_indexer()
         return ended
 
     def _read_session(
         self, connection: Connection, request: Request, named: str | None
     ) -> tuple[str, SessionContext, bool]:
         here = self._require_session(request, named)
-        where = (connection, self._storage.audiences, request, here)
-        seen = sessions.load_context(*where, self._options.note_days, self._may_use)
+        where = (connection, self._context.storage.audiences, request, here)
+        seen = sessions.load_context(*where, self._context.options.note_days, self._context.may_use)
         return here.path, seen, request.private
 
     def _require_session(self, request: Request, named: str | None) -> NoteSession:
-        here = sessions.find_session(request, self._thread, named)
+        here = sessions.find_session(request, self._context.thread, named)
         if here is None:
             raise InvalidInput(
                 "chat", "has no notes: say which kind it is, private or group, and who is in it"
@@ -106,9 +149,9 @@ class ViewSessions(ViewContext):
         ending = SessionEnding(
             tx=w,
             session=self._require_session(w.request, named),
-            ttls=self._options.ttl_days,
-            usable=self._may_use,
-            agent=self._agent,
+            ttls=self._context.options.ttl_days,
+            usable=self._context.may_use,
+            agent=self._context.agent,
             contact=self._build_contact() if w.request.private else None,
         )
         return ending.save(seen, plan)
@@ -116,32 +159,36 @@ class ViewSessions(ViewContext):
     def _build_session_input(
         self, said: Sequence[ParsedMessage], draft: SessionDraft | None
     ) -> EndedConversation:
-        learning = self._runtime.learning
+        learning = self._context.runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.join_draft_text(draft)
         tongue = choose_locale(learning.locale if learning is not None else AUTO, spoken)
         model = learning.model if learning is not None else None
         budget = None
         if learning is not None and model is not None:
-            budget = make_budget(self._storage, self._space, learning.allowance)
+            budget = make_budget(self._context.storage, self._context.space, learning.allowance)
         return EndedConversation(
             messages=tuple(said),
             speaker=self._requester_name("name") or tongue.texts["nobody"],
-            at=self._storage.clock(),
+            at=self._context.storage.clock(),
             tongue=tongue,
             model=model,
             budget=budget,
         )
 
     def _build_contact(self) -> Contact:
-        subject = self._raw_request.subject or ""
+        subject = self._context.raw_request.subject or ""
         return Contact(
             id=subject.removeprefix(f"{EXTERNAL_PREFIX}:"), nickname=self._requester_name("name")
         )
 
     def _requester_name(self, what: str) -> str | None:
         """What the requester goes by, as the channel says."""
-        own = self._raw_request.subject
-        names = (name for who, kind, name in self._raw_request.names if who == own and kind == what)
+        own = self._context.raw_request.subject
+        names = (
+            name
+            for who, kind, name in self._context.raw_request.names
+            if who == own and kind == what
+        )
         return next(names, None)
 
 
@@ -156,14 +203,16 @@ def _parse_session_name(session: object) -> str | None:
 List = builtins.list
 
 
-class ViewFiles(ViewContext):
+class ViewFiles(Resource):
     """In your own private chat the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
     sessions like `2026-03-01/telegram_1001.md`; in a group that group's sessions."""
 
+    @read(disabled=List)
     def files(self, folder: str = "") -> List[str]:
         """The paths of all files, or of those in a folder. Of sessions the newest are listed."""
         return list(self.file_sizes(folder))
 
+    @read(disabled=dict)
     def file_sizes(self, folder: str = "") -> dict[str, int]:
         """The same with the size of each in bytes. A file instead of a folder is told alone."""
         where = view_files.parse_view_path(folder) if folder != "" else None
@@ -178,8 +227,9 @@ class ViewFiles(ViewContext):
                 raise NotFound("file")
             return {one.path.path: len(one.text.encode()) for one in found}
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @read(disabled=not_found("file"))
     def read_file(self, path: str) -> str:
         """What a file says, as far as this audience may hear it."""
         where = view_files.parse_file_path(path)
@@ -188,11 +238,12 @@ class ViewFiles(ViewContext):
             found = self._open_tree(connection, request).open_file(where)
             if found is None:
                 raise NotFound("file")
-            self._record_use(*(memory for _, memory in found.shown))
+            self._context.record_use(*(memory for _, memory in found.shown))
             return found.text
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=None, replay=NOTHING)
     def write_file(
         self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
     ) -> None:
@@ -204,63 +255,68 @@ class ViewFiles(ViewContext):
         only_new = validation.parse_bool("new", new)
         before = None if instead_of is None else _parse_expected_text("instead_of", instead_of)
         fresh = self._new_lines(where, said)
-        vectors = self._retriever.embed_inline(fresh) if fresh else NO_VECTORS
+        vectors = self._context.retriever.embed_inline(fresh) if fresh else NO_VECTORS
         self._write_tree(
             lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
         )
         if fresh:  # a line may be the value of a key, which is embedded with it
-            self._runtime.wake_indexer()
+            self._context.runtime.wake_indexer()
 
+    @write(disabled=None, replay=NOTHING)
     def delete_file(self, path: str) -> None:
         """Forget everything in a file, or in all files of a folder."""
         where = view_files.parse_view_path(path)
         self._write_tree(lambda pen: pen.delete(where))
 
+    @write(disabled=None, replay=NOTHING)
     def rename_file(self, old: str, new: str) -> None:
         """Give a page, or a folder of pages, another name that is free."""
         was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)
         self._write_tree(lambda pen: pen.rename(was, wanted))
 
     def _open_tree(self, connection: Connection, request: Request) -> FileTree:
-        allowed = self._allowed_categories(self._agent)
+        allowed = self._context.allowed_categories(self._context.agent)
         has_pages = allowed is None or filing_of_section(Section.PAGE).category in allowed
 
         def usable(memory: Memory) -> bool:
-            return self._may_use(memory) and may_enter_prompt(request, memory)
+            return self._context.may_use(memory) and may_enter_prompt(request, memory)
 
-        return FileTree(connection, self._storage.audiences, request, usable, has_pages)
+        return FileTree(connection, self._context.storage.audiences, request, usable, has_pages)
 
     def _write_tree(
         self, act: Callable[[FileEditor], None], vectors: TextVectors = NO_VECTORS
     ) -> None:
         how = NoteRetention(
-            ttls=self._options.ttl_days, restorable_days=self._options.restorable_days
+            ttls=self._context.options.ttl_days,
+            restorable_days=self._context.options.restorable_days,
         )
 
         def work(w: Transaction) -> None:
             # A writer acts with all their identities; what they were shown is what they may read.
-            union = self._options.union
-            resolve = self._storage.requests.resolve
-            asked = resolve(w.connection, self._space, self._raw_request, w.at, union=union)
+            union = self._context.options.union
+            resolve = self._context.storage.requests.resolve
+            asked = resolve(
+                w.connection, self._context.space, self._context.raw_request, w.at, union=union
+            )
             tree = self._open_tree(w.connection, replace(asked, at=w.at))
             act(
                 FileEditor(
                     tx=w,
                     tree=tree,
                     retention=how,
-                    thread=self._thread,
-                    agent=self._agent,
-                    may_file=self._parse_category,
+                    thread=self._context.thread,
+                    agent=self._context.agent,
+                    may_file=self._context.parse_category,
                 )
             )
 
-        self._write(work, vectors)
+        self._context.write(work, vectors)
 
     def _new_lines(self, where: ViewPath, said: str) -> List[str]:
         """What is not read there yet: what it means is found before anything is written."""
         assert where.kind is not None
         wanted = {item.content for item in parse_note(said.encode(), where.kind).items}
-        found = self._read(lambda c, r: self._open_tree(c, r).open_file(where))
+        found = self._context.read(lambda c, r: self._open_tree(c, r).open_file(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
         return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
 

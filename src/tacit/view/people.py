@@ -4,16 +4,44 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, NotFound
 from tacit.identity import external_keys
-from tacit.records.accounts import Person
+from tacit.records.accounts import NameKind, Person
 from tacit.records.request import Request
 from tacit.storage import people, revisions
+from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.view.context import ViewContext
+from tacit.view.idempotency import record_nothing
+from tacit.view.operations import Arguments, Replay, Resource, not_found, write
 
 
-class ViewPeople(ViewContext):
+def _replay_person(context: ViewContext, _: IdempotentResult, asked: Arguments) -> Person:
+    def work(connection: Connection, request: Request) -> Person:
+        who = people.resolve_person(connection, request, asked["person"], "person")
+        said = asked["name"], NameKind(asked["kind"])
+        found = people.person_label(connection, request, who, *said) if who else None
+        if found is None:
+            raise NotFound("person")
+        return found
+
+    return context.read(work)
+
+
+def _replay_merged(context: ViewContext, _: IdempotentResult, asked: Arguments) -> Person:
+    who = asked.get("into", asked["person"])
+    found = context.read(lambda connection, request: find_known_person(connection, request, who))
+    if found is None:
+        raise NotFound("person")
+    return found
+
+
+PERSON = Replay(record=record_nothing, replay=_replay_person)
+MERGED = Replay(record=record_nothing, replay=_replay_merged)
+
+
+class ViewPeople(Resource):
+    @write(disabled=not_found("person"), replay=MERGED)
     def merge_people(self, person: str, into: str) -> Person:
         """Two people whom you named are one: from now on, in your private chats, they have their
         names and what is known about them together. Nobody else hears of it or by it: who is whom
@@ -24,8 +52,9 @@ class ViewPeople(ViewContext):
             people.merge_people(w, one, other)
             return _reload_person(w, other)
 
-        return self._write(work)
+        return self._context.write(work)
 
+    @write(disabled=not_found("person"), replay=MERGED)
     def unmerge_people(self, person: str) -> Person:
         """Undo the merge of this person into another."""
         one = _parse_person_id(person, "person")
@@ -34,7 +63,7 @@ class ViewPeople(ViewContext):
             people.unmerge_person(w, one)
             return _reload_person(w, one)
 
-        return self._write(work)
+        return self._context.write(work)
 
 
 def _parse_person_id(person: object, field: str) -> str:

@@ -36,7 +36,7 @@ from tacit.storage import access_log, chats, memory_reads, people, relations, se
 from tacit.storage.search import ListFilter, browse_own, count_own
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import FAST_PATH_MISS
-from tacit.view.context import ViewContext
+from tacit.view.operations import Resource, not_found, read
 
 # A search as it is written, made into the filter that a listing takes: checked at the edge, and
 # the people and chats it names looked up in the snapshot that it reads.
@@ -161,38 +161,43 @@ def _linked_identities(connection: Connection, space: str, identity: str) -> fro
 List = builtins.list
 
 
-class ViewReads(ViewContext):
+class ViewReads(Resource):
+    @read(disabled=None)
     def get(self, category: str, key: str) -> Memory | None:
         """The value of one of your keys, or None where there is none or it may not be said here."""
-        name, slot = self._parse_category(category), self._parse_key(key)
+        name, slot = self._context.parse_category(category), self._context.parse_key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
             found = memory_reads.get_memory_by_key(
-                connection, self._storage.audiences, request, name, slot
+                connection, self._context.storage.audiences, request, name, slot
             )
-            return self._redact(connection, request, found[0]) if found else None
+            return self._context.redact(connection, request, found[0]) if found else None
 
-        memory = self._get_fast("key", {"category": name, "key": slot})
+        memory = self._context.get_fast("key", {"category": name, "key": slot})
         if memory is FAST_PATH_MISS:
-            memory = self._read(work)
-        self._record_use(memory)
+            memory = self._context.read(work)
+        self._context.record_use(memory)
         return memory
 
+    @read(disabled=not_found())
     def show(self, id: str) -> Memory:
         """One memory by its id. The owner, in private, sees it in any state."""
 
         def work(connection: Connection, request: Request) -> Memory:
-            memory, _ = self._get_visible(connection, request, id)
-            return self._redact(connection, request, memory)
+            memory, _ = self._context.get_visible(connection, request, id)
+            return self._context.redact(connection, request, memory)
 
         memory = (
-            self._get_fast("id", {"id": id}) if validation.parse_memory_id(id) else FAST_PATH_MISS
+            self._context.get_fast("id", {"id": id})
+            if validation.parse_memory_id(id)
+            else FAST_PATH_MISS
         )
         if memory is FAST_PATH_MISS or memory is None:
-            memory = self._read(work)
-        self._record_use(memory)
+            memory = self._context.read(work)
+        self._context.record_use(memory)
         return memory
 
+    @read(disabled=Page)
     def list(
         self,
         category: str | None = None,
@@ -207,8 +212,11 @@ class ViewReads(ViewContext):
         """What may be said here, newest first, without what others told the assistant to do. With
         `state`, your own in that state, in private."""
         wanted = self._build_filter(category, prefix, kind, state, pinned)
-        return self._list_page(wanted, limit, cursor, manage=state is not None, orders=False)
+        return self._context.list_page(
+            wanted, limit, cursor, manage=state is not None, orders=False
+        )
 
+    @read(disabled=0)
     def count(
         self,
         category: str | None = None,
@@ -220,13 +228,13 @@ class ViewReads(ViewContext):
     ) -> int:
         """How many there are to `list`, on all its pages."""
         narrowed = self._build_filter(category, prefix, kind, state, pinned)
-        wanted = replace(narrowed, categories=self._category_filter())
+        wanted = replace(narrowed, categories=self._context.category_filter())
 
         def work(connection: Connection, request: Request) -> int:
             asked = request if state is None else request.for_management()
             return search.count_memories(connection, asked, wanted)
 
-        return self._read(work)
+        return self._context.read(work)
 
     def _build_filter(
         self,
@@ -237,13 +245,14 @@ class ViewReads(ViewContext):
         pinned: bool | None,
     ) -> ListFilter:
         return ListFilter(
-            category=None if category is None else self._parse_category(category),
+            category=None if category is None else self._context.parse_category(category),
             kind=None if kind is None else validation.parse_enum("kind", kind, Kind).value,
             state=None if state is None else validation.parse_enum("state", state, State).value,
             prefix=None if prefix is None else validation.parse_key_prefix(prefix),
             pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
         )
 
+    @read(disabled=Page)
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
@@ -258,17 +267,18 @@ class ViewReads(ViewContext):
             mine = tuple(sorted(request.own_identities)) if own else None
             return ListFilter(about=tuple(sorted(who)), owners=mine)
 
-        return self._list_page(wanted, limit, cursor)
+        return self._context.list_page(wanted, limit, cursor)
 
+    @read(disabled=List)
     def history(self, id: str) -> List[HistoryEntry]:
         """What happened to a memory, oldest first, in the wordings you may hear."""
 
         def work(connection: Connection, request: Request) -> List[HistoryEntry]:
-            memory, _ = self._get_visible(connection, request, id)
+            memory, _ = self._context.get_visible(connection, request, id)
             managing = request.private and is_owner(request, memory)
             asked = request.for_management() if managing else request
             wordings = memory_reads.list_versions(
-                connection, self._storage.audiences, asked, memory
+                connection, self._context.storage.audiences, asked, memory
             )
             if not managing:
                 return _history_from_versions(wordings)
@@ -278,21 +288,26 @@ class ViewReads(ViewContext):
                 for entry in memory_reads.list_memory_history(connection, memory)
             ]
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @read(disabled=Delta(revision=0))
     def delta(self, since: int = 0) -> Delta:
         """What changed in this thread since a revision."""
         start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
-        return self._read(lambda c, r: self._read_delta(c, r, start))
+        return self._context.read(lambda c, r: self._context.read_delta(c, r, start))
 
+    @read(disabled=Stats)
     def stats(self) -> Stats:
         """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
-        return self._read(lambda c, r: search.read_owner_stats(c, r, self._category_filter()))
+        return self._context.read(
+            lambda c, r: search.read_owner_stats(c, r, self._context.category_filter())
+        )
 
+    @read(disabled=List)
     def people(self) -> List[Person]:
         """The people you have named, and those who are here. In a group by the names that they
         have there: what you call somebody is for your own ears."""
-        return self._read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
+        return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
 
 def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
@@ -314,9 +329,10 @@ def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
 # The part of a view with which a person looks through what is theirs, and sees who else did.
 
 
-class ViewSearch(ViewContext):
+class ViewSearch(Resource):
     """In your own private chat. In any other there is nothing to look through."""
 
+    @read(disabled=Page)
     def browse(
         self,
         search: Search = MATCH_ALL,
@@ -326,19 +342,21 @@ class ViewSearch(ViewContext):
     ) -> Page[Memory]:
         """Your own memories, newest first, as far as the search goes: the active ones, unless it
         names another state."""
-        return self._read(self._browse_page(search, limit, cursor))
+        return self._context.read(self._browse_page(search, limit, cursor))
 
+    @read(disabled=0)
     def browse_count(self, search: Search = MATCH_ALL) -> int:
         """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
-        wanted = parse_search(search, self._parse_category)
+        wanted = parse_search(search, self._context.parse_category)
 
         def work(connection: Connection, request: Request) -> int:
             chosen = self._resolve_search(connection, request, wanted)
-            dialect, asked = self._storage.database.dialect, request.for_management()
+            dialect, asked = self._context.storage.database.dialect, request.for_management()
             return 0 if chosen is None else count_own(connection, dialect, asked, chosen)
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @read(disabled=Page)
     def looks(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AccessLogEntry]:
@@ -348,18 +366,18 @@ class ViewSearch(ViewContext):
         after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
-            if not request.private or self._category_filter() is not None:
+            if not request.private or self._context.category_filter() is not None:
                 return Page()
             found = access_log.list_access_log_of_person(connection, request, after, most + 1)
             return access_log.access_log_page(found, most)
 
-        return self._read(work)
+        return self._context.read(work)
 
     def _browse_page(
         self, search: Search, limit: int, cursor: str | None
     ) -> Callable[[Connection, Request], Page[Memory]]:
         """A page of theirs, for a read to find."""
-        wanted = parse_search(search, self._parse_category)
+        wanted = parse_search(search, self._context.parse_category)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -369,13 +387,15 @@ class ViewSearch(ViewContext):
                 return Page()
             found = browse_own(
                 connection,
-                self._storage.audiences,
-                self._storage.database.dialect,
+                self._context.storage.audiences,
+                self._context.storage.database.dialect,
                 request.for_management(),
                 replace(chosen, after=after),
                 most + 1,
             )
-            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
+            shown = [
+                self._context.redact(connection, request, memory) for memory, _ in found[:most]
+            ]
             following = encode_cursor(shown[-1]) if len(found) > most else None
             return Page(items=tuple(shown), cursor=following)
 
@@ -385,7 +405,9 @@ class ViewSearch(ViewContext):
         self, connection: Connection, request: Request, wanted: SearchFilter
     ) -> ListFilter | None:
         chosen = wanted.resolve_for_requester(connection, request) if request.private else None
-        return None if chosen is None else replace(chosen, categories=self._category_filter())
+        return (
+            None if chosen is None else replace(chosen, categories=self._context.category_filter())
+        )
 
 
 # The part of a view that draws: a person's own memories, whom they are about, who said them, and
@@ -402,7 +424,8 @@ _LABEL_KINDS = (
 PersonNode = Callable[[str], Node]  # an identity as it is drawn
 
 
-class ViewGraph(ViewContext):
+class ViewGraph(Resource):
+    @read(disabled=Graph)
     def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """Your own active memories, pinned, important and newest first, with the people whom they
         are about and who said them. You yourself are not among these: all of it is yours. In a
@@ -410,7 +433,7 @@ class ViewGraph(ViewContext):
         most = parse_node_limit(limit)
 
         def work(connection: Connection, request: Request) -> Graph:
-            audiences, allowed = self._storage.audiences, self._category_filter()
+            audiences, allowed = self._context.storage.audiences, self._context.category_filter()
             found, count = relations.list_graph_memories(
                 connection, audiences, request, allowed, most
             )
@@ -419,7 +442,7 @@ class ViewGraph(ViewContext):
             known = person_node_lookup(people.list_known_people(connection, request))
             return build_graph(connection, found, count, known, most, but=request.own_identities)
 
-        return self._read(work)
+        return self._context.read(work)
 
 
 def parse_node_limit(limit: int) -> int:

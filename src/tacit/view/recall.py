@@ -36,7 +36,7 @@ from tacit.retrieval.scoring import RecallAnswer
 from tacit.retrieval.text_features import LazyPersonLabels
 from tacit.storage import history, memory_reads
 from tacit.storage.memories import EventRecord
-from tacit.view.context import ViewContext
+from tacit.view.operations import Resource, read
 
 List = builtins.list
 _FILTER_ALIASES = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
@@ -45,7 +45,8 @@ _SEARCH_EVENT = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH)
 _FAILED_SEARCH_EVENT = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH, EventStatus.ERROR)
 
 
-class ViewRecall(ViewContext):
+class ViewRecall(Resource):
+    @read(disabled=list)
     def recall(
         self,
         query: str,
@@ -58,14 +59,15 @@ class ViewRecall(ViewContext):
         to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
         importance_max, updated_after, updated_before, threshold, as_of; and with `include` to
         memories, turns of conversations, or both."""
-        question = self._parse_question(query, top_k, dict(narrowing), self._agent)
+        question = self._parse_question(query, top_k, dict(narrowing), self._context.agent)
         most = _parse_budget(budget_tokens)
         found = self._run_recall(question)
         if most is not None:
             found = self._fit_to_budget(found, most)
-        self._record_use(*(one.memory for one in found))
+        self._context.record_use(*(one.memory for one in found))
         return found
 
+    @read(disabled=list)
     def query(
         self,
         query: str,
@@ -84,10 +86,10 @@ class ViewRecall(ViewContext):
             raise InvalidInput("form", "expected bullets or full")
         acting = (
             validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
-            or self._agent
+            or self._context.agent
         )
-        if self._agent is not None and acting != self._agent:
-            raise InvalidInput("agent", f"this view is {self._agent}'s")
+        if self._context.agent is not None and acting != self._context.agent:
+            raise InvalidInput("agent", f"this view is {self._context.agent}'s")
         narrowing = _parse_filters(filters)
         for name, value in (("categories", categories), ("threshold", threshold)):
             if value is not None and narrowing.setdefault(name, value) != value:
@@ -99,16 +101,22 @@ class ViewRecall(ViewContext):
         if most is not None:
             told = told[: self._count_fitting([one.text for one in told], most)]
         ids = {one.id for one in told}
-        self._record_use(*(one.memory for one in found if one.memory.id in ids))
+        self._context.record_use(*(one.memory for one in found if one.memory.id in ids))
         return told
 
+    @read(disabled=Block)
     def block(self, style: Style | str | None = None) -> Block:
         """What is known, for the cached beginning of a prompt. Its bytes stay the same until
         something of it changes; what is new meanwhile is told by `fresh`."""
-        how = self._options.style if style is None else validation.parse_enum("style", style, Style)
+        how = (
+            self._context.options.style
+            if style is None
+            else validation.parse_enum("style", style, Style)
+        )
         taken = self._block_revision()
-        return self._read(lambda c, r: self._build_block(c, r, how, taken))
+        return self._context.read(lambda c, r: self._build_block(c, r, how, taken))
 
+    @read(disabled=Fresh)
     def fresh(
         self,
         query: str,
@@ -124,7 +132,7 @@ class ViewRecall(ViewContext):
             None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
         )
         found = self._recall_for_prompt(query, top_k)
-        delta, start, changed = self._read(lambda c, r: self._read_changes(c, r, start))
+        delta, start, changed = self._context.read(lambda c, r: self._read_changes(c, r, start))
         lines = freshly.render_recalled(
             [make_line(one.memory) for one in found],
             [make_line(other) for one in found for other in one.related],
@@ -135,7 +143,7 @@ class ViewRecall(ViewContext):
             lines,
             lines=changed,
             budget_tokens=most,
-            count=self._options.count_tokens,
+            count=self._context.options.count_tokens,
         )
         told = set(written.split("\n"))
         shown = [
@@ -143,20 +151,22 @@ class ViewRecall(ViewContext):
             for one in found
             if f"- {freshly.render_recalled([make_line(one.memory)])[0]}" in told
         ]
-        self._record_use(*(one.memory for one in shown))
+        self._context.record_use(*(one.memory for one in shown))
         return Fresh(
             text=written,
             revision=delta.revision,
             recalled=tuple(shown),
-            tokens=self._options.count_tokens(written),
+            tokens=self._context.options.count_tokens(written),
         )
 
     def _parse_question(
         self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
     ) -> RecallQuery:
         """What an agent may not use is refused, not left out: it would mistake that for nothing."""
-        question = questions.parse_recall_query(query, top_k, narrowing, self._options.categories)
-        allowed = self._allowed_categories(agent)
+        question = questions.parse_recall_query(
+            query, top_k, narrowing, self._context.options.categories
+        )
+        allowed = self._context.allowed_categories(agent)
         if allowed is None:
             return question
         if question.categories is not None and not question.categories <= allowed:
@@ -165,14 +175,18 @@ class ViewRecall(ViewContext):
         return replace(question, only=allowed)
 
     def _run_recall(self, question: RecallQuery) -> List[Recalled]:
-        at = self._storage.clock()
+        at = self._context.storage.clock()
         try:
-            found = self._retriever.recall(self._read, question, self._recalled_factory())
+            found = self._context.retriever.recall(
+                self._context.read, question, self._recalled_factory()
+            )
         except StoreError:
-            self._storage.emit_events(self._space, at, [_FAILED_SEARCH_EVENT])
+            self._context.storage.emit_events(self._context.space, at, [_FAILED_SEARCH_EVENT])
             raise
         best = max([one.similarity for one in found], default=None)
-        self._storage.emit_events(self._space, at, [_SEARCH_EVENT._replace(likeness=best)])
+        self._context.storage.emit_events(
+            self._context.space, at, [_SEARCH_EVENT._replace(likeness=best)]
+        )
         return found
 
     def _recalled_factory(self) -> Callable[[Connection, Request, RecallAnswer], Recalled]:
@@ -181,17 +195,18 @@ class ViewRecall(ViewContext):
 
         def tell(connection: Connection, request: Request, one: RecallAnswer) -> Recalled:
             if not names:
-                names.append(self._person_labels(connection, request))
+                names.append(self._context.person_labels(connection, request))
             (called,) = names
             return Recalled(
-                memory=self._redact(connection, request, one.memory, called),
+                memory=self._context.redact(connection, request, one.memory, called),
                 score=one.score,
                 why=one.why,
                 rule=one.rule,
                 similarity=one.similarity,
                 signals=one.signals,
                 related=tuple(
-                    self._redact(connection, request, other, called) for other in one.related
+                    self._context.redact(connection, request, other, called)
+                    for other in one.related
                 ),
             )
 
@@ -199,11 +214,13 @@ class ViewRecall(ViewContext):
 
     def _recall_for_prompt(self, query: str, top_k: int) -> List[Recalled]:
         """The best of all, and of each category that comes by recall alone as many as it may."""
-        found = self._run_recall(self._parse_question(query, top_k, {}, self._agent))
-        allowed = self._allowed_categories(self._agent)
-        for category, most in self._options.recall_only_limits.items():
+        found = self._run_recall(self._parse_question(query, top_k, {}, self._context.agent))
+        allowed = self._context.allowed_categories(self._context.agent)
+        for category, most in self._context.options.recall_only_limits.items():
             if allowed is None or category in allowed:
-                asked = self._parse_question(query, most, {"categories": [category]}, self._agent)
+                asked = self._parse_question(
+                    query, most, {"categories": [category]}, self._context.agent
+                )
                 found += self._run_recall(asked)
         best = {one.memory.id: one for one in reversed(found)}
         return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
@@ -213,13 +230,13 @@ class ViewRecall(ViewContext):
     ) -> tuple[Delta, int, dict[str, MemoryLine]]:
         """What changed, since when, and what of it can be said."""
         if since is None:
-            since = history.block_taken_at(connection, request, self._thread)
+            since = history.block_taken_at(connection, request, self._context.thread)
         if since is None:
             return Delta(revision=0), 0, {}
-        delta = self._read_delta(connection, request, since, newest=True)
+        delta = self._context.read_delta(connection, request, since, newest=True)
         ids = [change.memory_id for change in freshly.select_changes(delta.changes)]
-        found = memory_reads.list_visible(connection, self._storage.audiences, request, ids)
-        called = self._person_labels(connection, request)
+        found = memory_reads.list_visible(connection, self._context.storage.audiences, request, ids)
+        called = self._context.person_labels(connection, request)
         lines = {
             id: make_line(redact_memory(request, one, called)) for id, (one, _) in found.items()
         }
@@ -227,23 +244,29 @@ class ViewRecall(ViewContext):
 
     def _block_revision(self) -> int:
         """When this conversation's block was put together: now, where it is a new one."""
-        gap = self._options.conversation_gap
-        taken, audience = self._read(lambda c, r: history.current_block(c, r, self._thread, gap))
+        gap = self._context.options.conversation_gap
+        taken, audience = self._context.read(
+            lambda c, r: history.current_block(c, r, self._context.thread, gap)
+        )
         if taken is not None:
             return taken
-        return self._write(lambda w: history.take_block(w, audience, gap))
+        # Under an idempotency key too: this write is not what the caller asked for.
+        return self._context.unguarded().write(lambda w: history.take_block(w, audience, gap))
 
     def _build_block(
         self, connection: Connection, request: Request, style: Style, taken: int
     ) -> Block:
-        allowed, policy = self._allowed_categories(self._agent), self._options
+        allowed, policy = (
+            self._context.allowed_categories(self._context.agent),
+            self._context.options,
+        )
         of_notes = style is Style.SUMMARY
-        return self._runtime.blocks.block(
+        return self._context.runtime.blocks.block(
             connection,
             request,
             BlockSpec(
-                thread=self._thread,
-                agent=self._agent,
+                thread=self._context.thread,
+                agent=self._context.agent,
                 taken_at=taken,
                 style=style,
                 items_max=policy.note_items_max if of_notes else policy.items_max,
@@ -276,7 +299,7 @@ class ViewRecall(ViewContext):
         return kept
 
     def _count_fitting(self, lines: List[str], budget: int) -> int:
-        return count_parts_within(lines, budget, self._options.count_tokens)
+        return count_parts_within(lines, budget, self._context.options.count_tokens)
 
 
 def _parse_budget(tokens: object) -> int | None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Literal
 
 from sqlalchemy import Connection
@@ -39,14 +40,15 @@ from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.view.checkpoints import GraphSteps, step_to_plain
-from tacit.view.context import ViewContext
 from tacit.view.learning import ViewLearning
+from tacit.view.operations import Repeat, Resource, read, write
 from tacit.view.reads import ViewReads
 
 # The part of a view that takes over another memory: previewed, in steps, and reverted as one.
 
 
-class ViewImports(ViewContext):
+class ViewImports(Resource):
+    @read(disabled=ImportPreview)
     def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
         """What `import_items` would do with these, at most 200 of them; nothing is written. In a
         private chat only, and not for an agent that may use some categories only."""
@@ -65,8 +67,9 @@ class ViewImports(ViewContext):
                 shown=tuple(map(self._preview_item, new)),
             )
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=ImportStep, repeat=Repeat.HARMLESS)
     def import_items(
         self,
         run: str,
@@ -92,11 +95,12 @@ class ViewImports(ViewContext):
             return self._insert_batch(w, named, batch, whole, before)
 
         vectors = self._embed_new_items(batch)
-        done = self._write(work, vectors)
+        done = self._context.write(work, vectors)
         if done.created and not vectors.model:
-            self._runtime.wake_indexer()
+            self._context.runtime.wake_indexer()
         return done
 
+    @read(disabled=Page)
     def imports(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
@@ -105,10 +109,13 @@ class ViewImports(ViewContext):
         after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
-            if not request.private or self._allowed_categories(self._agent) is not None:
+            if (
+                not request.private
+                or self._context.allowed_categories(self._context.agent) is not None
+            ):
                 return Page()
             found = imports.list_imports(
-                connection, self._space, request.own_identities, after, most + 1
+                connection, self._context.space, request.own_identities, after, most + 1
             )
             shown = found[:most]
             more = len(found) > most
@@ -117,15 +124,16 @@ class ViewImports(ViewContext):
             )
             return Page(items=tuple(run for _, run in shown), cursor=last)
 
-        return self._read(work)
+        return self._context.read(work)
 
+    @write(disabled=RevertedImport(run=""), repeat=Repeat.HARMLESS)
     def revert_import(self, run: str) -> RevertedImport:
         """Forget everything that an import created, as one; what you changed since is left alone.
         Restorable, as anything that is forgotten. If it is interrupted, ask again: it goes on. What
         was reverted may be imported again."""
         named = _parse_run(run)
         self._require_all_categories()
-        days = self._options.restorable_days
+        days = self._context.options.restorable_days
 
         def work(w: Transaction) -> tuple[RevertedImport, bool]:
             _require_private(w.request)
@@ -133,23 +141,25 @@ class ViewImports(ViewContext):
 
         more = True
         while more:
-            done, more = self._write(work)
+            done, more = self._context.write(work)
         return done
 
     def _parse_batch(self, items: object, source: object) -> ImportBatch:
         self._require_all_categories()
         word = validation.parse_screened_identifier("source", source, limits.LABEL_MAX_CHARS)
-        return transfer.parse_batch(word, items, self._options.categories, self._storage.clock())
+        return transfer.parse_batch(
+            word, items, self._context.options.categories, self._context.storage.clock()
+        )
 
     def _require_all_categories(self) -> None:
-        if self._allowed_categories(self._agent) is not None:
+        if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
 
     def _sort_batch(
         self, connection: Connection, request: Request, batch: ImportBatch
     ) -> SortedBatch:
         """As it would be, if it were done now."""
-        secret = imports.get_space_secret(connection, self._space) or ""
+        secret = imports.get_space_secret(connection, self._context.space) or ""
         seen: set[object] = set()
 
         def make(item: CheckedItem) -> str:
@@ -160,7 +170,7 @@ class ViewImports(ViewContext):
 
     def _embed_new_items(self, batch: ImportBatch) -> TextVectors:
         """Of what is new, found before the transaction: what is here already costs nothing."""
-        embedder = self._retriever.embedder
+        embedder = self._context.retriever.embedder
         if embedder is None or not embedder.inline:
             return NO_VECTORS
 
@@ -172,8 +182,8 @@ class ViewImports(ViewContext):
                 dict.fromkeys(text_to_embed(item.draft.key, item.content) for item, _ in found.new)
             )
 
-        contents = self._read(new)
-        return self._retriever.embed_inline(contents) if contents else NO_VECTORS
+        contents = self._context.read(new)
+        return self._context.retriever.embed_inline(contents) if contents else NO_VECTORS
 
     def _insert_batch(
         self, w: Transaction, run: str, batch: ImportBatch, total: int | None, after: int | None
@@ -181,7 +191,7 @@ class ViewImports(ViewContext):
         imports.lock_imports(w)
         kept = imports.begin_import(w, run, batch.source, total)
         imports.avoid_ids_of_second(w)
-        until = w.at + timedelta(days=self._options.restorable_days)
+        until = w.at + timedelta(days=self._context.options.restorable_days)
         past = transfer.list_lapsed(w.connection, w.request, batch)
         retention.retire_memories(w, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
@@ -189,7 +199,9 @@ class ViewImports(ViewContext):
 
         def make(item: CheckedItem) -> str:
             transfer.check_people(w.connection, w.request, item, seen)
-            made[item.position] = compose_memory(w, item.draft, None, self._options.ttl_days)
+            made[item.position] = compose_memory(
+                w, item.draft, None, self._context.options.ttl_days
+            )
             return made[item.position].id
 
         found = transfer.sort_batch(w.connection, w.request, w.secret, batch, make)
@@ -213,7 +225,7 @@ class ViewImports(ViewContext):
     def _preview_item(self, item: CheckedItem) -> ImportPreviewItem:
         asked = item.draft
         expires = asked.expires_at or compute_expiry(
-            item.kind, self._storage.clock(), self._options.ttl_days
+            item.kind, self._context.storage.clock(), self._context.options.ttl_days
         )
         return ImportPreviewItem(
             content=item.content,
@@ -248,6 +260,7 @@ _STEPS_PER_PAGE_COUNT = 5  # each may be long
 
 
 class ViewExport(ViewReads, ViewLearning, ViewImports):
+    @read(disabled=partial(iter, ()), lines=True)
     def export(
         self,
         *,
@@ -270,15 +283,15 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         return (json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts)
 
     def _export_markdown(self, turns: bool) -> Iterator[str]:
-        if self._read(lambda _, request: request.private):
+        if self._context.read(lambda _, request: request.private):
             yield from export.render_markdown(self._iter_everything(turns))
 
     def _iter_everything(self, turns: bool) -> Iterator[JsonObject]:
         """Each part in a read of its own, through the rules that hold for any other answer."""
-        if not self._read(lambda _, request: request.private):
+        if not self._context.read(lambda _, request: request.private):
             return
-        if self._allowed_categories(self._agent) is None:
-            yield from self._read(self._list_person_and_chats)
+        if self._context.allowed_categories(self._context.agent) is None:
+            yield from self._context.read(self._list_person_and_chats)
         for part in self._iter_own_memories(history=True):
             yield {"type": "memory", **part}
         yield from self._iter_about_requester()
@@ -290,7 +303,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 "reason": proposal.reason,
                 "expires_at": proposal.expires_at.isoformat(),
             }
-        if self._allowed_categories(self._agent) is None:
+        if self._context.allowed_categories(self._context.agent) is None:
             mine = self._own_identities()
             for person in self.people():
                 if not person.identities & mine:
@@ -309,7 +322,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             "identities": sorted(request.own_identities),
             "names": names,
         }
-        chats = list_memberships(connection, self._space, request.own_identities)
+        chats = list_memberships(connection, self._context.space, request.own_identities)
         return [
             me,
             *(
@@ -325,7 +338,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
 
     def _iter_own_memories(self, *, history: bool) -> Iterator[JsonObject]:
         def page(cursor: str | None) -> Page[Memory]:
-            return self._list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
+            return self._context.list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
 
         for memory in _iter_pages(page):
             yield self._memory_to_plain(memory, history=history)
@@ -333,7 +346,9 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
     def _memory_to_plain(self, memory: Memory, *, history: bool) -> JsonObject:
         def work(connection: Connection, request: Request) -> JsonObject:
             own = request.for_management()
-            wordings = memory_reads.list_versions(connection, self._storage.audiences, own, memory)
+            wordings = memory_reads.list_versions(
+                connection, self._context.storage.audiences, own, memory
+            )
             plain = export.memory_to_json(memory, wordings)
             if history:
                 plain["learned_in"] = memory.learned_in
@@ -343,14 +358,14 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
                 ]
             return plain
 
-        return self._read(work)
+        return self._context.read(work)
 
     def _iter_about_requester(self) -> Iterator[JsonObject]:
         def wanted(_: Connection, request: Request) -> ListFilter:
             return ListFilter(about=tuple(sorted(request.own_identities)))
 
         def page(cursor: str | None) -> Page[Memory]:
-            return self._list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
+            return self._context.list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
 
         mine = self._own_identities()
         for memory in _iter_pages(page):
@@ -392,19 +407,21 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
     def _iter_graph_steps(self) -> Iterator[JsonObject]:
         cursor = None
         while True:
-            page = GraphSteps(self).page(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
+            page = GraphSteps(self._context).page(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
             yield from map(step_to_plain, page)
             cursor = page.cursor
             if cursor is None:
                 return
 
     def _list_checkpoints(self, after: StoredCheckpoint | None) -> list[StoredCheckpoint]:
-        return self._read(
-            lambda c, r: checkpoints.list_checkpoints(c, self._space, r.own_identities, after)
+        return self._context.read(
+            lambda c, r: checkpoints.list_checkpoints(
+                c, self._context.space, r.own_identities, after
+            )
         )
 
     def _own_identities(self) -> frozenset[str]:
-        return self._read(lambda _, request: request.own_identities)
+        return self._context.read(lambda _, request: request.own_identities)
 
     def _iter_episodes(self) -> Iterator[JsonObject]:
         for turn in _iter_pages(self._list_episodes):
@@ -424,18 +441,20 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             wanted = ListFilter(owners=tuple(sorted(request.own_identities)), after=after)
             found = search.list_memories(
                 connection,
-                self._storage.audiences,
-                self._storage.database.dialect,
+                self._context.storage.audiences,
+                self._context.storage.database.dialect,
                 request.for_turns(),
-                replace(wanted, categories=self._category_filter()),
+                replace(wanted, categories=self._context.category_filter()),
                 most + 1,
             )
-            shown = [self._redact(connection, request, memory) for memory, _ in found[:most]]
+            shown = [
+                self._context.redact(connection, request, memory) for memory, _ in found[:most]
+            ]
             return Page(
                 items=tuple(shown), cursor=encode_cursor(shown[-1]) if len(found) > most else None
             )
 
-        return self._read(work)
+        return self._context.read(work)
 
 
 def _iter_pages(page: Callable[[str | None], Page[Memory]]) -> Iterator[Memory]:

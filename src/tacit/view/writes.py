@@ -27,35 +27,46 @@ from tacit.storage import memories, memory_reads, people, relations, revisions, 
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
 from tacit.transfer import export as transfer
-from tacit.view.context import ViewContext
+from tacit.view.idempotency import CHANGED, COUNT, EPISODES, ERASED, FORGOTTEN, REMEMBERED
+from tacit.view.operations import Repeat, Resource, not_found, write
+from tacit.view.people import PERSON
+
+NOT_REMEMBERED = Remembered(id="", state=None, version=0, created=False)
+NOT_ERASED = Erased(count=0, complete=True)
 
 
-class ViewWrites(ViewContext):
+class ViewWrites(Resource):
+    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
         portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
         run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
         for_room for a fact of the room's own, and by_model for what a model writes: a name,
         pronouns, a home or a language then wait among the proposals, and the state is pending."""
-        asked = self._parse_draft(content=content, **fields)
+        asked = self._context.parse_draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
-        self._parse_category(_category_of(asked))
-        return self._write_text(
+        self._context.parse_category(_category_of(asked))
+        return self._context.write_text(
             text_to_embed(asked.key, asked.content),
-            lambda w: learning.remember(w, asked, self._options.ttl_days),
+            lambda w: learning.remember(w, asked, self._context.options.ttl_days),
             new=asked.key is None and not asked.for_room,
         )
 
+    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def put(
         self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
     ) -> Remembered:
         """Set the one value of a key. Written again it becomes a version; what you do not name,
         such as its visibility, stays as it was."""
         return self.remember(
-            value, category=self._parse_category(category), key=self._parse_key(key), **fields
+            value,
+            category=self._context.parse_category(category),
+            key=self._context.parse_key(key),
+            **fields,
         )
 
+    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def update(
         self,
         id: str,
@@ -65,43 +76,47 @@ class ViewWrites(ViewContext):
         **fields: Unpack[MemoryFields],
     ) -> Remembered:
         """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
-        asked = self._parse_draft(content=content, **fields)
+        asked = self._context.parse_draft(content=content, **fields)
         if if_version is not None:
             validation.parse_int("if_version", if_version, 1, 2**31)
         if asked.category is not None:
-            self._parse_category(asked.category)
+            self._context.parse_category(asked.category)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
             raise InvalidInput(
                 "update", "changes neither key nor room; for visibility there is set_visibility"
             )
 
         def work(w: Transaction) -> Remembered:
-            memory = self._get_for_update(w, id, ChangeAction.UPDATE)
+            memory = self._context.get_for_update(w, id, ChangeAction.UPDATE)
             if if_version is not None:
                 seen, _ = memory_reads.visible_version(w.connection, w.audiences, w.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(ChangeAction.UPDATE, w.request, memory)
             assert standing is not None
-            return learning.update_memory(w, memory, standing, asked, self._options.ttl_days)
+            return learning.update_memory(
+                w, memory, standing, asked, self._context.options.ttl_days
+            )
 
-        return self._write_text(self._text_to_embed(id, asked.content), work)
+        return self._context.write_text(self._text_to_embed(id, asked.content), work)
 
     def _text_to_embed(self, id: str, content: str | None) -> str | None:
         """The text to embed for new words of a memory, which are read with its key."""
-        if content is None or self._retriever.embedder is None:
+        if content is None or self._context.retriever.embedder is None:
             return content
         try:
-            memory, _ = self._read(lambda c, r: self._get_visible(c, r, id))
+            memory, _ = self._context.read(lambda c, r: self._context.get_visible(c, r, id))
         except NotFound:  # the write says so
             return content
         return text_to_embed(memory.key, content)
 
+    @write(disabled=None, replay=CHANGED)
     def pin(self, id: str, on: bool = True) -> None:
         """A pinned memory stays in mind: it does not fade."""
         wanted = validation.parse_bool("pin", on)
         self._change_memory(id, ChangeAction.PIN, lambda m: replace(m, pinned=wanted), "pinned")
 
+    @write(disabled=None, replay=CHANGED)
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
         """How far a memory may travel. Only its owner, in private, raises it."""
         wanted = validation.parse_enum("visibility", visibility, Visibility)
@@ -113,34 +128,39 @@ class ViewWrites(ViewContext):
             to=wanted,
         )
 
+    @write(disabled=None, replay=CHANGED)
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Name people whom this must never reach: a surprise, a confidence."""
-        named = self._parse_draft(withheld_from=who).withheld_from or ()
+        named = self._context.parse_draft(withheld_from=who).withheld_from or ()
 
         def work(w: Transaction) -> None:
-            memory = self._get_for_update(w, id, ChangeAction.WITHHOLD)
+            memory = self._context.get_for_update(w, id, ChangeAction.WITHHOLD)
             learning.withhold_memory(w, memory, named)
 
-        self._write(work)
+        self._context.write(work)
 
+    @write(disabled=Recorded, replay=EPISODES)
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Keep turns of a conversation as they were said, for as long as the settings say. Without
         a session it is this thread's, on the day. What the speaker asks not to remember ("off the
         record"), and the answer to it, is not kept and has no id."""
         said = conversation.parse_messages(messages)
         named = validation.parse_optional_identifier("session", session, limits.LABEL_MAX_CHARS)
-        days = self._options.turns_days
+        days = self._context.options.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")
         kept = read_held_messages(said)
         if not kept:
             return Recorded()
-        vectors = self._retriever.embed_inline([one.said.content for one in kept])
-        ids = self._write(lambda w: recording.record_episodes(w, kept, named, days), vectors)
+        vectors = self._context.retriever.embed_inline([one.said.content for one in kept])
+        ids = self._context.write(
+            lambda w: recording.record_episodes(w, kept, named, days), vectors
+        )
         if not vectors.model:
-            self._runtime.wake_indexer()
+            self._context.runtime.wake_indexer()
         return Recorded(ids=tuple(ids))
 
+    @write(disabled=None, replay=CHANGED)
     def relate(
         self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0
     ) -> None:
@@ -152,62 +172,70 @@ class ViewWrites(ViewContext):
 
         def work(w: Transaction) -> None:
             memory, to = (
-                self._get_for_update(w, id, ChangeAction.PIN),
-                self._get_for_update(w, other, ChangeAction.PIN),
+                self._context.get_for_update(w, id, ChangeAction.PIN),
+                self._context.get_for_update(w, other, ChangeAction.PIN),
             )
             relations.insert_stated_edge(w, memory.id, to.id, kind, weight)
             memories.record_event(w, memory, HistoryEvent.LINK, None, {"relation": kind})
 
-        self._write(work)
+        self._context.write(work)
 
+    @write(disabled=None, replay=FORGOTTEN)
     def forget(self, id: str) -> None:
         """Out of mind, restorable for 30 days."""
-        days = self._options.restorable_days
-        self._write(
+        days = self._context.options.restorable_days
+        self._context.write(
             lambda w: forgetting.forget_memory(
-                w, self._get_for_update(w, id, ChangeAction.FORGET), days
+                w, self._context.get_for_update(w, id, ChangeAction.FORGET), days
             )
         )
 
+    @write(disabled=0, replay=COUNT)
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Says how many that were."""
         return self._forget_matching(
-            ListFilter(category=self._parse_category(category), key=self._parse_key(key))
+            ListFilter(
+                category=self._context.parse_category(category), key=self._context.parse_key(key)
+            )
         )
 
+    @write(disabled=0, replay=COUNT)
     def forget_category(self, category: str) -> int:
         """Forget everything of yours that is filed here. Says how much that was."""
-        return self._forget_matching(ListFilter(category=self._parse_category(category)))
+        return self._forget_matching(ListFilter(category=self._context.parse_category(category)))
 
+    @write(disabled=None, replay=CHANGED)
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
 
         def work(w: Transaction) -> None:
-            memory = self._get_for_update(w, id, ChangeAction.RESTORE)
+            memory = self._context.get_for_update(w, id, ChangeAction.RESTORE)
             try:
-                forgetting.restore_memory(w, memory, self._options.ttl_days)
+                forgetting.restore_memory(w, memory, self._context.options.ttl_days)
             except Conflict:
                 if w.request.private and is_owner(w.request, memory):
                     raise
                 raise NotFound from None  # what stands in its place is not theirs to know of
 
-        self._write(work)
+        self._context.write(work)
 
+    @write(disabled=NOT_ERASED, replay=ERASED)
     def erase(self, id: str, *, turns: bool = False) -> Erased:
         """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
         that is yours."""
         also = validation.parse_bool("turns", turns)
-        done = self._write(
+        done = self._context.write(
             lambda w: erasing.erase_memory(
-                w, self._get_for_update(w, id, ChangeAction.ERASE), turns=also
+                w, self._context.get_for_update(w, id, ChangeAction.ERASE), turns=also
             )
         )
-        return erasing.finish_erasure(self._storage, done)
+        return erasing.finish_erasure(self._context.storage, done)
 
+    @write(disabled=NOT_ERASED, replay=ERASED)
     def wipe(self) -> Erased:
         """Erase everything of yours. In a private chat only, and not for an agent that may use some
         categories only."""
-        if self._allowed_categories(self._agent) is not None:
+        if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
         def work(w: Transaction) -> RecordedErasure:
@@ -215,8 +243,9 @@ class ViewWrites(ViewContext):
                 raise InvalidInput("wipe", "works in a private chat only")
             return erasing.erase_owner(w, w.request.own_identities)
 
-        return erasing.finish_erasure(self._storage, self._write(work))
+        return erasing.finish_erasure(self._context.storage, self._context.write(work))
 
+    @write(disabled=not_found("person"), replay=PERSON)
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Say what you call somebody: a name, a username, an alias, or what they are to you."""
         what = validation.parse_enum("kind", kind, NameKind)
@@ -236,18 +265,19 @@ class ViewWrites(ViewContext):
             assert named is not None
             return named
 
-        return self._write(work)
+        return self._context.write(work)
 
+    @write(disabled=Imported, repeat=Repeat.HARMLESS)
     def import_lines(self, lines: Iterable[str]) -> Imported:
         """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
 
         def take(line: transfer.ExportLine) -> bool:
-            self._parse_category(_category_of(line.draft))
-            return self._write(lambda w: transfer.import_line(w, line))
+            self._context.parse_category(_category_of(line.draft))
+            return self._context.write(lambda w: transfer.import_line(w, line))
 
-        done = transfer.import_lines(lines, self._options.categories, take)
+        done = transfer.import_lines(lines, self._context.options.categories, take)
         if done.created:
-            self._runtime.wake_indexer()
+            self._context.runtime.wake_indexer()
         return done
 
     def _change_memory(
@@ -259,13 +289,13 @@ class ViewWrites(ViewContext):
         to: Visibility | None = None,
     ) -> None:
         def work(w: Transaction) -> None:
-            memory = self._get_for_update(w, id, act, to)
+            memory = self._context.get_for_update(w, id, act, to)
             changed = how(memory)
             if changed != memory:
                 changed = replace(changed, updated_at=w.at)
                 memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
 
-        self._write(work)
+        self._context.write(work)
 
     def _forget_matching(self, wanted: ListFilter) -> int:
         """Your own, as far as this chat may hear them: in private, all of them."""
@@ -280,11 +310,11 @@ class ViewWrites(ViewContext):
                 for memory, _ in found:
                     held = memories.get_for_update(w, memory.id)
                     if held is not None:
-                        forgetting.forget_memory(w, held, self._options.restorable_days)
+                        forgetting.forget_memory(w, held, self._context.options.restorable_days)
                 count += len(found)
             return count
 
-        return self._write(work)
+        return self._context.write(work)
 
 
 def _category_of(asked: Draft) -> str:

@@ -17,7 +17,7 @@ from tacit.bots.messages import (
     TextMessage,
 )
 from tacit.errors import NotFound, StoreError, TacitError
-from tacit.memory import DisabledView, Memory, View
+from tacit.memory import Memory, View
 from tacit.settings import ConsoleSettings
 
 CommandHandler = Callable[[CommandRequest], list[OutboundMessage]]
@@ -64,9 +64,7 @@ class Commands:
     memory: Memory
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
 
-    def run(
-        self, view: View | DisabledView, said: TextMessage, outlet: ChannelSender
-    ) -> list[OutboundMessage]:
+    def run(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         found = parse_command(said.text)
         if found is None or said.edited:
             return []  # a command that is changed afterwards was done as it was first written
@@ -74,18 +72,14 @@ class Commands:
         return told if is_in_private(said) else [replace(one, answers=said.message) for one in told]
 
     def press(
-        self, view: View | DisabledView, pressed: ButtonPressed, outlet: ChannelSender
+        self, view: View, pressed: ButtonPressed, outlet: ChannelSender
     ) -> list[OutboundMessage] | None:
         """None: the button is none of ours. Nothing: it is somebody else's. By the outlet, the
         other side of a link is told what happens to it."""
         found = request.parse_button(pressed)
         if found is None:
             return None
-        if (
-            found == request.OTHER_PERSONS_BUTTON
-            or isinstance(view, DisabledView)
-            or pressed.who is None
-        ):
+        if found == request.OTHER_PERSONS_BUTTON or not view.enabled or pressed.who is None:
             return []
         does, *words = found
         if does not in _BUTTONS_ANYWHERE and not is_in_private(pressed):
@@ -103,14 +97,14 @@ class Commands:
 
     def choose(
         self,
-        view: View | DisabledView,
+        view: View,
         said: TextMessage,
         outlet: ChannelSender,
         question: OpenQuestion,
     ) -> list[OutboundMessage]:
         """The reply to a list of memories of which some are to be forgotten; nothing where it is no
         reply to that."""
-        if isinstance(view, DisabledView) or said.who is None or not is_in_private(said):
+        if not view.enabled or said.who is None or not is_in_private(said):
             return []
         asked = CommandRequest(
             memory=self.memory,
@@ -125,7 +119,7 @@ class Commands:
 
     def _run(
         self,
-        view: View | DisabledView,
+        view: View,
         said: TextMessage,
         outlet: ChannelSender,
         name: str,
@@ -136,7 +130,7 @@ class Commands:
         if name not in (*PRIVATE_COMMANDS, *COMMANDS_ANYWHERE):
             # In a group it may be meant for another bot.
             return reply(texts.UNKNOWN_COMMAND) if is_in_private(said) else []
-        if isinstance(view, DisabledView) or said.who is None:
+        if not view.enabled or said.who is None:
             return reply(texts.MEMORY_DISABLED)
         if name in PRIVATE_COMMANDS and not is_in_private(said):
             return reply(texts.PRIVATE_ONLY)

@@ -13,7 +13,7 @@ from tacit.console.diff import DiffPiece
 from tacit.console.requests import PageRequest
 from tacit.console.site import FlashText, PageAccess, PageGroup
 from tacit.errors import NotFound
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.records.memory import Memory
 from tacit.records.results import Proposal
 
@@ -73,13 +73,13 @@ def _answer_proposal(
     return asked.redirect(REVIEW_PATH, said=done)
 
 
-def _review_item(view: View | DisabledView, one: Proposal) -> ReviewItem:
+def _review_item(view: View, one: Proposal) -> ReviewItem:
     before = None if one.replaces is None or one.widens else _find_memory(view, one.replaces)
     change = () if before is None else diff.diff_words(before.content, one.content)
     return ReviewItem(proposal=one, kept=_find_memory(view, one.id), change=change)
 
 
-def _find_memory(view: View | DisabledView, id: str) -> Memory | None:
+def _find_memory(view: View, id: str) -> Memory | None:
     """None: gone since, or not this person's to see."""
     try:
         return view.show(id)

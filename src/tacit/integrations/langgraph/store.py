@@ -19,7 +19,7 @@ from tacit import limits
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound
 from tacit.integrations.langgraph.views import ViewSource, require_view_source, resolve_view
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft, MemoryFields
 from tacit.records.memory import Memory, Sensitivity, Visibility
@@ -316,7 +316,7 @@ def common_prefix(conditions: tuple[MatchCondition, ...]) -> Namespace:
 class ItemCollection:
     """For one batch of operations: whose somebody's memories are is asked once."""
 
-    def __init__(self, view: View | DisabledView, category: str, *, of_room: bool) -> None:
+    def __init__(self, view: View, category: str, *, of_room: bool) -> None:
         self.view, self.category, self._of_room = view, category, of_room
         self._own: dict[str, bool] = {}
 

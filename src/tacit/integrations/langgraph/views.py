@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -14,13 +14,13 @@ try:
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
 
-VIEW_TYPES = (View, DisabledView)
+VIEW_TYPES = (View,)
 VIEW_FUNCTION_HINT = (
     'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
     "tacit.Chat.private(key))"
 )
 # A view, or a function that finds one by the config of the run: one graph for many people.
-ViewSource: TypeAlias = View | DisabledView | Callable[[RunnableConfig], View | DisabledView]
+ViewSource: TypeAlias = View | Callable[[RunnableConfig], View]
 
 
 def require_view_source(whose: object) -> None:
@@ -34,7 +34,7 @@ def require_view_source(whose: object) -> None:
         )
 
 
-def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> View | DisabledView:
+def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> View:
     """`config` is that of the call; without one, that of the node which is running."""
     if isinstance(whose, VIEW_TYPES):
         return whose

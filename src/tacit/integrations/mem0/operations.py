@@ -24,7 +24,7 @@ from tacit.records.queries import ANY_STATE
 from tacit.records.text import split_terms
 
 if TYPE_CHECKING:
-    from tacit.memory import DisabledView, Memory, View
+    from tacit.memory import Memory, View
 
 
 # mem0's filters by metadata: operators and AND, OR, NOT, read once and then asked of each memory.
@@ -183,7 +183,7 @@ _EVENTS = {"created": "ADD", "restored": "ADD", "updated": "UPDATE", "merged": "
 
 def open_view(
     memory: Memory, scope: Mem0Scope, *, thread: str | None = None, acting: bool = True
-) -> View | DisabledView:
+) -> View:
     """The person in their own chat. Whoever acts as an agent gets no further than its allow-list
     does."""
     whose = Requester(scope.key, scope.name), Chat.private(scope.key)
@@ -275,7 +275,7 @@ def _memory_fields(
     }
 
 
-def _queue_messages(view: View | DisabledView, messages: Sequence[Message]) -> bool:
+def _queue_messages(view: View, messages: Sequence[Message]) -> bool:
     """Whether any of them waits to be learned."""
     count = 0
     for start in range(0, len(messages), limits.MESSAGES_MAX_COUNT):
@@ -287,9 +287,7 @@ def _queue_messages(view: View | DisabledView, messages: Sequence[Message]) -> b
     return count > 0
 
 
-def _add_metadata(
-    view: View | DisabledView, id: str, scope: Mem0Scope, given: CallMetadata
-) -> None:
+def _add_metadata(view: View, id: str, scope: Mem0Scope, given: CallMetadata) -> None:
     """Learning knows of an agent, and not of runs, metadata and dates."""
     if scope.run is None and not given.data and given.expires_at is None:
         return
@@ -392,7 +390,7 @@ def search_memories(
 
 
 def _fill_with_newest(
-    view: View | DisabledView, asked: Mem0Query, found: Sequence[FoundMemory], least: float
+    view: View, asked: Mem0Query, found: Sequence[FoundMemory], least: float
 ) -> list[FoundMemory]:
     """What recall did not think of, newest first. Any two sentences are a little alike to the
     models that mem0 asks, so that whoever does not ask for more gets what is nearest, and not
@@ -404,7 +402,7 @@ def _fill_with_newest(
     return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
 
 
-def list_own(view: View | DisabledView, state: str = ANY_STATE) -> Iterator[Record]:
+def list_own(view: View, state: str = ANY_STATE) -> Iterator[Record]:
     """What is theirs and stands or has expired, a page at a time."""
     cursor = None
     while True:
@@ -415,9 +413,7 @@ def list_own(view: View | DisabledView, state: str = ANY_STATE) -> Iterator[Reco
             return
 
 
-def _recall(
-    view: View | DisabledView, query: str, asked: Mem0Query, least: float
-) -> list[Recalled]:
+def _recall(view: View, query: str, asked: Mem0Query, least: float) -> list[Recalled]:
     """Where an agent or a run is named, twice: what was moved here from mem0 has them in its data,
     which recall does not look at."""
     agent, run = asked.scope.narrows_agent, asked.scope.narrows_run
@@ -432,7 +428,7 @@ def _recall(
     return sorted(both.values(), key=lambda one: -one.score)
 
 
-def _list_active(view: View | DisabledView) -> Iterator[Record]:
+def _list_active(view: View) -> Iterator[Record]:
     cursor = None
     while True:
         page = view.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
@@ -442,9 +438,7 @@ def _list_active(view: View | DisabledView) -> Iterator[Record]:
             return
 
 
-def _find_expired(
-    view: View | DisabledView, query: str, asked: Mem0Query, least: float
-) -> Iterator[FoundMemory]:
+def _find_expired(view: View, query: str, asked: Mem0Query, least: float) -> Iterator[FoundMemory]:
     """Recall has let go of them: they are found by the share of the question's words they have."""
     sought = set(split_terms(query))
     for one in list_own(view, State.EXPIRED):

@@ -21,7 +21,7 @@ from tacit import (
     limits,
 )
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.memory import DisabledView, View
+from tacit.memory import View
 from tacit.records.accounts import Scope
 from tacit.records.memory import HistoryEntry, Memory, Visibility
 from tacit.server import memory_contract
@@ -275,13 +275,13 @@ def _suggest_update(
     raise UpdateSuggested(found.reason, named)
 
 
-def _require_enabled(view: View | DisabledView) -> View | DisabledView:
+def _require_enabled(view: View) -> View:
     if view.why_disabled is not None:
         raise Conflict(view.why_disabled)
     return view
 
 
-def _content_at_version(view: View | DisabledView, id: str, version: int) -> str | None:
+def _content_at_version(view: View, id: str, version: int) -> str | None:
     found = [
         one for one in memory_contract.list_versions(view.history(id)) if one.version == version
     ]

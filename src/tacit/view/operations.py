@@ -1,0 +1,163 @@
+"""Declare the public operations of views: each method carries what every surface needs to know."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cast, overload
+
+from tacit.errors import NotFound
+
+if TYPE_CHECKING:
+    from tacit.storage.idempotency import IdempotentResult
+    from tacit.view.context import ViewContext
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="Resource")
+Arguments = Mapping[str, Any]  # the arguments of a call, by name
+
+
+class Repeat(Enum):
+    """What a second call under the same idempotency key does."""
+
+    READ = "read"  # a read: the key means nothing
+    REPLAYED = "replayed"  # answered from the record of the first call
+    HARMLESS = "harmless"  # runs again: doing it twice is doing it once
+    REFUSED = "refused"  # InvalidInput: the default of every write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """How a write is answered a second time under its idempotency key: what is recorded of its
+    outcome in the same transaction, and how a repeat is answered from that record."""
+
+    record: Callable[[Any, Arguments], tuple[Mapping[str, Any], Any]]
+    replay: Callable[[ViewContext, IdempotentResult, Arguments], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One public operation, declared by the decorator of its method."""
+
+    name: str  # "remember", "proposals.approve"
+    method: Callable[..., Any] = field(repr=False)  # undecorated
+    repeat: Repeat
+    replay: Replay | None
+    disabled: Any  # what a disabled view answers: a value, or a function that makes or raises it
+    measured_as: str  # the operation of its metrics
+    lines: bool  # returns an iterator, and is timed to its end
+
+    @property
+    def writes(self) -> bool:
+        return self.repeat is not Repeat.READ
+
+    def disabled_outcome(self) -> Any:
+        return self.disabled() if callable(self.disabled) else self.disabled
+
+
+class Dispatch(Protocol):
+    """Stands between a call of an operation and its method."""
+
+    def invoke(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any: ...
+
+
+class Resource:
+    """A group of operations on one context. Without a dispatch, methods run as they are written;
+    what a method does by way of another one is therefore measured and recorded once."""
+
+    __slots__ = ("_context", "_dispatch")
+
+    def __init__(self, context: ViewContext, dispatch: Dispatch | None = None) -> None:
+        self._context = context
+        self._dispatch = dispatch
+
+    def __init_subclass__(cls, name: str | None = None, measured_as: str | None = None) -> None:
+        """`name` is the attribute of the view that gives this resource."""
+        super().__init_subclass__()
+        if name is None:
+            return
+        for method in vars(cls).values():
+            declared = getattr(method, "__operation__", None)
+            if declared is not None:
+                full = f"{name}.{declared.name}"
+                label = measured_as or full.replace(".", "_")
+                method.__operation__ = replace(declared, name=full, measured_as=label)
+
+
+class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
+    """An attribute of a view that is a resource of it. Made anew at each access."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self.kind = kind
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> resource[R]: ...
+    @overload
+    def __get__(self, owner: Resource, kind: type) -> R: ...
+    def __get__(self, owner: Resource | None, kind: type) -> R | resource[R]:
+        return self if owner is None else self.kind(owner._context, owner._dispatch)
+
+
+def read(*, disabled: Any, lines: bool = False) -> Callable[[F], F]:
+    """Declare an operation that changes nothing."""
+    return _declare(Repeat.READ, None, disabled, lines)
+
+
+def write(
+    *, disabled: Any, replay: Replay | None = None, repeat: Repeat = Repeat.REFUSED
+) -> Callable[[F], F]:
+    """Declare an operation that changes something. Without `replay` or `repeat` it is refused under
+    an idempotency key, rather than done twice."""
+    return _declare(Repeat.REPLAYED if replay is not None else repeat, replay, disabled, False)
+
+
+def not_found(what: str = "memory") -> Callable[[], NoReturn]:
+    """What a disabled view answers where the operation needs something that exists."""
+
+    def refuse() -> NoReturn:
+        raise NotFound(what)
+
+    return refuse
+
+
+def _declare(repeat: Repeat, replay: Replay | None, disabled: Any, lines: bool) -> Callable[[F], F]:
+    def decorate(method: F) -> F:
+        @wraps(method)
+        def call(self: Resource, *args: Any, **named: Any) -> Any:
+            dispatch = self._dispatch
+            if dispatch is None:
+                return method(self, *args, **named)
+            return dispatch.invoke(call.__operation__, self, args, named)  # type: ignore[attr-defined]
+
+        call.__operation__ = Operation(  # type: ignore[attr-defined]
+            name=method.__name__,
+            method=method,
+            repeat=repeat,
+            replay=replay,
+            disabled=disabled,
+            measured_as=method.__name__,
+            lines=lines,
+        )
+        return cast("F", call)
+
+    return decorate
+
+
+def list_operations(view: type[Resource]) -> Iterator[Operation]:
+    """The operations of a class and of the resources that it has as attributes."""
+    for base in reversed(view.__mro__):
+        for member in vars(base).values():
+            declared = getattr(member, "__operation__", None)
+            if declared is not None:
+                yield declared
+            elif isinstance(member, resource):
+                yield from list_operations(member.kind)
+
+
+def signature_of(operation: Operation) -> inspect.Signature:
+    return inspect.signature(operation.method)
