@@ -2,110 +2,16 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-
-import pytest
+from pathlib import Path
 
 from tacit.learning.corrections.supersession import replaces
 from tacit.learning.extraction.locale import guess_locale, load_locale
 from tacit.learning.extraction.rules import extract_by_rules
 from tacit.learning.facts import Mention, StatedFact
+from tests.corpus import check_corpus
 
+DATA = Path(__file__).parent / "data"
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
-
-CORRECTIONS = """
-I live in Gdansk | I moved to Poznan in May
-I work for Ryanair | I work for EasyJet these days
-I work for the council | I quit the council
-I'm a student | I graduated, I'm a teacher now
-My boss is Helen | Helen left, Raj is my boss now
-my manager is called Tobias | I have a new manager, his name is Anton
-My GP is Dr. Novak | I have a new GP, Dr. Sato
-my therapist is Ms Pohl | I changed therapists, it's Mr Hahn now
-I'm dating Felix | Felix and I split up
-I'm engaged to Nadia | Nadia and I got married on Saturday
-I'm single | I'm engaged to Olaf
-we have one child | we have two children now
-Lina is 11 | Lina is 12 now
-my dog Pepper is 6 | Pepper is 7 now
-My email is pia@alt.example | My email changed, it's pia@neu.example
-I drive a Fiat Panda | I sold the Panda and drive a Skoda now
-My favourite colour is blue | my favourite color changed to green
-I'm a vegetarian | I eat meat again
-I prefer coffee in the morning | I prefer tea in the morning now
-I like my news at 8am | from now on I want my news at 6am
-My flight is on 3 July | my flight got moved to 4 July
-the deadline is on 30 June | the deadline was moved to 15 July
-the history exam is on the 20th | the history exam got moved, it's on the 27th now
-my interview is at 10 on Friday | my interview is at 11 on Friday, not 10
-Our retro is on Fridays | Our retro is on Thursdays now
-I wear size M | I wear size L now
-I take the bus to work | I cycle to work now
-I work from home on Fridays | I work from home on Wednesdays now instead
-I get up at 6 | I get up at 7 now
-I run 20 km a week | I run 30 km a week now
-We have 12 employees | We have 15 employees now
-Our office is in Lyon | our office moved to Paris
-My contract ends in December | my contract was extended, it ends in March
-I'm learning Italian | I stopped learning Italian
-I play the violin | I gave up the violin
-I'm allergic to penicillin | turns out I'm not allergic to penicillin
-I have a boat | we sold the boat
-I take ibuprofen | I no longer take ibuprofen
-I'm in therapy | I stopped therapy
-I'm training for a marathon | I'm not training for the marathon any more
-I'm a member of the rowing club | I'm no longer a member of the rowing club
-Project Robin uses Django 4 | Project Robin uses Django 5 now
-the spare key is with Ada | the spare key is with Tom now
-show me prices in euros | from now on show me prices in dollars
-Ich wohne in Mainz | Ich bin nach Trier gezogen
-Ich trinke Kaffee mit Milch | ich trinke Kaffee jetzt schwarz
-Die Chorprobe ist dienstags | Die Chorprobe ist jetzt mittwochs
-Mein Handy ist ein Samsung | Mein neues Handy ist ein Pixel
-Ich bin ledig | Ich bin jetzt verheiratet
-Ich spiele Tennis | ich spiele kein Tennis mehr
-Mein Arzt ist Dr. Klein | mein Arzt ist jetzt Dr. Weber
-I play squash on Tuesdays | I play squash on Thursdays now
-I don't have a car | I have a car now
-I work at Carrefour | I'm working at Auchan now
-"""
-
-COEXISTING = """
-I live in Porto | I was born in Braga
-I live in Bonn | My office is in Cologne
-I'm a nurse | I'm a singer in a band
-I swim on Mondays | I swim on Thursdays
-I go to the gym on Mondays | I go to the gym on Fridays
-I'll bring salad on Friday | I'll bring cake on Saturday
-I have an exam on Monday | I have an exam on Thursday
-my flight to Rome is on 3 July | my flight to Oslo is on 10 July
-my work phone is 0151 111111 | my private phone is 0151 222222
-my private email is a@b.example | my work email is c@d.example
-I use Firefox at work | I use Safari at home
-My team uses Jira | My team uses Confluence
-My dog is called Rex | My other dog is called Bella
-my cat Minka is 4 | my cat Tiger is 7
-My ex-husband is Karl | My husband is Peter
-My brother Max is 20 | My brother Leo is 23
-the gym opens at 6 on weekdays | the gym opens at 8 on Sundays
-the cellar key is with Ann | the spare key is with Bob
-Our team has five people | our company has fifty people
-I take my tea with milk | I take my coffee black
-I wear size 43 shoes | I wear size L shirts
-I prefer tea in the morning | I prefer coffee in the afternoon
-I broke my arm in 2019 | I broke my leg in 2021
-I own a flat in Rome | I rent a flat in Milan
-I'm learning Greek | I'm learning to code
-Ich arbeite montags | Ich arbeite dienstags
-Ich lerne Spanisch | Ich lerne Gitarre
-Mein Sohn ist 7 | Meine Tochter ist 9
-I play squash on Tuesdays | I play squash on Fridays
-I have a Kindle | I have a Vespa now
-"""
-
-
-def pairs(listed: str) -> list[tuple[str, str]]:
-    split = [line.split(" | ") for line in listed.strip().splitlines()]
-    return [(one, other) for one, other in split]
 
 
 def said(text: str) -> list[StatedFact]:
@@ -119,17 +25,16 @@ def only(text: str) -> StatedFact:
     return found
 
 
-@pytest.mark.parametrize(("before", "after"), pairs(CORRECTIONS))
-def test_a_correction_takes_the_place_of_what_it_corrects(before: str, after: str) -> None:
-    assert any(replaces(old, new) for old in said(before) for new in said(after))
+def test_a_newer_statement_replaces_what_it_corrects_and_nothing_else() -> None:
+    """Columns: a message, the next one, and whether the first is `replaced` or `kept`."""
 
+    def outcome(before: str, after: str) -> list[str]:
+        both = [(old, new) for old in said(before) for new in said(after)]
+        if any(replaces(old, new) for old, new in both):
+            return ["replaced"]
+        return ["replaces" if any(replaces(new, old) for old, new in both) else "kept"]
 
-@pytest.mark.parametrize(("one", "other"), pairs(COEXISTING))
-def test_what_merely_looks_alike_stays(one: str, other: str) -> None:
-    for first in said(one):
-        for second in said(other):
-            assert not replaces(first, second)
-            assert not replaces(second, first)
+    check_corpus(DATA / "replacements.tsv", 2, outcome)
 
 
 def test_the_same_again_replaces_nothing() -> None:
@@ -192,18 +97,6 @@ def test_within_a_message_the_correction_stands_alone() -> None:
     assert [one.content for one in said("I'm Kat. No wait, call me Kasia")] == [
         "Kim wants to be called Kasia"
     ]
-
-
-ROLES = """
-Marta is the team lead | Ivo is the team lead now
-Tom is the CFO | Tom is the CEO now
-our CEO is Brandt | our CEO is Okoye now
-"""
-
-
-@pytest.mark.parametrize(("before", "after"), pairs(ROLES))
-def test_a_role_passes_on_and_so_does_its_holder(before: str, after: str) -> None:
-    assert replaces(only(before), only(after))
 
 
 def test_two_who_hold_two_roles_stay() -> None:
