@@ -26,7 +26,7 @@ from bench.mem0_compare import comparable, differences
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = (ROOT / "examples" / "mem0_script.py", ROOT / "bench" / "mem0_calls.py")
-RECORDS = ROOT / "tests" / "compat" / "recorded"
+RECORDS = ROOT / "tests" / "integrations" / "mem0" / "recorded"
 PINS = ("mem0ai==2.2.1",)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-SAMPLES = HERE.parent / "moving" / "samples"
+SAMPLES = HERE.parent / "transfer" / "samples"
 FILES = ("commands.json", "help.json", "openapi.json", "settings.json", "tools.json")
 PEOPLE = {
     "@alice": ["--as", "telegram:1001", "--name", "Alice"],
