@@ -219,7 +219,7 @@ def test_however_many_hands_there_are_a_task_is_run_by_one(
     clock.forward(days=1)
     ended: list[int] = []
     hands = [
-        threading.Thread(target=lambda m=memory: ended.append(m._mind.rounds().drain()))
+        threading.Thread(target=lambda m=memory: ended.append(m._runtime.periodic_runner().drain()))
         for memory in both * 3
     ]
     for hand in hands:
@@ -233,7 +233,7 @@ def test_however_many_hands_there_are_a_task_is_run_by_one(
 
 _DRAIN = """
 from tests.contract.chores import TASK, ticking
-memory._mind.tasks[TASK] = ticking(memory, 20)
+memory._runtime.tasks[TASK] = ticking(memory, 20)
 print(memory.run_due_jobs())
 """
 
@@ -277,7 +277,7 @@ def test_what_somebody_else_has_just_done_is_not_done_again(
     memory.run_due_jobs()
     clock.forward(days=1)
     hand = memory._runtime.periodic_runner()
-    assert hand._due(None) == [("default", TASK)]
+    assert hand._list_due(None) == [("default", TASK)]
     memory.run_due_jobs()
     assert hand._claim("default", TASK, early=False) is None
 
@@ -342,7 +342,7 @@ def hear(_, number):
         time.sleep(600)
 
 memory = tacit.open(url, clock=clock, embedder=None)
-memory._mind.tasks[TASK] = ticking(memory, 6, hear)
+memory._runtime.tasks[TASK] = ticking(memory, 6, hear)
 memory.run_job(TASK)
 """
 

@@ -55,7 +55,7 @@ class Hanging(Table):
 """
 _RUN = """
 memory = tacit.open(url, clock=clock, embedder=None)
-memory._mind.tasks[TASK] = ticking(memory, 1, hang)
+memory._runtime.tasks[TASK] = ticking(memory, 1, hang)
 memory.run_job(TASK)
 """
 _LEARN = """

@@ -21,7 +21,6 @@ from sqlalchemy.types import NullType
 import tacit
 from tacit.settings import DbSettings, Settings
 from tacit.storage import engine as storage_engine
-from tacit.storage.engine import DatabaseOptions, open_database
 from tacit.storage.schema import metadata
 from tests.schemas import put_in_place, step_by_step
 
@@ -205,59 +204,6 @@ def test_without_automigrate_a_current_database_opens(empty_url: str) -> None:
     tacit.open(empty_url).close()
     with tacit.open(empty_url, settings=Settings(db=DbSettings(automigrate=False))) as memory:
         assert memory.view(ALICE, CHAT).remember("It opens").id
-
-
-# What wakes workers on PostgreSQL
-
-
-def _with_pokes(url: str, statement: str) -> Any:
-    with engine_of(url) as engine, engine.begin() as connection:
-        found = connection.execute(text(statement))
-        return found.scalar() if found.returns_rows else None
-
-
-def _taken(url: str) -> bool:
-    database = open_database(url, DatabaseOptions())
-    try:
-        return database.write(database.dialect.install_notify)
-    finally:
-        database.close()
-
-
-MARK = "SELECT obj_description('procrastinate'::regnamespace, 'pg_namespace')"
-POKES = "SELECT count(*) FROM procrastinate.procrastinate_jobs"
-
-
-def test_the_tables_that_wake_workers_are_made_by_the_migration(fresh_postgres_url: str) -> None:
-    tacit.open(fresh_postgres_url).close()
-    assert str(_with_pokes(fresh_postgres_url, MARK)).startswith("tacit ")
-    assert _with_pokes(fresh_postgres_url, POKES) == 0
-    assert _with_pokes(fresh_postgres_url, "SHOW search_path") == '"$user", public'
-
-
-def test_tables_of_another_version_are_made_anew(fresh_postgres_url: str) -> None:
-    tacit.open(fresh_postgres_url).close()
-    mark = _with_pokes(fresh_postgres_url, MARK)
-    _with_pokes(fresh_postgres_url, "COMMENT ON SCHEMA procrastinate IS 'tacit before'")
-    _with_pokes(fresh_postgres_url, "DROP TABLE procrastinate.procrastinate_jobs CASCADE")
-    assert _taken(fresh_postgres_url)
-    assert _with_pokes(fresh_postgres_url, MARK) == mark
-    assert _with_pokes(fresh_postgres_url, POKES) == 0
-
-
-def test_a_schema_of_that_name_that_is_somebody_elses_is_left_alone(
-    fresh_postgres_url: str,
-) -> None:
-    _with_pokes(fresh_postgres_url, "CREATE SCHEMA procrastinate")
-    _with_pokes(fresh_postgres_url, "CREATE TABLE procrastinate.procrastinate_jobs (id int)")
-    with tacit.open(fresh_postgres_url) as memory:
-        view = memory.view(ALICE, CHAT)
-        view.learn([tacit.Message("user", "Remember that box 17 holds item 4242")])
-        memory.catch_up()
-        assert memory.waiting().turns == 0
-        assert [one.content for one in view.list()] == ["Box 17 holds item 4242"]
-    assert not _taken(fresh_postgres_url)
-    assert _with_pokes(fresh_postgres_url, POKES) == 0
 
 
 # Many at once

@@ -14,7 +14,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
 import tacit
-from tacit.storage import postgres
 from tacit.storage.schema import metadata
 
 # SQLAlchemy does not know pgvector's type, and warns where it only has to name it.
@@ -77,7 +76,6 @@ def test_every_unique_rule_of_sqlite_begins_with_the_space_too(file_engine: Engi
 
 def test_there_are_no_triggers_on_postgresql(catalogue: Connection) -> None:
     # Those that the server makes for foreign keys are its own, and shard with them.
-    # So are those of procrastinate, whose schema is no part of what is split.
     triggers = text(
         "SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid "
         "WHERE NOT t.tgisinternal AND c.relnamespace = 'public'::regnamespace"
@@ -184,16 +182,3 @@ def test_a_key_without_the_space_is_what_partitioning_refuses(catalogue: Connect
     )
     with pytest.raises(DBAPIError, match="partitioning column"):
         catalogue.execute(text("ALTER TABLE loose ADD PRIMARY KEY (id)"))
-
-
-def test_what_wakes_workers_has_a_schema_of_its_own(catalogue: Connection) -> None:
-    """procrastinate's rows belong to no space: nothing of ours leads there or comes from there."""
-    foreign = set(inspect(catalogue).get_table_names(schema=postgres.NOTIFY_SCHEMA))
-    assert "procrastinate_jobs" in foreign
-    assert not foreign & set(metadata.tables)
-    crossing = text(
-        "SELECT c.conname FROM pg_constraint AS c JOIN pg_class AS here ON here.oid = c.conrelid "
-        "JOIN pg_class AS there ON there.oid = c.confrelid "
-        "WHERE here.relnamespace <> there.relnamespace"
-    )
-    assert catalogue.execute(crossing).all() == []

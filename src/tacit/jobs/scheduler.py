@@ -38,12 +38,19 @@ from tacit.storage.vectors import (
 )
 from tacit.telemetry.metrics import TASK_COUNT, TASK_SECONDS
 
-# Making the vectors that are missing in a space, some at a time.
+_log = logging.getLogger(__name__)
+_MANUAL_INTERVAL = timedelta(days=1)  # of a task that has no schedule
+TASKS_AT_OPENING = ("expire", "purge")
+ShouldStop = Callable[[], bool]
+Pause = Callable[[float], object]  # called with the seconds that the step before took
 
 
 def build_reembed_task(store: Store, embedder: Embedder) -> TaskStep:
-    """The same as `recall/indexing.py` does by itself when a memory is opened or something was
-    written without a vector: for spaces that nobody opens, and models that did not answer."""
+    """Build the task that embeds memories without a vector, one batch per step.
+
+    `retrieval/indexer.py` does the same for spaces that are open; this one reaches spaces that no
+    process opens, and memories for which the model did not answer.
+    """
     database = store.database
 
     def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
@@ -64,7 +71,7 @@ def build_reembed_task(store: Store, embedder: Embedder) -> TaskStep:
                 count = save_vectors(connection, database.dialect, space, model, made)
                 done = before.advance(some[-1].id, embedded=count)
             else:
-                # Whoever wrote without a vector meanwhile has woken the indexing.
+                # A write without a vector has woken the indexer itself.
                 finish_embedding_check(connection, space, model, store.clock())
                 done = before.advance(None, embedded=0)
             save(connection, done)
@@ -75,52 +82,43 @@ def build_reembed_task(store: Store, embedder: Embedder) -> TaskStep:
     return step
 
 
-# Which tasks come round, by name: what each is made of, from the parts of an open memory.
-
-
 def build_tasks(
     store: Store,
-    recollection: Retriever,
+    retriever: Retriever,
     embedder: Embedder | None,
     learning: LearningOptions | None,
-    upkeep: LifecycleOptions,
+    options: LifecycleOptions,
 ) -> dict[str, TaskStep]:
-    """One line for each. A task that is not wanted, or has nothing to work with, is left out."""
+    """Build the scheduled tasks by name; leave out those that are disabled or lack a model."""
     model = learning.model if learning is not None else None
     allowance = learning.allowance if learning is not None else Allowance()
-    found = {"expire": build_expire_task(store, upkeep), "purge": build_purge_task(store, upkeep)}
-    if upkeep.consolidate_enabled:
-        found["consolidate"] = build_consolidate_task(store, recollection, upkeep, model, allowance)
-    if upkeep.reflect_enabled and model is not None:
-        found["reflect"] = build_reflect_task(store, upkeep, model, allowance)
+    tasks = {"expire": build_expire_task(store, options), "purge": build_purge_task(store, options)}
+    if options.consolidate_enabled:
+        tasks["consolidate"] = build_consolidate_task(store, retriever, options, model, allowance)
+    if options.reflect_enabled and model is not None:
+        tasks["reflect"] = build_reflect_task(store, options, model, allowance)
     if embedder is not None:
-        found["reembed"] = build_reembed_task(store, embedder)
-    if upkeep.reflect_summaries and model is not None:
-        found["summarise"] = build_summarize_task(store, upkeep, model, allowance)
-    return found
-
-
-# Tasks that come round, step by step under a lease. Any number of hands, in any number of
-# processes, share them: each task of a space is run by one at a time, and gone on with by another
-# where that one died.
-
-_log = logging.getLogger(__name__)
-_MANUAL_INTERVAL = timedelta(days=1)  # when it would be due again, if it came round
-ShouldStop = Callable[[], bool]
-Pause = Callable[[float], object]  # hears how long the step before has taken
+        tasks["reembed"] = build_reembed_task(store, embedder)
+    if options.reflect_summaries and model is not None:
+        tasks["summarise"] = build_summarize_task(store, options, model, allowance)
+    return tasks
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodicRunner:
-    """One hand: it does one thing at a time."""
+    """Run scheduled tasks, one at a time.
+
+    Any number of runners, in any number of processes, share the tasks: a lease gives each task of
+    a space to one runner, and another one resumes it where the holder died.
+    """
 
     store: Store
     tasks: Mapping[str, TaskStep]
-    intervals: Mapping[str, timedelta]  # a task that is not here does not come round by itself
+    intervals: Mapping[str, timedelta]  # a task without one is manual
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def plan(self) -> None:
-        """Every space has its tasks, each at a time of its own."""
+        """Schedule every task in every space that lacks it."""
         database = self.store.database
         for task in self._scheduled_tasks():
             when: dict[str, Any] = {
@@ -139,42 +137,41 @@ class PeriodicRunner:
         stop: ShouldStop = lambda: False,
         pause: Pause = lambda _: None,
     ) -> int:
-        """Everything that is due; says how much came to its end."""
-        ended = 0
+        """Run every task that is due and return how many were completed."""
+        completed = 0
         while not stop():
-            todo = self._due(only)
             claimed = 0
-            for space, task in todo:
-                errand = None if stop() else self._claim(space, task, early=False)
-                if errand is not None:
+            for space, name in self._list_due(only):
+                task = None if stop() else self._claim(space, name, early=False)
+                if task is not None:
                     claimed += 1
-                    ended += self._run_to_end(errand, stop, pause)
+                    completed += self._run_to_end(task, stop, pause)
             if not claimed:
                 break
-        return ended
+        return completed
 
-    def run(self, space: str, task: str) -> None:
-        """Now and here, to its end. What goes wrong is noted, and raised."""
-        self._prepare(space, task)
-        errand = self._claim(space, task, early=True)
-        if errand is None:
-            raise Conflict(f"{task} is being run by somebody else; `jobs` tells how far it is")
+    def run(self, space: str, name: str) -> None:
+        """Run a task to its end now. A failure is recorded and raised."""
+        self._prepare(space, name)
+        task = self._claim(space, name, early=True)
+        if task is None:
+            raise Conflict(f"another worker runs {name}; `tacit jobs` shows its progress")
         try:
-            self._run_steps(errand, lambda: False, lambda _: None)
+            self._run_steps(task, lambda: False, lambda _: None)
         except LeaseLost:
-            raise Conflict(f"{task} was taken over by somebody else, who goes on with it") from None
+            raise Conflict(f"another worker has taken over {name}") from None
         except Exception as failed:
-            self._record_failure(errand, failed)
+            self._record_failure(task, failed)
             raise
 
-    def _prepare(self, space: str, task: str) -> None:
-        """Asked for, a task runs where nobody has written, and though it is switched off."""
+    def _prepare(self, space: str, name: str) -> None:
+        """Create what a manual run needs: the space may be empty and the task unscheduled."""
         now, database = self.store.clock(), self.store.database
-        every = self.intervals.get(task, timedelta(0))
+        every = self.intervals.get(name, timedelta(0))
 
         def work(connection: Connection) -> None:
             spaces.ensure_space(connection, database.dialect, space, now)
-            queue.schedule_task(connection, [space], task, every, now)
+            queue.schedule_task(connection, [space], name, every, now)
 
         database.write(work)
 
@@ -185,87 +182,84 @@ class PeriodicRunner:
         with self.store.database.read() as connection:
             return queue.list_unscheduled_spaces(connection, task)
 
-    def _due(self, only: Collection[str] | None) -> list[tuple[str, str]]:
-        tasks = [task for task in self._scheduled_tasks() if only is None or task in only]
-        most = limits.JOBS_DUE_BATCH_COUNT
+    def _list_due(self, only: Collection[str] | None) -> list[tuple[str, str]]:
+        names = [name for name in self._scheduled_tasks() if only is None or name in only]
+        now, most = self.store.clock(), limits.JOBS_DUE_BATCH_COUNT
         with self.store.database.read() as connection:
-            now = self.store.clock()
-            return queue.list_due_tasks(connection, tasks, now, worker=self.name, most=most)
+            return queue.list_due_tasks(connection, names, now, worker=self.name, most=most)
 
-    def _claim(self, space: str, task: str, *, early: bool) -> ScheduledTask | None:
+    def _claim(self, space: str, name: str, *, early: bool) -> ScheduledTask | None:
         now = self.store.clock()
         return self.store.database.write(
-            lambda c: queue.claim_task(c, space, task, self.name, now, early=early)
+            lambda c: queue.claim_task(c, space, name, self.name, now, early=early)
         )
 
-    def _run_to_end(self, errand: ScheduledTask, stop: ShouldStop, pause: Pause) -> bool:
+    def _run_to_end(self, task: ScheduledTask, stop: ShouldStop, pause: Pause) -> bool:
         try:
-            return self._run_steps(errand, stop, pause)
+            return self._run_steps(task, stop, pause)
         except LeaseLost:
-            return False  # somebody else goes on with it, or the space was erased
+            return False  # another runner resumes it, or the space was erased
         except Exception as failed:  # noqa: BLE001 - one bad task must not hold up the others
-            if stop():  # what it asked was taken away from it
-                self._release(errand)
+            if stop():  # closing also closes the model that the task asked
+                self._release(task)
                 return False
-            _log.warning("a task failed: %s: %s", errand.task, type(failed).__name__)
-            self._record_failure(errand, failed)
+            _log.warning("Task %s failed: %s", task.task, type(failed).__name__)
+            self._record_failure(task, failed)
             return False
 
-    def _run_steps(self, errand: ScheduledTask, stop: ShouldStop, pause: Pause) -> bool:
-        """Step by step. Whether it came to its end, rather than being stopped."""
-        step = self.tasks[errand.task]
-        done = StepProgress(cursor=errand.cursor, counts=errand.counts)
+    def _run_steps(self, task: ScheduledTask, stop: ShouldStop, pause: Pause) -> bool:
+        """Run the remaining steps; return False where `stop` ended them early."""
+        step = self.tasks[task.task]
+        done = StepProgress(cursor=task.cursor, counts=task.counts)
         while True:
             begun = time.monotonic()
-            done = self._run_step(errand, step, done)
-            self.store.meter.observe(TASK_SECONDS, time.monotonic() - begun, task=errand.task)
+            done = self._run_step(task, step, done)
+            self.store.meter.observe(TASK_SECONDS, time.monotonic() - begun, task=task.task)
             if done.cursor is None:
-                self.store.meter.count(TASK_COUNT, task=errand.task, outcome="ok")
+                self.store.meter.count(TASK_COUNT, task=task.task, outcome="ok")
                 return True
             if not stop():
                 pause(time.monotonic() - begun)
             if stop():
-                self._release(errand)
+                self._release(task)
                 return False
 
-    def _run_step(
-        self, errand: ScheduledTask, step: TaskStep, before: StepProgress
-    ) -> StepProgress:
+    def _run_step(self, task: ScheduledTask, step: TaskStep, before: StepProgress) -> StepProgress:
         saved: list[StepProgress] = []
 
         def save(connection: Connection, after: StepProgress) -> None:
-            self._save(connection, errand, after)
+            self._save(connection, task, after)
             saved[:] = [after]
 
-        with self.store.leases.hold(partial(queue.renew_task, errand)):
-            after = step(errand.space, before, save)
-        if saved != [after]:  # it had nothing to write: then this is all there is to keep
+        with self.store.leases.hold(partial(queue.renew_task, task)):
+            after = step(task.space, before, save)
+        if saved != [after]:  # the step wrote nothing, so its progress is not saved yet
             self.store.database.write(lambda connection: save(connection, after))
         return after
 
-    def _save(self, connection: Connection, errand: ScheduledTask, after: StepProgress) -> None:
-        """The last step ends the run in its own transaction: nobody finds it done and not ended."""
+    def _save(self, connection: Connection, task: ScheduledTask, after: StepProgress) -> None:
+        """Save progress in the step's own transaction; the last step also ends the run there."""
         now = self.store.clock()
         if after.cursor is not None:
-            queue.save_task_progress(connection, errand, after.cursor, after.counts, now)
+            queue.save_task_progress(connection, task, after.cursor, after.counts, now)
             return
-        every = self.intervals.get(errand.task, _MANUAL_INTERVAL)
-        queue.finish_task(connection, errand, after.counts, now, now + every)
+        every = self.intervals.get(task.task, _MANUAL_INTERVAL)
+        queue.finish_task(connection, task, after.counts, now, now + every)
 
-    def _record_failure(self, errand: ScheduledTask, failed: Exception) -> None:
-        """Where not even this can be written, the lease stays ours, and then runs out."""
-        self.store.meter.count(TASK_COUNT, task=errand.task, outcome="error")
-        now, next_time = self.store.clock(), plan_retry(failed, errand.attempts)
-        wait = min(next_time.wait, self.intervals.get(errand.task, next_time.wait))
+    def _record_failure(self, task: ScheduledTask, failed: Exception) -> None:
+        """Postpone a failed task. If the database fails too, the lease expires by itself."""
+        self.store.meter.count(TASK_COUNT, task=task.task, outcome="error")
+        now, retry = self.store.clock(), plan_retry(failed, task.attempts)
+        wait = min(retry.wait, self.intervals.get(task.task, retry.wait))
 
         def work(connection: Connection) -> None:
             queue.fail_task(
                 connection,
-                errand,
+                task,
                 now,
                 now + wait,
                 type(failed).__name__,
-                counted=next_time.counts_as_attempt,
+                counted=retry.counts_as_attempt,
             )
 
         try:
@@ -275,27 +269,22 @@ class PeriodicRunner:
         except StoreError as error:
             raise error from failed
 
-    def _release(self, errand: ScheduledTask) -> None:
-        self.store.database.write(lambda connection: queue.release_task(connection, errand))
-
-
-# Threads that do what comes round: until they are closed, or once when a memory is opened.
-
-TASKS_AT_OPENING = ("expire", "purge")
+    def _release(self, task: ScheduledTask) -> None:
+        self.store.database.write(lambda connection: queue.release_task(connection, task))
 
 
 class SchedulerThreads:
-    """Apart from those who learn: a task may take minutes, and a turn must not wait for it."""
+    """Threads for scheduled tasks, apart from those that learn: a task may take minutes."""
 
-    def __init__(self, hand: Callable[[], PeriodicRunner]) -> None:
-        self._make_runner = hand
+    def __init__(self, make_runner: Callable[[], PeriodicRunner]) -> None:
+        self._make_runner = make_runner
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
         self._starting = threading.Lock()
         self._started = False
 
     def start(self, count: int) -> None:
-        """From now on. Asked again, nothing changes."""
+        """Run tasks whenever they are due, until closed. A second call does nothing."""
         with self._starting:
             if self._started:
                 return
@@ -304,53 +293,56 @@ class SchedulerThreads:
             self._start_thread(f"tacit-jobs-{number}", self._run_periodically)
 
     def run_overdue(self, space: str) -> None:
-        """Once, what is overdue in any space, and what never ran in this one."""
-        self._start_thread("tacit-jobs-opening", lambda hand: self._run_overdue_once(hand, space))
+        """Run once, in the background, what is overdue in any space or never ran in this one."""
+        self._start_thread(
+            "tacit-jobs-opening", lambda runner: self._run_overdue_once(runner, space)
+        )
 
     def close(self) -> None:
-        """The steps that are being done are finished; somebody else goes on from there."""
+        """Finish the steps that are running; another process resumes from there."""
         self._stopping.set()
         for thread in self._threads:
             thread.join()
 
     def _start_thread(self, name: str, work: Callable[[PeriodicRunner], None]) -> None:
-        hand = self._make_runner()
-        thread = threading.Thread(target=work, args=(hand,), name=name, daemon=True)
+        thread = threading.Thread(target=work, args=(self._make_runner(),), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _run_periodically(self, hand: PeriodicRunner) -> None:
+    def _run_periodically(self, runner: PeriodicRunner) -> None:
         planned = -limits.JOBS_PLAN_SECONDS
         while not self._stopping.is_set():
             if time.monotonic() - planned >= limits.JOBS_PLAN_SECONDS and self._run_safely(
-                hand.plan
+                runner.plan
             ):
                 planned = time.monotonic()
-            self._run_safely(lambda: hand.drain(stop=self._stopping.is_set, pause=self._pause))
+            self._run_safely(lambda: runner.drain(stop=self._stopping.is_set, pause=self._pause))
             self._stopping.wait(limits.LEARN_POLL_SECONDS)
 
-    def _run_overdue_once(self, hand: PeriodicRunner, space: str) -> None:
+    def _run_overdue_once(self, runner: PeriodicRunner, space: str) -> None:
         def work() -> None:
-            hand.plan()
-            now = hand.store.clock()
-            hand.store.database.write(lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now))
-            hand.drain(TASKS_AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
+            runner.plan()
+            now = runner.store.clock()
+            runner.store.database.write(
+                lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now)
+            )
+            runner.drain(TASKS_AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
 
         self._run_safely(work)
 
     def _pause(self, took: float) -> None:
-        """Half of the time is left to whoever is waiting for an answer."""
+        """Leave half of the time to requests."""
         self._stopping.wait(min(took, limits.JOBS_PAUSE_MAX_SECONDS))
 
     def _run_safely(self, work: Callable[[], object]) -> bool:
-        """The next look may go better."""
+        """Log a failure instead of raising: the next poll tries again."""
         try:
             work()
         except StoreError as error:
             if not self._stopping.is_set():
-                _log.warning("tasks wait for the database: %s", type(error).__name__)
+                _log.warning("Tasks wait for the database: %s", type(error).__name__)
             return False
-        except Exception as error:  # noqa: BLE001 - nobody else would look any more
-            _log.warning("tasks were interrupted: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the thread must outlive any failure
+            _log.warning("Tasks were interrupted: %s", type(error).__name__)
             return False
         return True

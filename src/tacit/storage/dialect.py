@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -83,7 +82,7 @@ class Dialect(Protocol):
     one_writer: bool
     vector_in: str  # a vector as a statement takes it
     vector_out: str  # and as it gives it
-    has_notify: bool  # processes can tell each other that something is due
+    has_notify: bool  # a commit can wake the workers of other processes
     combines_statements: bool  # a WITH may write, and answer with what was written
     defers_fts_index: bool  # they are indexed when somebody searches by them: see `words.py`
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
@@ -117,14 +116,8 @@ class Dialect(Protocol):
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         """Hold the selected memory until the transaction ends."""
 
-    def notify(
-        self, connection: Connection, space: str, thread: str, due_at: datetime | None
-    ) -> None:
-        """When the transaction is done, or then: tell who works, in whichever process, that this
-        thread has something due."""
-
-    def install_notify(self, connection: Connection) -> bool:
-        """Make what pokes need, where it is missing. Whether it is there now."""
+    def notify_workers(self, connection: Connection) -> None:
+        """Wake the workers of every process when this transaction commits."""
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:
         """A new row of `memories`, with its words or with a note that they are to be indexed."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import re
 import struct
 import sys
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -36,11 +33,10 @@ from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.errors import MissingExtra
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
-from tacit.storage import erasures, queue, statements
+from tacit.storage import erasures
 from tacit.storage.dialect import (
     DIALECT_OPTION,
     EqualByType,
@@ -48,7 +44,6 @@ from tacit.storage.dialect import (
     fts_document,
     fts_lexemes,
 )
-from tacit.storage.queue import Job
 from tacit.storage.schema import memories_table, metadata, spaces_table
 from tacit.storage.statements import Statement, insert_statement
 
@@ -56,143 +51,8 @@ if TYPE_CHECKING:
     from tacit.storage.engine import DatabaseOptions
 
 
-# How processes that share a PostgreSQL tell each other that something is due: a job of
-# procrastinate's, in a schema of its own.
-#
-# A poke says nothing but "look": what is to be done stands in our own table. It names its
-# thread by a hash, so that what is erased leaves no name behind there.
-
-NOTIFY_SCHEMA = "procrastinate"
-NOTIFY_QUEUE = "tacit"
-NOTIFY_TASK = "tacit.learning"
-NOTIFY_STALLED_SECONDS = 30.0  # without a sign of life, a worker is taken for dead
-_SCHEMA_MARK = "tacit "  # how the comment on a schema of ours begins; then a digest of what made it
-_SELECT_SCHEMA_MARK = text(
-    "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace "
-    "WHERE nspname = :schema"
-)
-_IS_NOTIFY_READY = text(
-    "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-    "WHERE n.nspname = :schema AND c.relname = 'procrastinate_jobs' "
-    "AND obj_description(n.oid, 'pg_namespace') LIKE :ours "
-    "AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'INSERT') "
-    "AND to_regtype('procrastinate.procrastinate_job_to_defer_v1') IS NOT NULL"
-)
-_THREAD_HASH = "left(encode(sha256(convert_to({0} || chr(31) || {1}, 'UTF8')), 'hex'), 32)"
-_GIVEN_THREAD_HASH = _THREAD_HASH.format("CAST(:space AS text)", "CAST(:thread AS text)")
-# One for now comes before one for later: procrastinate holds back what has the same lock.
-_INSERT_NOTIFICATION = text(
-    "SELECT procrastinate.procrastinate_defer_jobs_v1(ARRAY[ROW("  # noqa: S608
-    f"'{NOTIFY_QUEUE}', '{NOTIFY_TASK}', CASE WHEN CAST(:due AS bigint) IS NULL THEN 1 ELSE 0 END, poke, NULL, "
-    "jsonb_build_object('poke', poke), "
-    "to_timestamp(CAST(:due AS bigint) / 1000000.0)"
-    f")::procrastinate.procrastinate_job_to_defer_v1]) FROM (SELECT {_GIVEN_THREAD_HASH} AS poke) AS given"
-)
-_IS_NOTIFIED_JOB = text(_THREAD_HASH.format("jobs.space_id", "jobs.thread") + " = :poke")
-_DELETE_NOTIFICATIONS = text(
-    "DELETE FROM procrastinate.procrastinate_jobs WHERE status = 'todo' AND lock = :poke "
-    "AND (scheduled_at IS NULL OR scheduled_at <= now())"
-)
-_DELETE_STALE_NOTIFICATIONS = text(
-    "DELETE FROM procrastinate.procrastinate_jobs AS j WHERE j.queue_name = :queue "
-    "AND j.status <> 'todo' AND (j.status <> 'doing' OR NOT EXISTS (SELECT 1 FROM "
-    "procrastinate.procrastinate_workers AS w WHERE w.id = j.worker_id "
-    "AND w.last_heartbeat > now() - make_interval(secs => :stalled)))"
-)
-# The functions name their tables without a schema; they are to find them whoever calls.
-_FIX_SEARCH_PATH = """
-DO $$
-DECLARE found regprocedure;
-BEGIN
-    FOR found IN
-        SELECT p.oid FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE n.nspname = 'procrastinate'
-    LOOP
-        EXECUTE format('ALTER FUNCTION %s SET search_path = procrastinate, pg_temp', found);
-    END LOOP;
-END;
-$$;
-"""
-
-
-def find_procrastinate() -> Path | None:
-    """Where procrastinate is; looked for without importing it, which takes its time."""
-    spec = importlib.util.find_spec("procrastinate")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0])
-
-
-def create_notify_tables(connection: Connection) -> bool:
-    """Its tables, as the installed version wants them. Those of another version are made anew: a
-    poke can be lost, because whoever works looks by itself as well. False where there is nothing to
-    make them from, or where the schema is somebody else's."""
-    package = find_procrastinate()
-    if package is None:
-        return False
-    sql = (package / "sql" / "schema.sql").read_text(encoding="utf-8")
-    mark = _SCHEMA_MARK + hashlib.sha256(sql.encode()).hexdigest()[:16]
-    found = connection.execute(_SELECT_SCHEMA_MARK, {"schema": NOTIFY_SCHEMA}).scalar()
-    if found == mark:
-        return True
-    if found is not None and not found.startswith(_SCHEMA_MARK):
-        return False
-    before = connection.execute(text("SELECT current_setting('search_path')")).scalar_one()
-    driver: Any = connection.connection.driver_connection
-    for command in (
-        f"DROP SCHEMA IF EXISTS {NOTIFY_SCHEMA} CASCADE",
-        f"CREATE SCHEMA {NOTIFY_SCHEMA}",
-        f"SET LOCAL search_path TO {NOTIFY_SCHEMA}",
-        sql,
-        _FIX_SEARCH_PATH,
-        f"COMMENT ON SCHEMA {NOTIFY_SCHEMA} IS '{mark}'",
-    ):
-        driver.execute(command, prepare=False)
-    put_back = text("SELECT set_config('search_path', :path, true)")
-    connection.execute(put_back, {"path": before})
-    return True
-
-
-def can_notify(connection: Connection) -> bool:
-    """Whether there is anything to poke, and we may. Without procrastinate here there may be nobody
-    who answers, and pokes would pile up."""
-    if find_procrastinate() is None:
-        return False
-    params = {"schema": NOTIFY_SCHEMA, "ours": f"{_SCHEMA_MARK}%"}
-    return connection.execute(_IS_NOTIFY_READY, params).first() is not None
-
-
-def notify_workers(
-    connection: Connection, space: str, thread: str, due_at: datetime | None
-) -> None:
-    due = None if due_at is None else to_micros(due_at)
-    statements.fetch_rows(
-        connection, _INSERT_NOTIFICATION, {"space": space, "thread": thread, "due": due}
-    )
-
-
-def delete_notifications(connection: Connection, poke: str) -> None:
-    """Whoever answers a poke now answers those, too, that came for the same thread meanwhile."""
-    connection.execute(_DELETE_NOTIFICATIONS, {"poke": poke})
-
-
-def first_notified_job(connection: Connection, poke: str, now: datetime) -> Job | None:
-    """What can be done now in the thread that the poke is for."""
-    return queue.first_job(connection, now, _IS_NOTIFIED_JOB.bindparams(poke=poke))
-
-
-def delete_stale_notifications(connection: Connection) -> None:
-    """Pokes whose worker died, and whatever else has come to an end."""
-    connection.execute(
-        _DELETE_STALE_NOTIFICATIONS, {"queue": NOTIFY_QUEUE, "stalled": NOTIFY_STALLED_SECONDS}
-    )
-
-
-def notify_connection_options(engine: Engine) -> dict[str, Any]:
-    """What psycopg needs to reach the same database, with procrastinate's tables in its path."""
-    _, found = engine.dialect.create_connect_args(engine.url)
-    options = f"{found.get('options', '')} -c search_path={NOTIFY_SCHEMA}".strip()
-    return {"connect_timeout": 10} | dict(found) | {"options": options}
+NOTIFY_CHANNEL = "tacit_jobs"
+_NOTIFY_WORKERS = text(f"SELECT pg_notify('{NOTIFY_CHANNEL}', '')")
 
 
 # What the files of a PostgreSQL server hold of rows that were deleted, and when they no longer do.
@@ -476,7 +336,6 @@ class PostgreSQL(EqualByType):
             "isolation_level": "READ COMMITTED",
             DIALECT_OPTION: self,
         }
-        self._can_notify: bool | None = None  # not looked yet
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE_STATES
@@ -509,18 +368,9 @@ class PostgreSQL(EqualByType):
         # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
         return statement.with_for_update(key_share=True)
 
-    def notify(
-        self, connection: Connection, space: str, thread: str, due_at: datetime | None
-    ) -> None:
-        if self._can_notify is None:
-            self._can_notify = can_notify(connection)
-        if self._can_notify:
-            notify_workers(connection, space, thread, due_at)
-
-    def install_notify(self, connection: Connection) -> bool:
-        self.lock_for_migration(connection)
-        self._can_notify = create_notify_tables(connection) and can_notify(connection)
-        return self._can_notify
+    def notify_workers(self, connection: Connection) -> None:
+        # Without a payload: the server folds equal notifications of one transaction into one.
+        connection.execute(_NOTIFY_WORKERS)
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:
         owner = None if row["is_turn"] else row["owner"]

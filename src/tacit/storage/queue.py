@@ -13,7 +13,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
-    TextClause,
     Update,
     and_,
     bindparam,
@@ -145,7 +144,7 @@ def insert_jobs(
     at: datetime,
     due_at: datetime,
 ) -> None:
-    """In the transaction of whoever hands it over; who works hears of it when that is done."""
+    """Queue turns in the caller's transaction and wake workers when it commits."""
     for payload in payloads:
         params = {
             "space": space,
@@ -158,9 +157,8 @@ def insert_jobs(
             "parked": False,
         }
         statements.run_statements(connection, [(_INSERT_JOB, params)])
-    if payloads:
-        later = due_at if due_at > at else None
-        dialect.dialect_of(connection).notify(connection, space, thread, later)
+    if payloads and due_at <= at:  # workers poll for what is due later
+        dialect.dialect_of(connection).notify_workers(connection)
 
 
 def list_due_jobs(
@@ -194,15 +192,10 @@ def _has_leases(connection: Connection, now: datetime, *of: ColumnElement[bool])
 def first_job_of_thread(
     connection: Connection, space: str, thread: str, now: datetime
 ) -> Job | None:
-    """The next of a thread, if it can be done now."""
-    return first_job(connection, now, _J.space_id == space, _J.thread == thread)
-
-
-def first_job(
-    connection: Connection, now: datetime, *of: ColumnElement[bool] | TextClause
-) -> Job | None:
+    """Return the next job of a thread, if it can be done now."""
     params = {"now": to_micros(now), "early": to_micros(now), "most": 1}
-    row = connection.execute(_SELECT_DUE.where(*of), params).first()
+    of_thread = _SELECT_DUE.where(_J.space_id == space, _J.thread == thread)
+    row = connection.execute(of_thread, params).first()
     return None if row is None else _to_job(row)
 
 
@@ -250,18 +243,16 @@ def postpone_job(
         ),
         job._which | {"b_worker": worker},
     )
-    if not parked:
-        dialect.dialect_of(connection).notify(connection, job.space, job.thread, due_at)
 
 
 def unpark_jobs(connection: Connection, space: str, now: datetime) -> int:
     """Try again what was given up."""
     again = update(jobs).where(_J.space_id == space, _IS_LEARN_JOB, _J.parked.is_(True))
     values = {"parked": False, "attempts": 0, "due_at": to_micros(now)}
-    threads = connection.execute(again.values(**values).returning(_J.thread)).scalars().all()
-    for thread in dict.fromkeys(threads):
-        dialect.dialect_of(connection).notify(connection, space, thread, None)
-    return len(threads)
+    count = connection.execute(again.values(**values)).rowcount
+    if count:
+        dialect.dialect_of(connection).notify_workers(connection)
+    return count
 
 
 def count_queue(connection: Connection, space: str) -> QueueCounts:

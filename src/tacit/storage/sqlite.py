@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,13 +177,8 @@ class SQLite(EqualByType):
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
-    def notify(
-        self, connection: Connection, space: str, thread: str, due_at: datetime | None
-    ) -> None:
-        """Who works in this process is woken there; others look every now and then."""
-
-    def install_notify(self, connection: Connection) -> bool:  # noqa: ARG002
-        return False
+    def notify_workers(self, connection: Connection) -> None:
+        """Do nothing: workers of other processes poll."""
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
         return [

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from tacit.storage import postgres
-
 revision = "0003"
 down_revision = "0002"
 
@@ -27,9 +25,6 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         for table, column in UNSAMPLED:
             op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0")
-        postgres.create_notify_tables(
-            op.get_bind()
-        )  # where procrastinate is not installed, workers do it later
 
 
 def _create_jobs() -> None:
