@@ -263,7 +263,7 @@ def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetC
     memory.run_due_jobs()
     hold(memory, clock)
     assert status(memory).state == "running"
-    with pytest.raises(tacit.Conflict, match="somebody else"):
+    with pytest.raises(tacit.Conflict, match="another worker"):
         memory.run_job(TASK)
     clock.forward(seconds=limits.LEASE_SECONDS)
     assert memory.run_job(TASK).state == "idle"

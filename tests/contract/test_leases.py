@@ -167,7 +167,7 @@ def test_a_task_that_runs_for_minutes_is_not_taken_over(
         try:
             assert begun.wait(PATIENCE_SECONDS)
             for _ in pass_time(memory, clock, minutes=3):
-                with pytest.raises(tacit.Conflict, match="somebody else"):
+                with pytest.raises(tacit.Conflict, match="another worker"):
                     memory.run_job(TASK)
         finally:
             go_on.set()

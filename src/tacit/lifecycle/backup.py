@@ -20,8 +20,6 @@ from tacit.storage import engine, erasures, integrity
 from tacit.storage.engine import Database
 from tacit.storage.schema import metadata
 
-# Maintenance: check, analyse, compact. It reports what it found and what it did.
-
 _NOT_REWRITTEN = (
     "the tables could not be shown to be rewritten: end older transactions and run it again, as "
     "the owner of the tables and of the database"
@@ -30,7 +28,7 @@ _UNSCRUBBED = "SELECT count(*) FROM tombstones WHERE NOT scrubbed"
 
 
 def check_invariants(connection: Connection) -> list[str]:
-    """The promises that the doctor mends, in all spaces at once."""
+    """Check, in all spaces at once, the invariants that the doctor repairs."""
     counted = (
         (what, integrity.count_broken_rows(connection, one))
         for what, one in integrity.INVARIANTS.items()
@@ -39,7 +37,10 @@ def check_invariants(connection: Connection) -> list[str]:
 
 
 def maintain_database(database: Database, *, rewrite: bool = False) -> Maintained:
-    """`rewrite`: make the files of every table anew, while others wait."""
+    """Check, analyze and compact a database.
+
+    `rewrite` writes every table's files anew, which blocks other connections.
+    """
     with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_invariants(connection)
         database.dialect.analyze(connection)
@@ -63,7 +64,7 @@ def maintain_database(database: Database, *, rewrite: bool = False) -> Maintaine
     return Maintained(problems=tuple(problems), did=tuple(did), pending=tuple(pending))
 
 
-# Backup and restore of SQLite files, and checks of any copy: none is trusted before it is read.
+# Backup and restore of SQLite files, and checks of any copy. No copy is trusted before it was read.
 
 _ASIDE_SUFFIX = ".before-restore"
 _BUSY_SECONDS = 5.0
@@ -71,7 +72,7 @@ _TABLE_NAMES = tuple(sorted(metadata.tables))
 
 
 def create_backup(database: Database, path: object, *, overwrite: bool) -> Backup:
-    """In one snapshot, whoever writes meanwhile; under its name only once it was checked."""
+    """Copy the database in one snapshot; the file gets its name only after it was checked."""
     target = _check_target(path)
     if not database.dialect.one_writer:
         raise InvalidInput(
@@ -85,7 +86,7 @@ def create_backup(database: Database, path: object, *, overwrite: bool) -> Backu
         with _open_source(database) as source, closing(sqlite3.connect(part)) as copy:
             source.execute("BEGIN")
             before = _count_rows(source)
-            source.backup(copy)  # what it sees is what was counted
+            source.backup(copy)  # same snapshot as the counts
             source.execute("ROLLBACK")
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, whatever the original has
         schema, counts = check_backup_file(part)
@@ -96,7 +97,7 @@ def create_backup(database: Database, path: object, *, overwrite: bool) -> Backu
 
 
 def check_backup_file(path: Path) -> tuple[str, dict[str, int]]:
-    """A SQLite copy: whether it is whole, which schema it has, and how much is in it."""
+    """Check a SQLite copy; return its schema revision and row counts."""
     if not path.is_file():
         raise InvalidInput("path", "there is no such backup")
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
@@ -113,7 +114,7 @@ def check_backup_file(path: Path) -> tuple[str, dict[str, int]]:
 
 
 def check_restored_database(database: Database, name: str) -> Backup:
-    """A database that was restored by other means, on whichever server."""
+    """Check a database that was restored with other tools, on any server."""
     engine.require_current_schema(database)
     with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_invariants(connection)
@@ -122,8 +123,10 @@ def check_restored_database(database: Database, name: str) -> Backup:
 
 
 def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
-    """The copy takes the database's place, whose files are kept aside. Who opens it next erases
-    again what the journal beside it tells."""
+    """Replace the database by the copy and keep the old files aside.
+
+    The next process that opens it repeats the erasures of the journal beside it.
+    """
     schema, counts = check_backup_file(copy)
     if schema > engine.SCHEMA_HEAD:
         raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
@@ -142,7 +145,7 @@ def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, i
 
 
 def _require_exclusive(database: Path) -> None:
-    """Leaving the write-ahead log needs the file for oneself: whoever has it open is noticed."""
+    """Fail if another process has the file open: leaving WAL mode needs exclusive access."""
     try:
         with closing(sqlite3.connect(database, timeout=0.2, isolation_level=None)) as present:
             present.execute("PRAGMA journal_mode = DELETE").fetchone()
@@ -154,13 +157,13 @@ def _require_exclusive(database: Path) -> None:
                 "another process has the database open: end it, and restore again"
             ) from None
     except sqlite3.DatabaseError:
-        pass  # a damaged file: that is what backups are for
+        pass  # a damaged file is what backups are for
 
 
 def _move_aside(database: Path) -> Path:
     aside = database.with_name(f"{database.name}{_ASIDE_SUFFIX}-{secrets.token_hex(4)}")
     try:
-        os.link(database, aside)  # the database is there at every moment
+        os.link(database, aside)  # the name exists at every moment
     except OSError:
         database.rename(aside)
     for ending in ("-wal", "-shm", "-journal"):
@@ -186,7 +189,7 @@ def _is_database_file(path: Path, database: Path) -> bool:
 
 @contextmanager
 def _temporary_file(target: Path) -> Iterator[Path]:
-    """A file beside it that only its owner reads; gone if it did not get its name."""
+    """Yield a file beside the target, readable by its owner only; remove it if it was not renamed."""
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -220,20 +223,20 @@ def _copy_bytes(source: Path, target: Path) -> None:
 
 @contextmanager
 def _open_source(database: Database) -> Iterator[sqlite3.Connection]:
-    """A connection of its own: nobody in this process waits for a copy."""
+    """Open a separate connection, so that no other thread of this process waits for the copy."""
     if database.file is not None:
         own = sqlite3.connect(database.file, timeout=_BUSY_SECONDS, isolation_level=None)
         with closing(own):
             yield own
         return
-    with database.autocommit_connection() as connection:  # in memory there is one alone
+    with database.autocommit_connection() as connection:  # in memory there is only one
         driver = connection.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         yield driver
 
 
 def _count_rows(connection: sqlite3.Connection) -> dict[str, int]:
-    """Of the tables that are there: an older copy has fewer."""
+    """Count the rows of the tables that exist: an older copy has fewer."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     there = {name for (name,) in rows}
     return {

@@ -27,7 +27,7 @@ _SPACE_CREATED_AT = select(spaces_table.c.created_at).where(
 
 
 def is_clock_steady(w: Transaction) -> bool:
-    """Note what the clock says. False: it leapt, and nothing may age by it."""
+    """Record the clock's time. Return False if it jumped, so that nothing may age by it."""
     now, last = to_micros(w.at), _lock_last_sweep(w)
     if last.leapt_from is None:
         if _is_continuous(last.seen_at, now):
@@ -35,11 +35,11 @@ def is_clock_steady(w: Transaction) -> bool:
             return True
         _update_sweep(w, seen_at=now, leapt_from=last.seen_at, leapt_to=now)
         return False
-    if _is_continuous(last.leapt_from, now):  # it came back by itself
+    if _is_continuous(last.leapt_from, now):  # the clock came back by itself
         _end_clock_jump(w, last)
         return True
     went = now - last.seen_at
-    passed = went if _is_continuous(last.seen_at, now) else 0  # or it leapt once more
+    passed = went if _is_continuous(last.seen_at, now) else 0  # or it jumped again
     _update_sweep(
         w,
         seen_at=now,
@@ -50,7 +50,7 @@ def is_clock_steady(w: Transaction) -> bool:
 
 
 def accept_clock(w: Transaction) -> None:
-    """Somebody looked: what the clock says now is right, whatever it said before."""
+    """Accept the current time as correct, on an operator's word."""
     last = _lock_last_sweep(w)
     _end_clock_jump(w, last)
     now = to_micros(w.at)
@@ -59,14 +59,14 @@ def accept_clock(w: Transaction) -> None:
 
 
 def get_purged_until(w: Transaction) -> int:
-    """Nothing that was due by then is left; before the first purge: since the space was made."""
+    """Return the time up to which all that was due is purged (at first: when the space was made)."""
     last = _lock_last_sweep(w)
     made: int = w.connection.execute(_SPACE_CREATED_AT, {"space": w.space}).scalar_one()
     return made if last.purged_until is None else int(last.purged_until)
 
 
 def record_purge(w: Transaction) -> None:
-    """Everything that was due is gone."""
+    """Record that all that was due is purged."""
     _update_sweep(w, purged_until=to_micros(w.at))
 
 
@@ -75,8 +75,11 @@ def _is_continuous(before: int, now: int) -> bool:
 
 
 def _end_clock_jump(w: Transaction, last: Any) -> None:
-    """The clock is right from here on. Where it had gone back, what was forgotten meanwhile is
-    dated too early: all that may have been gets its whole time again."""
+    """Trust the clock from here on.
+
+    If it had gone back, memories forgotten meanwhile have too early a purge date: they get their
+    whole period again.
+    """
     if last.leapt_from is not None and last.leapt_to < last.leapt_from:
         whole = to_micros(w.at + timedelta(days=limits.RESTORABLE_DAYS))
         w.connection.execute(
@@ -93,8 +96,11 @@ def _end_clock_jump(w: Transaction, last: Any) -> None:
 
 
 def _lock_last_sweep(w: Transaction) -> Any:
-    """The last sweep; before the first one, the moment at which the space was made: in one that is
-    newer than the gap allowed nothing can be purged early, and of an older one nobody knows."""
+    """Lock and return the last sweep.
+
+    Before the first one, use the time at which the space was made: nothing in a space newer than
+    the allowed gap can be purged early.
+    """
     found = w.connection.execute(w.dialect.lock_memory(_LAST_SWEEP), {"space": w.space}).first()
     if found is None:
         made = w.connection.execute(_SPACE_CREATED_AT, {"space": w.space}).scalar_one()

@@ -49,8 +49,8 @@ from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck, PairKe
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.store import Store
 
-# Two memories become one, and two again. Nothing is lost: the other stays, superseded, and both
-# histories tell which run did it.
+# Merge two memories into one, and undo it. The other one stays, superseded; both histories name the
+# run.
 
 _M = memories_table.c
 _H = history_table.c
@@ -59,14 +59,16 @@ _RUN, _INTO, _OTHER, _UPDATED = "run", "into", "other", "updated"
 _MERGED_FIELDS = ("importance", "pinned", "tags")
 _UNDO_REASON = "the merge was undone"
 _PAGE_COUNT = 500
-# Whoever forgot or erased the one that stayed meant the other as well.
+# Whoever forgets or erases the memory that stayed means the other one as well.
 _UNDOABLE_STATES = (State.ACTIVE, State.SUPERSEDED, State.EXPIRED)
 
 
 def choose_kept(pair: MemoryPair) -> tuple[Memory, Memory]:
-    """Which of two that say the same stays, and which gives way. Nothing of value is worn away by
-    it: one with a key stays, then the one that lasts longer, the pinned one, the more important
-    one, an older one that says more; otherwise the newer wording."""
+    """Choose which of two equal memories stays and which one is superseded.
+
+    In this order: the one with a key, the longer lasting, the pinned, the more important, an older
+    one that says more; otherwise the newer wording.
+    """
     older, newer = pair.older.memory, pair.newer.memory
     if not pair.replaced and _is_older_kept(older, newer):
         return older, newer
@@ -87,15 +89,18 @@ def _is_older_kept(older: Memory, newer: Memory) -> bool:
 
 
 def outlasts(one: Memory, other: Memory) -> bool:
-    """At least as long."""
+    """Report whether one memory lasts at least as long as the other."""
     if one.expires_at is None or other.expires_at is None:
         return one.expires_at is None
     return one.expires_at >= other.expires_at
 
 
 def merge_pair(w: Transaction, pair: MemoryPair, run: str) -> bool:
-    """False where one of them is no longer what was looked at, or they do not belong together: then
-    nothing happens. The rows are locked in the order of their ids."""
+    """Merge a pair; rows are locked in the order of their ids.
+
+    Return False, without a change, if one of them has changed meanwhile or they do not belong
+    together.
+    """
     now = {id: memories.get_for_update(w, id) for id in pair.key}
     kept, gone = (now[one.id] for one in choose_kept(pair))
     looked_at = {note.id: note.memory.version for note in (pair.older, pair.newer)}
@@ -112,13 +117,12 @@ def merge_pair(w: Transaction, pair: MemoryPair, run: str) -> bool:
 
 
 def can_merge(pair: MemoryPair, at: datetime) -> bool:
-    """As far as can be told without a look at what they are by now."""
+    """Report whether a pair may merge, without reading its current rows."""
     return _is_mergeable(*choose_kept(pair), at, replaced=pair.replaced)
 
 
 def _is_mergeable(kept: Memory, gone: Memory, at: datetime, *, replaced: bool) -> bool:
-    """Two keys have two values, even where these are the same: one with a key never gives way. What
-    has data says more than its words."""
+    """Report whether one may supersede the other: never one with a key or with data of its own."""
     stands = all(
         one.state is State.ACTIVE
         and not one.is_turn
@@ -132,8 +136,7 @@ def _is_mergeable(kept: Memory, gone: Memory, at: datetime, *, replaced: bool) -
 
 
 def enrich_kept(kept: Memory, gone: Memory) -> Memory:
-    """The one that stays, with what the other had on top of it: nothing of that says who hears
-    it."""
+    """Add the other memory's fields to the one that stays, none of which affect disclosure."""
     return replace(
         kept,
         importance=max(kept.importance, gone.importance),
@@ -153,7 +156,7 @@ def _record_merge(w: Transaction, kept: Memory, gone: Memory, run: str) -> None:
 
 
 def _add_accesses(w: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
-    """Uses are counted beside the memory: no cache keeps them."""
+    """Add access counts, which are stored apart from the memory and never cached."""
     used: dict[str, Any] = {"access_count": max(0, kept.access_count + count)}
     if last is not None and (kept.last_accessed_at is None or last > kept.last_accessed_at):
         used["last_accessed_at"] = to_micros(last)
@@ -162,7 +165,7 @@ def _add_accesses(w: Transaction, kept: Memory, count: int, last: datetime | Non
 
 
 def _copy_relations(w: Transaction, kept: str, gone: str) -> None:
-    """To the one that stays as well. Those of the other are left: nothing follows them."""
+    """Copy relations to the memory that stays. Those of the other stay too, unused."""
     rows = [
         {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(w.at)}
         for row in _list_relations(w.connection, w.space, gone)
@@ -186,18 +189,18 @@ def _moved_ends(row: Any, kept: str, gone: str) -> tuple[str, str] | None:
     return ends[0], ends[1]
 
 
-# Undoing
+# Undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeRecord:
     kept: str
     gone: str
-    updated_at: datetime  # when the one that is gone had last changed before
+    updated_at: datetime  # of the superseded memory, before the merge
 
 
 def list_merges(connection: Connection, space: str, run: str) -> dict[str, list[MergeRecord]]:
-    """What a run merged and nothing has taken back yet, by the id of what stayed."""
+    """List a run's merges that were not undone, by the id of the memory that stayed."""
     found: defaultdict[str, list[MergeRecord]] = defaultdict(list)
     after = ""
     while True:
@@ -222,7 +225,7 @@ def list_merges(connection: Connection, space: str, run: str) -> dict[str, list[
 
 
 def order_outermost_first(merged: Mapping[str, Sequence[MergeRecord]]) -> list[str]:
-    """What stayed, and before it whatever it gave way to itself later on in the same run."""
+    """Order kept memories so that one that was itself merged later comes after its successor."""
     into = {one.gone: kept for kept, some in merged.items() for one in some}
 
     def depth(id: str) -> int:
@@ -235,8 +238,10 @@ def order_outermost_first(merged: Mapping[str, Sequence[MergeRecord]]) -> list[s
 
 
 def undo_merges(w: Transaction, run: str, kept_id: str, merged: Sequence[MergeRecord]) -> int:
-    """What gave way to one memory in a run stands again, as it was; and that memory is as it was,
-    unless somebody changed it since. Says how many stand again."""
+    """Undo a run's merges into one memory and return how many memories were restored.
+
+    The kept memory gets its former fields back unless it was changed since.
+    """
     held = {
         id: memories.get_for_update(w, id)
         for id in sorted({kept_id, *(one.gone for one in merged)})
@@ -273,13 +278,13 @@ def _restore_merged(w: Transaction, one: MergeRecord, gone: Memory, run: str) ->
     memories.update_fields(
         replace(w, why=_UNDO_REASON), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
     )
-    # The next run would find the same again.
+    # Record the check, or the next run would merge them again.
     check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=w.at + FOREVER)
     relations.save_pair_checks(w, {relations.pair_key(one.kept, one.gone): check})
 
 
 def _delete_copied_relations(w: Transaction, kept: str, gone: str) -> None:
-    """Those that came with it: they were made when the two were merged."""
+    """Delete the relations that were copied when the two were merged."""
     merged_at = select(_H.at).where(
         _H.space_id == w.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
     )
@@ -322,7 +327,7 @@ def _list_history_details(w: Transaction, id: str) -> list[dict[str, str]]:
 
 
 def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
-    """Whether anything but the run, and its undoing, happened to a memory since the run."""
+    """Report whether a memory changed since the run, other than by the run and its undoing."""
     began = False
     for told in events:
         began = began or told.get(_RUN) == run
@@ -331,10 +336,9 @@ def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
     return False
 
 
-# Consolidation: what somebody has twice becomes one, a person at a time and a few pairs a step.
-#
-# Without a model only what is certain is merged. With one, what is alike is asked about, a
-# handful of pairs in a question and so many a day; a model that fails decides nothing.
+# Consolidation: merge duplicates, one owner at a time and a few pairs per step. Without a model
+# only certain pairs are merged. With one, similar pairs are asked about, several per request and so
+# many a day; a failing model decides nothing.
 
 CONSOLIDATE_TASK = "consolidate"
 _VECTORS_AT_ONCE_COUNT = 500
@@ -343,12 +347,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OwnerPlan:
-    """One person's memories, and what there is to do about them."""
+    """One owner's memories, and what to do about them."""
 
     owner: str
     certain: Sequence[MemoryPair] = ()
     alike: Sequence[MemoryPair] = ()  # to ask about now
-    more: bool = False  # there is more to ask about
+    more: bool = False  # further pairs are left to ask about
     spent: int = 0  # pairs asked about today
 
 
@@ -359,8 +363,11 @@ def build_consolidate_task(
     model: LanguageModel | None,
     allowance: Allowance,
 ) -> TaskStep:
-    """The cursor is the last person who is done with. Among the counts `run` is the name of the
-    run, by which it can be undone."""
+    """Build the consolidation task.
+
+    The cursor is the last owner who is done. The count `run` is the run's id, by which it can be
+    undone.
+    """
     return _Consolidation(store, recollection, upkeep, model, allowance).step
 
 
@@ -391,11 +398,11 @@ class _Consolidation:
         return self._merge_same(space, behind, look, same, save)
 
     def _new_run_id(self) -> int:
-        """A name that says when, as a number."""
+        """Return a run id that is the current time as a number."""
         return int(f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}")
 
     def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
-        """Nothing to do for those up to here; for nobody any more, where there is no cursor."""
+        """Save that owners up to the cursor need nothing; without a cursor, that none is left."""
 
         def work(w: Transaction) -> None:
             if after.cursor is None:
@@ -408,8 +415,10 @@ class _Consolidation:
     def _next_plan(
         self, space: str, after: str, *, asks: bool
     ) -> tuple[_OwnerPlan | None, str | None]:
-        """The next person for whom there is something to do, and the last one who has nothing;
-        None for the latter where nobody is left."""
+        """Find the next owner with something to do, and the last one without.
+
+        The second is None where no owner is left.
+        """
         if not self.options.consolidate_enabled:
             return None, None
         for _ in range(limits.OWNERS_BATCH_COUNT):
@@ -455,7 +464,7 @@ class _Consolidation:
     def _load_vectors(
         self, connection: Connection, space: str, owner: str, notes: Sequence[DuplicateCandidate]
     ) -> dict[str, bytes] | None:
-        """None where nobody makes any: then words alone say what is alike."""
+        """Load vectors, or None where there is no embedder: then words alone decide."""
         model = self.retriever.index_cache.model
         if model is None:
             return None
@@ -467,8 +476,10 @@ class _Consolidation:
         return found
 
     def _ask_model(self, space: str, alike: Sequence[MemoryPair]) -> list[bool]:
-        """Whether each says the same, before any transaction. Two notes with different numbers do
-        not, nor two that are hardly alike, whatever a model says."""
+        """Ask the model which pairs are equal, outside any transaction.
+
+        Pairs with different numbers, or hardly similar ones, are not equal whatever it answers.
+        """
         assert self.model is not None
         budget = make_budget(self.store, space, self.allowance)
         by_meaning = self.retriever.index_cache.model is not None
@@ -486,7 +497,7 @@ class _Consolidation:
         def work(w: Transaction) -> StepProgress:
             _lock_pairs(w, look.certain)
             merged = sum(merge_pair(w, one, run) for one in look.certain)
-            # As long as something comes of it, the same person once more.
+            # As long as merges succeed, stay with the same owner.
             cursor = before.cursor if merged else look.owner
             counts = {"merged": merged, "certain": merged, "people": 0 if merged else 1}
             after = before.advance(cursor, **counts)
@@ -538,7 +549,6 @@ class _Consolidation:
 
 
 def _lock_pairs(w: Transaction, found: Sequence[MemoryPair]) -> set[str]:
-    """Lock all rows in the order of their ids, so that nobody waits for one who waits for them;
-    those that are still there."""
+    """Lock all rows in the order of their ids, which avoids deadlocks; return those that exist."""
     ids = sorted({id for one in found for id in one.key})
     return {id for id in ids if memories.get_for_update(w, id) is not None}

@@ -21,16 +21,15 @@ from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memory_reads import effective_subjects
 from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey, WordedMemory, pair_key
 
-# Which two of somebody's memories may say the same, and of which that is certain.
-#
-# Two that do not reach the same people are never a pair, whatever they say.
+# Which two memories of an owner may be duplicates, and which certainly are. Memories with different
+# disclosure are never a pair.
 
 _DECILE = 0.9
-_FOLLOWING_COUNT = 20  # newer ones that one is compared with, of those with its words or its slot
+_FOLLOWING_COUNT = 20  # newer memories with the same words or slot that one is compared with
 _NUMBER = re.compile(r"\d+")
-# Signs that make another thing of the same words: C and C++, 5 and -5, a smile and a tear.
+# Signs that change the meaning of equal words: C and C++, 5 and -5, two opposite smileys.
 _SIGN = re.compile(r"[^\w\s.,;:!'\"’‘“”()–—-]|-(?=\d)")
-# Of these the value alone is not the fact: what is on Monday is in the words around it.
+# For these kinds the value alone is not the fact: what is on Monday stands in the words around it.
 _OPEN_SLOTS = frozenset({"frame", "end", "event", "thing", "schedule", "plan"})
 
 DisclosureKey = tuple[object, ...]
@@ -38,12 +37,12 @@ DisclosureKey = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateCandidate:
-    """One memory as it is compared."""
+    """A memory as it is compared."""
 
     memory: Memory
     worded_at: datetime
-    normalized: str  # its normalised wording
-    fact: StoredFact | None  # None: nothing but its words is known of it
+    normalized: str  # normalized content
+    fact: StoredFact | None  # None: only its words are known
 
     @property
     def id(self) -> str:
@@ -59,7 +58,7 @@ class MemoryPair:
     older: DuplicateCandidate
     newer: DuplicateCandidate
     likeness: float
-    replaced: bool = False  # the newer holds in the place of the older, whatever they are worth
+    replaced: bool = False  # the newer one replaces the older, whatever their fields are
 
     @property
     def key(self) -> PairKey:
@@ -79,7 +78,7 @@ MayMerge = Callable[[MemoryPair], bool]
 
 
 def disclosure_key(memory: Memory) -> DisclosureKey:
-    """Everything that says who may hear it, where, and which agent may use it."""
+    """Return every field that decides who may see it, where, and which agent may use it."""
     return (
         memory.owner,
         memory.speaker,
@@ -102,7 +101,7 @@ def disclosure_key(memory: Memory) -> DisclosureKey:
 def select_candidates(
     found: Sequence[WordedMemory], known: Mapping[str, learned_facts.ComparedMemory], now: datetime
 ) -> list[DuplicateCandidate]:
-    """What is worth a look: new or changed, important, or among the most used."""
+    """Select memories worth a comparison: changed, important, or among the most used."""
     counts = sorted(one.memory.access_count for one in found)
     often = max(1, counts[int(len(counts) * _DECILE)]) if counts else 1
     recent = now - timedelta(hours=limits.CONSOLIDATE_RECENT_HOURS)
@@ -126,7 +125,7 @@ def _make_candidate(
 
 
 def group_by_disclosure(notes: Sequence[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
-    """Those that reach the same people; each oldest first."""
+    """Group memories with the same disclosure; oldest first in each group."""
     found: defaultdict[DisclosureKey, list[DuplicateCandidate]] = defaultdict(list)
     for note in notes:
         found[disclosure_key(note.memory)].append(note)
@@ -143,9 +142,11 @@ def make_pair(
 def find_certain_pairs(
     notes: Sequence[DuplicateCandidate], checked: Mapping[PairKey, PairCheck], may: MayMerge
 ) -> list[MemoryPair]:
-    """What needs nobody's opinion: the same words, or the same slot as learning compares it. Each
-    memory is in one pair at most; the rest follows in the next round. `may` says which two can
-    become one at all."""
+    """Find pairs that need no model: equal words, or the same slot as learning compares it.
+
+    Each memory is in one pair at most; the next round finds the rest. `may` tells which pairs can
+    merge.
+    """
     found: list[MemoryPair] = []
     taken: set[str] = set()
     for group in group_by_disclosure(notes):
@@ -196,7 +197,7 @@ def _has_same_value(older: DuplicateCandidate, newer: DuplicateCandidate) -> boo
 
 
 def _is_replaced(older: DuplicateCandidate, newer: DuplicateCandidate) -> bool:
-    """As learning would have it. What somebody brought back or filed anew since then stays."""
+    """Report whether learning would replace the older one; not if it was restored or filed since."""
     if older.memory.updated_at > newer.memory.updated_at:
         return False
     assert older.fact is not None
@@ -244,7 +245,7 @@ def find_numbers(content: str) -> frozenset[str]:
 
 
 def numbers_agree(pair: MemoryPair) -> bool:
-    """One may say more than the other; two that each have a number of their own differ."""
+    """Report whether the numbers of one include those of the other."""
     one, other = (find_numbers(note.memory.content) for note in (pair.older, pair.newer))
     return one <= other or other <= one
 
@@ -253,11 +254,9 @@ def _find_signs(content: str) -> tuple[str, ...]:
     return tuple(_SIGN.findall(content))
 
 
-# Which two of somebody's memories are alike enough to ask a model about them, nearest first.
+# Which two memories of an owner are similar enough to ask a model about, nearest first.
 
-_COMMON_WORD_MAX_COUNT = (
-    50  # memories with a word in them, for the word to lead from one to another
-)
+_COMMON_WORD_MAX_COUNT = 50  # a word in more memories than this does not nominate pairs
 
 
 def find_similar_pairs(
@@ -266,7 +265,7 @@ def find_similar_pairs(
     checked: Mapping[PairKey, PairCheck],
     may: MayMerge,
 ) -> Iterator[MemoryPair]:
-    """Pairs to ask about, most alike first; by words alone where there are no `vectors`."""
+    """Yield pairs to ask about, most similar first; by words alone without `vectors`."""
     alike: list[tuple[float, DuplicateCandidate, DuplicateCandidate]] = []
     for group in group_by_disclosure(notes):
         few = [n for n in group if len(n.memory.content) <= limits.CONSOLIDATE_TEXT_MAX_CHARS]
@@ -281,7 +280,7 @@ def find_similar_pairs(
 
 
 def _is_stale(pair: MemoryPair, check: PairCheck) -> bool:
-    """One was reworded since, or they are no longer as alike as they were."""
+    """Report whether a memory was reworded since the check, or similarity has changed."""
     if check.similarity == STATED_BY_PERSON:
         return False
     return (
@@ -309,7 +308,7 @@ def _pairs_by_vectors(
 def _pairs_by_words(
     group: Sequence[DuplicateCandidate],
 ) -> list[tuple[float, DuplicateCandidate, DuplicateCandidate]]:
-    """How much of their words two have in common."""
+    """Score pairs by the share of words that they have in common."""
     words = [frozenset(stem_words(note.memory.content)) for note in group]
     where: defaultdict[str, list[int]] = defaultdict(list)
     for at, some in enumerate(words):

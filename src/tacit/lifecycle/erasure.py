@@ -67,18 +67,20 @@ from tacit.storage.schema import tombstones as tombstones_table
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import Store
 
-# Erase: gone now, everywhere, for good. First the rows, in one transaction, with a signed note of
-# their hashes; then the note in a journal beside the database; then the bytes.
+# Erase in three steps: delete the rows in one transaction, with a signed record of their hashes;
+# append the record to the journal beside the database; then remove the bytes from the files.
 
 _ERASED_AT_ONCE_COUNT = 500
 _M = memories_table.c
 
 
 def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> RecordedErasure:
-    """For its owner and for an operator, with what it replaced and with the values of its key under
-    the owner's other identities: to them it is one thing, and where others listen it counts as
-    one. Anybody else erases what they may hear, and that alone. What was thought because of it goes
-    with it, whoever erases."""
+    """Erase a memory, and for its owner or an operator also what it stood for.
+
+    That is: what it superseded, the values of its key under the owner's other identities and, with
+    `turns`, the turns it was learned from. Any other requester erases the visible memory alone.
+    Memories derived from it are erased in every case.
+    """
     removal = Removal(scope="memory")
     ids = {memory.id}
     operator = w.request.requester is None
@@ -86,7 +88,7 @@ def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> Reco
     owner = memory.owner or ""
     owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
     if operator or own:
-        if turns:  # first, so that what is being learned at this moment is there to be found
+        if turns:  # before the rest, so that a turn which is being learned now is found
             thread = memory.thread or w.thread
             removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners, thread)
         ids |= set(memories.list_key_siblings(w, memory))
@@ -102,7 +104,7 @@ def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> Reco
 
 
 def _find_superseded(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
-    """What these memories took the place of, step by step, as far as it has the same owner."""
+    """Find what these memories superseded, transitively, where it has the same owner."""
     found: set[str] = set()
     fringe = set(ids)
     while fringe:
@@ -117,7 +119,7 @@ def _find_superseded(w: Transaction, ids: set[str], owners: Collection[str]) -> 
 
 
 def _find_source_turns(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
-    """The turns that led to these memories, as far as they have the same owner."""
+    """Find the turns these memories were learned from, where they have the same owner."""
     d = derived_from.c
     said = (
         select(d.turn_id)
@@ -126,21 +128,21 @@ def _find_source_turns(w: Transaction, ids: set[str], owners: Collection[str]) -
             d.space_id == w.space,
             d.memory_id.in_(sorted(ids)),
             _M.owner.in_(sorted(owners)),
-            _M.is_turn.is_(True),  # an insight rests on memories, which stay
+            _M.is_turn.is_(True),  # an insight is derived from memories, which stay
         )
     )
     return set(w.connection.execute(said).scalars())
 
 
 def remove_memories(w: Transaction, removal: Removal, ids: Iterable[str]) -> None:
-    """These memories, and what was thought because of them, step by step."""
+    """Delete these memories and, transitively, what was derived from them."""
     waiting = set(ids) - removal.ids
     while waiting:
         some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
         thoughts = erasures.list_derived_memories(w.connection, w.space, some)
         removal.counts.update(erasures.count_rows_of_memories(w.connection, w.space, some))
         removal.owners |= erasures.list_owners_of(w.connection, w.space, some)
-        # Not counted: how many others have is not for a certificate to tell.
+        # Not counted: a certificate must not tell how many rows other people have.
         exposed = erasures.read_exposure(w.connection, w.space, some)
         checkpoints.delete_exposed_checkpoints(w.connection, w.space, exposed)
         checkpoints.delete_exposed_steps(w.connection, w.space, exposed)
@@ -154,7 +156,7 @@ def remove_memories(w: Transaction, removal: Removal, ids: Iterable[str]) -> Non
 
 
 def remove_and_update_keys(w: Transaction, removal: Removal, ids: Collection[str]) -> None:
-    """The same; and where one of them was the value of a key, another one may be it now."""
+    """Delete these memories, and let another value take the place of a deleted keyed one."""
     named: set[tuple[str, str, str]] = set()
     todo = sorted(ids)
     for start in range(0, len(todo), _ERASED_AT_ONCE_COUNT):
@@ -170,7 +172,7 @@ def remove_and_update_keys(w: Transaction, removal: Removal, ids: Collection[str
 
 
 def erase_single_memory(w: Transaction, id: str) -> RecordedErasure:
-    """Out of quarantine, say: this one, and nothing that it stood for."""
+    """Erase this memory alone, for example out of quarantine."""
     removal = Removal(scope="memory")
     remove_memories(w, removal, [id])
     return erasure_records.record_erasure(w, removal)
@@ -183,9 +185,11 @@ def erase_owner(w: Transaction, owners: Collection[str]) -> RecordedErasure:
 
 
 def remove_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> None:
-    """Everything that belongs to these identities of one person, their notes, their checkpoints,
-    what waits to be learned, what channels brought from them and is not done, the codes by which
-    they were about to be linked, and where they are signed in."""
+    """Delete all that belongs to these identities of one person.
+
+    Besides memories: notes, checkpoints, queued turns, unprocessed channel updates, link codes and
+    web sessions.
+    """
     removal.counts["sittings"] += auth.end_web_sessions(w.connection, w.space, owners)
     removal.counts["link_offers"] += auth.delete_link_offers(w.connection, w.space, owners)
     removal.counts["updates"] += queue.clear_updates_of_people(w, owners)
@@ -209,8 +213,10 @@ def remove_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> N
 
 
 def erase_space(connection: Connection, store: Store, space: str) -> RecordedErasure | None:
-    """Every row of a space, its tombstones and its secret among them: with the space go its ids.
-    None where there was no such space."""
+    """Delete every row of a space, its tombstones and secret included.
+
+    Return None where the space does not exist.
+    """
     store.database.dialect.lock_space(connection, space)
     secret = connection.execute(
         select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
@@ -229,9 +235,11 @@ def erase_space(connection: Connection, store: Store, space: str) -> RecordedEra
 def finish_erasure(
     store: Store, done: RecordedErasure, *, again: bool = False, mirrored: bool = True
 ) -> Erased:
-    """After the rows are gone: the journal, then their bytes, and what mirrors hold of them.
-    `again`: it is noted already, but its bytes may still be there. `mirrored`: whether what the
-    caller had to remove from mirrors is gone."""
+    """Complete an erasure after its rows are gone: journal, bytes in files, mirrored notes.
+
+    `again`: the erasure is recorded already, but its bytes may still be there. `mirrored`: whether
+    the caller removed the files that it is responsible for.
+    """
     if not again:
         erasure_records.append_to_journal(
             store.journal, [erasure_records.format_journal_line(done.erasure)]
@@ -246,8 +254,10 @@ def finish_erasure(
 
 
 def scrub_files(database: Database) -> bool:
-    """Clean the files, as far as that takes no rewrite of a server's tables. False while another
-    process still reads what was there before."""
+    """Clean the database files without rewriting tables.
+
+    Return False while another process still reads the old rows.
+    """
     try:
         with database.autocommit_connection() as connection:
             before = [
@@ -269,11 +279,10 @@ def scrub_files(database: Database) -> bool:
     return done
 
 
-# Erasing a person: all that is theirs and all that they were here; or all that is about them,
-# whoever owns it. Both are an operator's to do: what is said behind somebody's back is not even
-# known to them.
+# Erase a person (what they own and every trace of them) or a subject (what is about them, whoever
+# owns it). Only operators may: people do not see what others say about them.
 
-ERASED_PERSON = "somebody"  # in the history of what is others', in the place of who is gone
+ERASED_PERSON = "somebody"  # replaces an erased person in the history of other people's memories
 _PERSON_BATCH_COUNT = 500
 
 
@@ -290,11 +299,10 @@ def erase_subject(w: Transaction, identities: Collection[str]) -> RecordedErasur
 
 
 def remove_person(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
-    """Their memories, the names they go by and gave, what they were asked, where they were, and the
-    keys by which others ask for them; and which operators looked at them.
+    """Delete a person's memories, names, proposals, chats, API keys and access log entries.
 
-    Links stay, and so do the names of listeners of what others said: they are what keeps a memory
-    withheld from every identity a person ever had.
+    Links stay, and so do audiences of what others said: they withhold a memory from every identity
+    that the person ever had.
     """
     who = sorted(identities)
     rooms, threads = _find_private_chats(w, who)
@@ -314,7 +322,7 @@ def remove_person(w: Transaction, removal: Removal, identities: Collection[str])
     _delete_counted(w, removal, subjects, s.id.in_(who))
     _delete_counted(w, removal, done_once, done_once.c.person.in_(who))
     _delete_counted(w, removal, link_tries, link_tries.c.person.in_(who))
-    outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as a key names them
+    outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as API keys name them
     _delete_counted(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
     removal.counts["looks"] += access_log.delete_access_log_of_people(w.connection, w.space, who)
     _delete_counted(w, removal, blocks, blocks.c.thread.in_(threads))
@@ -328,7 +336,7 @@ def remove_person(w: Transaction, removal: Removal, identities: Collection[str])
 
 
 def remove_subject(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
-    """Every memory about them, in any of its wordings, and what others call them."""
+    """Delete every memory about these identities, in any version, and the names others gave them."""
     who = sorted(identities)
     remove_and_update_keys(w, removal, erasures.list_memories_about(w.connection, w.space, who))
     n, p, m = person_names.c, people_table.c, memory_people.c
@@ -340,7 +348,7 @@ def remove_subject(w: Transaction, removal: Removal, identities: Collection[str]
 
 
 def _find_private_chats(w: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
-    """Their private chats, and the conversations there."""
+    """Return their private chats and the threads in these."""
     c = chat_members.c
     alone = (
         select(c.chat)
@@ -361,7 +369,7 @@ def _find_private_chats(w: Transaction, who: list[str]) -> tuple[list[str], list
 
 
 def _remove_learning(w: Transaction, removal: Removal, who: list[str]) -> None:
-    """What they were asked, what they said no to, and how much was learned from them."""
+    """Delete their proposals, the facts they declined, and their learning counters."""
     a = proposals.c
     asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
     remove_memories(w, removal, w.connection.execute(asked).scalars().all())
@@ -371,7 +379,7 @@ def _remove_learning(w: Transaction, removal: Removal, who: list[str]) -> None:
 
 
 def _remove_statements(w: Transaction, removal: Removal, who: list[str]) -> None:
-    """What they said for a room goes; of what is another's, it is not told that they said it."""
+    """Delete what they said without an owner; clear them as speaker of other people's memories."""
     said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == w.space, _M.speaker.in_(who))
     rows = w.connection.execute(said).all()
     remove_memories(w, removal, [row.id for row in rows if row.owner is None or row.is_turn])
@@ -396,7 +404,7 @@ def _remove_statements(w: Transaction, removal: Removal, who: list[str]) -> None
 
 
 def _delete_unused_audiences(w: Transaction, removal: Removal, who: list[str]) -> list[str]:
-    """Sets of listeners that nothing refers to any more."""
+    """Delete audiences that no row refers to any more, and return their ids."""
     a = audience_people.c
     referring = (memories_table, memory_versions, *checkpoints.STEP_TABLES)
     sets = select(a.audience).where(
@@ -423,8 +431,8 @@ def _delete_counted(
     removal.counts[table.name] += done.rowcount
 
 
-# Erasing a source: what was learned from it is reverted first, so that what gave way to it stands
-# again; then its memories, its turns and its wordings of others go for good.
+# Erase a source: first revert what was learned from it, which restores what it had superseded; then
+# delete its memories, its turns and its versions of other memories.
 
 _L = learned.c
 _H = history_table.c
@@ -432,7 +440,7 @@ _V = memory_versions.c
 _WORDING_COLUMNS = (
     _V.content, _V.speaker, _V.subjects, _V.heard, _V.visibility, _V.sensitivity, _V.portable,
 )  # fmt: skip
-# Of whose wording nothing is left if the source's is taken away.
+# In these states nothing is left of a memory once the source's version is removed.
 _PAST_STATES = (State.SUPERSEDED, State.FORGOTTEN, State.EXPIRED)
 
 RunTransaction = Callable[[Callable[[Transaction], Any]], Any]
@@ -443,8 +451,11 @@ def erase_source(
     origin: Origin,
     note: Callable[[Transaction, Removal], RecordedErasure] = erasure_records.record_erasure,
 ) -> RecordedErasure:
-    """`act` runs one transaction. Reverting takes some; erasing takes one, which writes the `note`.
-    Whoever dies between the two begins again, and finds the rest."""
+    """Revert a source and erase what is left of it.
+
+    `act` runs one transaction: reverting takes several, erasing takes one, in which `note` records
+    it. A run that is interrupted in between can be repeated.
+    """
     revert_source(act, origin, dry_run=False)
 
     def work(w: Transaction) -> RecordedErasure:
@@ -458,7 +469,7 @@ def erase_source(
 
 
 def source_names(origin: Origin) -> list[str]:
-    """A source as it is hashed: under each id that its chat has had."""
+    """Return the names under which a source is hashed: one for each id that its chat has had."""
     if origin.agent is not None:
         return [f"agent:{origin.agent}"]
     if origin.role is not None:
@@ -504,7 +515,7 @@ def _was_put_back() -> ColumnElement[bool]:
 
 
 def _is_only_learned(w: Transaction, memory: Memory) -> bool:
-    """Whether learning made it: a person's own word is left alone, whatever chat it is from."""
+    """Report whether learning made this memory. What a person wrote themselves stays."""
     known = select(_L.memory_id).where(_L.space_id == w.space, _L.memory_id == memory.id)
     if memory.trust is not Trust.UNTRUSTED and w.connection.execute(known).first() is None:
         return False
@@ -515,7 +526,7 @@ def _is_only_learned(w: Transaction, memory: Memory) -> bool:
 
 
 def _undone_versions(w: Transaction, memory: Memory) -> set[int]:
-    """The wordings between one that was put back and its return."""
+    """Return the versions between one that was reverted to and its return."""
     entries = select(_H.version, _H.detail).where(_H.space_id == w.space, _H.memory_id == memory.id)
     bad: set[int] = set()
     for row in w.connection.execute(entries):
@@ -526,7 +537,7 @@ def _undone_versions(w: Transaction, memory: Memory) -> set[int]:
 
 
 def _redact_versions(w: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
-    """In the place of each, the nearest wording that stays: versions are counted without gaps."""
+    """Replace each bad version by the nearest good one, because versions have no gaps."""
     rows = w.connection.execute(
         select(_V.version, *_WORDING_COLUMNS).where(
             _V.space_id == w.space, _V.memory_id == memory.id

@@ -26,8 +26,8 @@ from tacit.storage.erasures import Erasure
 from tacit.storage.memories import Transaction
 from tacit.storage.spaces import keyed_digest
 
-# The journal of erasures: a file beside the database, which no backup takes with it. Each line is
-# an erasure as it was signed; there is nothing in it but hashes and counts.
+# The journal: a file beside the database, which no backup includes. Each line is a signed erasure
+# and holds hashes and counts only.
 
 log = logging.getLogger("tacit")
 JOURNAL_SUFFIX = ".erasures.jsonl"
@@ -39,8 +39,11 @@ def journal_path(database: Path) -> Path:
 
 
 def append_to_journal(path: Path | None, lines: Iterable[str]) -> None:
-    """On the disk before this returns. Where that fails, the row in the database is left, and the
-    next one who opens it writes the line: an erasure is never undone for want of a note."""
+    """Append lines to the journal and sync it to disk.
+
+    If that fails, the row in the database stays, and the line is appended when the database is
+    opened next: an erasure is never undone for want of a journal line.
+    """
     if path is None:
         return
     try:
@@ -58,7 +61,7 @@ def _write_journal_lines(path: Path, lines: Iterable[str]) -> None:
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(handle).st_size
-        # A line that a crash cut short stays alone.
+        # End a line that a crash cut short.
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         text = ("\n" if torn else "") + "".join(line + "\n" for line in lines)
         rest = text.encode()
@@ -72,7 +75,7 @@ def _write_journal_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def fsync_folder(folder: Path) -> None:
-    """So that the name of a new file outlives a power cut, where a folder can be synced."""
+    """Sync a folder, where the system can, so that a new file name survives a power cut."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -86,7 +89,7 @@ def fsync_folder(folder: Path) -> None:
 
 
 def read_journal_lines(path: Path, but: Collection[str] = ()) -> Iterator[str]:
-    """Whole lines, without those of these ids: to know what is new, most need not be parsed."""
+    """Yield complete lines, skipping those of known ids without parsing them."""
     with path.open("rb") as file:
         while raw := file.readline(limits.ERASURE_LINE_MAX_BYTES):
             if raw.strip() and raw.endswith(b"\n") and _journal_line_id(raw) not in but:
@@ -94,7 +97,7 @@ def read_journal_lines(path: Path, but: Collection[str] = ()) -> Iterator[str]:
 
 
 def read_journal_ids(path: Path) -> set[str]:
-    """Of lines that are whole to their last field: one that a crash cut short does not count."""
+    """Return the ids of complete lines; one that a crash cut short does not count."""
     found = (line.encode() for line in read_journal_lines(path))
     return {
         _journal_line_id(raw) for raw in found if _LAST_FIELD in raw and raw.endswith(_LINE_END)
@@ -107,8 +110,8 @@ def _journal_line_id(raw: bytes) -> str:
     return raw[len(_LINE_START) :].split(b'"', 1)[0].decode("utf-8", "replace")
 
 
-# What is left of an erasure: keyed hashes and counts, signed. Enough to do it again to an older
-# copy, and nothing that tells what was removed, or whose it was.
+# What is stored of an erasure: keyed hashes and counts, signed. It suffices to repeat the erasure
+# on an older copy, and tells neither what was removed nor whose it was.
 
 SCOPES = ("memory", "owned", "person", "subject", "source", "space")
 SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS = (
@@ -118,14 +121,14 @@ SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS = (
     "owners",
     "sources",
 )
-_CERTIFICATE_KEY = "key"  # in the row of a space that is gone: what its certificate is checked with
-_HASH_CHARS = 32  # of a hash in hexadecimal: 128 bits
+_CERTIFICATE_KEY = "key"  # in the row of an erased space: the key that verifies its certificate
+_HASH_CHARS = 32  # of a hexadecimal hash: 128 bits
 _TOMBSTONE_FIELDS = ("id", "scope", "digests", "counts", "erased_at", "signature")
 
 
 @dataclass(slots=True)
 class Removal:
-    """What one act has removed so far."""
+    """Collect what one erasure has removed so far."""
 
     scope: str
     ids: set[str] = field(default_factory=set)
@@ -141,7 +144,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedErasure:
-    """An erasure that was written down, and what may be told of it to whoever did it."""
+    """A stored erasure, and what its certificate may tell the requester."""
 
     erasure: Erasure
     key: str  # of its certificate
@@ -158,15 +161,18 @@ def hash_space(secret: str, space: str) -> str:
 
 
 def derive_certificate_key(secret: str) -> str:
-    """Checks certificates, and tells nothing of the secret that it was made from."""
+    """Derive the key of certificates from the secret, without revealing the secret."""
     return keyed_digest(secret, "the key of certificates")
 
 
 def record_erasure(
     w: Transaction, removal: Removal, *, count: int | None = None, whole: bool = True
 ) -> RecordedErasure:
-    """In the transaction of the erasure. Whoever is not to know the `whole` of it is told of one
-    memory: not how many wordings it had, nor what was thought of it."""
+    """Record an erasure in its own transaction.
+
+    A requester who may not know the `whole` of it is told of one memory, not of its versions or of
+    what was derived from it.
+    """
     erasure = sign_erasure(w.secret, w.space, removal, to_micros(w.at))
     erasures.insert_erasure(w.connection, w.space, erasure)
     return RecordedErasure(
@@ -180,7 +186,7 @@ def record_erasure(
 def record_space_erasure(
     w_connection: Any, secret: str, space: str, counts: Counter[str], at: int
 ) -> RecordedErasure:
-    """After everything of the space is gone, its secret too."""
+    """Record the erasure of a space, after all its rows and its secret are gone."""
     removal = Removal(scope="space", counts=counts)
     erasure = sign_erasure(secret, space, removal, at)
     key = derive_certificate_key(secret)
@@ -227,7 +233,7 @@ def verify_tombstone(secret: str, erasure: Erasure) -> None:
 
 
 def format_journal_line(erasure: Erasure) -> str:
-    """The same for the same erasure, whenever it is written; its id comes first."""
+    """Format an erasure as a journal line: stable, with the id first."""
     plain = _erasure_to_json(erasure)
     plain["digests"] = {
         n: value for n, value in sorted(erasure.digests.items()) if n != _CERTIFICATE_KEY
@@ -273,9 +279,8 @@ def _tombstone_signature(secret: str, erasure: Erasure) -> str:
     return keyed_digest(secret, "erasure\n" + json.dumps(plain, sort_keys=True))
 
 
-# What files of the database may still hold of an erasure, and how that ends.
-#
-# Only what was shown to be gone counts as gone: whatever is not known is pending.
+# What database files may still hold of an erasure, and how that ends. Only what was shown to be
+# gone counts as gone.
 
 PENDING_ROWS = PendingErasure(
     where="rows",
@@ -312,7 +317,7 @@ PENDING_NOTES = PendingErasure(
 
 
 def list_pending(database: Database, id: str) -> tuple[PendingErasure, ...]:
-    """Of the erasure with this id, as far as the database knows now."""
+    """List what is pending of one erasure, as far as the database knows now."""
     follow_write_ahead_log(database)
     with database.autocommit_connection() as connection:
         remains = erasures.get_remains(connection, id)
@@ -321,8 +326,10 @@ def list_pending(database: Database, id: str) -> tuple[PendingErasure, ...]:
 
 
 def follow_write_ahead_log(database: Database) -> dict[str, str | None]:
-    """Look at the write-ahead log, where only that was left. By id: what is left of each erasure
-    of which anything is."""
+    """Check the write-ahead log for erasures that wait for nothing else.
+
+    Return what is left of each erasure, by id.
+    """
     with database.autocommit_connection() as connection:
         found = erasures.list_unfinished(connection)
         moved = {
@@ -337,8 +344,7 @@ def follow_write_ahead_log(database: Database) -> dict[str, str | None]:
 
 
 def rewrite_files(database: Database) -> bool:
-    """Make the files anew. False where it could not be shown that no page holds what was erased
-    before."""
+    """Rewrite the files. Return False if a page may still hold erased rows."""
     with database.autocommit_connection() as connection:
         before = list(erasures.list_unfinished(connection))
         left = database.dialect.rewrite(connection)
@@ -349,7 +355,7 @@ def rewrite_files(database: Database) -> bool:
 
 
 def summarize_pending(database: Database) -> list[str]:
-    """Of all spaces: how many erasures are pending, for what, and how that ends."""
+    """Describe, over all spaces, how many erasures are pending, why, and how that ends."""
     counted = Counter(
         one for left in follow_write_ahead_log(database).values() for one in _pending_of(left)
     )
@@ -367,8 +373,8 @@ def _pending_of(remains: str | None) -> tuple[PendingErasure, ...]:
     return (PENDING_PAGES,) if remains == erasures.IN_FREE_PAGES else (PENDING_LOG,)
 
 
-# Certificates: a signed word on what was removed, for whoever asked for it. They tell how much,
-# and never what or whose.
+# Certificates: a signed statement for the requester. It tells how much was removed, never what or
+# whose.
 
 _CERTIFICATE_FIELDS = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
 
@@ -389,15 +395,17 @@ def issue_certificate(done: RecordedErasure, pending: Sequence[PendingErasure]) 
 
 
 def verify_certificate(connection: Connection, space: str, text: object) -> bool:
-    """Whether this space, or one that was erased from this database, issued it as it stands."""
+    """Report whether this space, or one erased from this database, issued this certificate."""
     return _find_signing_key(connection, space, _parse_certificate(text)) is not None
 
 
 def find_certified_erasure(
     connection: Connection, space: str, text: object
 ) -> tuple[RecordedErasure, bool]:
-    """The erasure that a genuine certificate is about, with the counts that it tells; and whether
-    the notes of a space that is gone could be removed: nothing tells later which files were its.
+    """Return the erasure that a genuine certificate is about.
+
+    The flag is False for an erased space whose note files could not be removed: nothing tells later
+    which files were its own.
     """
     plain = _parse_certificate(text)
     key = _find_signing_key(connection, space, plain)
@@ -417,7 +425,7 @@ def find_certified_erasure(
 def _find_signing_key(
     connection: Connection, space: str, plain: Mapping[str, object]
 ) -> str | None:
-    """That it was signed with; None where it is not genuine."""
+    """Return the key it was signed with, or None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
     keys = [
         certificate_key_of_erased_space(

@@ -53,9 +53,11 @@ class _DueErasure:
 
 
 def replay_journal(store: Store) -> int:
-    """When a database is opened, before anybody reads: what its table knows and its journal does
-    not is added there; what its journal knows and its table does not is erased again, for an older
-    copy was put in its place. Says how many erasures that were."""
+    """Bring a database and its journal together when it is opened, before anything is read.
+
+    Erasures that only the table knows are appended to the journal. Erasures that only the journal
+    knows are repeated, because an older copy was restored. Return how many were repeated.
+    """
     path = store.journal
     if path is None:
         return 0
@@ -81,7 +83,7 @@ def replay_journal(store: Store) -> int:
 
 
 def replay_lines(store: Store, lines: object) -> Erased:
-    """Everything is checked before anything is erased."""
+    """Repeat the erasures of exported lines. All lines are checked before anything is erased."""
     if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
         raise InvalidInput("lines", "expected lines of a journal of erasures, or its path")
     parsed = [erasure_records.parse_journal_line(line) for line in lines if line != "\n"]
@@ -93,7 +95,7 @@ def replay_lines(store: Store, lines: object) -> Erased:
 
 
 def _parse_readable(lines: Iterable[str]) -> list[Erasure]:
-    """A line that a crash cut short is none: its row is in the database that wrote it."""
+    """Parse lines, skipping one that a crash cut short: the database that wrote it has its row."""
     found = []
     for line in lines:
         try:
@@ -104,8 +106,10 @@ def _parse_readable(lines: Iterable[str]) -> list[Erasure]:
 
 
 def _find_due(store: Store, parsed: Iterable[Erasure]) -> list[_DueErasure]:
-    """Those that this database does not know of, in the order they happened. What is of a space
-    that is not here has nothing to erase here."""
+    """List erasures that this database does not know, oldest first.
+
+    Those of spaces that do not exist here have nothing to erase.
+    """
     with store.database.read() as connection:
         known = erasures.list_erasure_ids(connection)
         here = {
@@ -141,7 +145,7 @@ def _erase_again(store: Store, due: _DueErasure) -> int:
 def _remove_due(w: Transaction, removal: Removal, due: _DueErasure) -> None:
     erasure, secret = due.erasure, due.secret
     who = _find_people(w.connection, due, PEOPLE_DIGESTS)
-    # What waits in an older copy was done and learned since, and may be what was erased.
+    # Queued work of an older copy was done since, and may be what was erased.
     concerned = _find_people(w.connection, due, OWNER_DIGESTS) | who
     queue.clear_updates_of_people(w, concerned)
     queue.delete_jobs(w.connection, w.space, concerned)
@@ -171,7 +175,7 @@ def _erase_space_again(store: Store, due: _DueErasure) -> int:
         done = erase_space(connection, store, due.space)
         if done is None:
             return 0
-        # Under the id that the journal has, so that it is known from here on.
+        # Under the journal's id, so that it counts as known from now on.
         erasures.rename_erasure(connection, done.erasure.id, due.erasure)
         return done.count
 
@@ -179,7 +183,7 @@ def _erase_space_again(store: Store, due: _DueErasure) -> int:
 
 
 def _erase_source_again(store: Store, due: _DueErasure) -> int:
-    """Everything that the source left here; and what was its, by id, wherever that is from."""
+    """Erase all that the source left here, and its memories by id wherever they come from."""
     with store.database.read() as connection:
         origins = _find_origins(connection, due)
     counted = 0

@@ -18,11 +18,9 @@ from tacit.storage import learned_facts, retention
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
-# Fading: what is of little importance and was not used for two months goes out of mind.
-#
-# To use a memory is to recall, query, get or show it, or to have it in the fresh part of a
-# prompt; to change or restore it counts as well. To list it, or to stand in a block, does not:
-# that happens to everything.
+# Fading: unimportant memories expire when they were not used for two months. Recall, query, get,
+# show, the fresh context of a prompt, updates and restores count as use; listings and blocks do
+# not, because they contain everything.
 
 FADE_REASON = "unused"
 
@@ -30,7 +28,7 @@ FADE_REASON = "unused"
 def fade_memories(
     w: Transaction, upkeep: LifecycleOptions, after: str, most: int
 ) -> tuple[int, str | None]:
-    """The next ones. Says how many, and after which id to go on; None at the end."""
+    """Fade the next page. Return the count and the id to continue after, None at the end."""
     since = w.at - timedelta(days=upkeep.fade_after_days)
     ids = retention.list_unused(w, since, upkeep.fade_below_importance, after, most)
     until = w.at + timedelta(days=upkeep.restorable_days)
@@ -38,12 +36,10 @@ def fade_memories(
     return len(ids), ids[-1] if len(ids) >= most else None
 
 
-# Eviction: whoever has more memories than the settings allow keeps those that are used.
-#
-# The score of a memory is log2(1 + uses) less one for every 30 days since its last use: twice
-# as many uses make up for a month. The lowest go first, of equals the less important and then
-# the older ones; values of keys go after everything else. What is pinned, or changed within a
-# week, stays: then an owner has more than the cap for a while.
+# Eviction: an owner above the cap keeps the memories that are used. The score is log2(1 + uses)
+# minus one for every 30 days since the last use. The lowest go first; of equal ones the less
+# important, then the older; keyed values go last. Pinned memories and those changed within a week
+# stay, so an owner may exceed the cap for a while.
 
 EVICTION_REASON = "more than the cap"
 _DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)
@@ -52,8 +48,11 @@ _DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)
 def evict_memories(
     w: Transaction, upkeep: LifecycleOptions, after: str, most: int
 ) -> tuple[int, int, str | None]:
-    """Of the next owners. Says how many memories went, how many owners were looked at, and after
-    which one to go on; None at the end."""
+    """Evict memories of the next owners.
+
+    Return how many were evicted, how many owners were examined, and the owner to continue after,
+    None at the end.
+    """
     if upkeep.max_entries is None:
         return 0, 0, None
     evicted, place = 0, after
@@ -63,7 +62,7 @@ def evict_memories(
         excess = count - upkeep.max_entries
         if excess > 0:
             evicted += _evict_from_owner(w, upkeep, owner, min(excess, most - evicted))
-        if evicted >= most:  # perhaps not all of this owner's: look at them again
+        if evicted >= most:  # this owner may have more to evict
             return evicted, looked_at, place
         place = owner
     return evicted, len(found), place if len(found) >= some else None
@@ -87,24 +86,24 @@ def _eviction_order(row: Any, now: int) -> tuple[bool, float, int, str]:
 
 
 def retention_score(row: Any, now: int) -> float:
-    """The higher, the more it is worth keeping."""
+    """Score a memory: the higher, the more it is worth keeping."""
     used = max(row.last_accessed_at or 0, row.updated_at)
     days = max(0, now - used) / _DAY_MICROS
     return math.log2(1 + int(row.access_count)) - float(days) / limits.EVICTION_HALF_LIFE_DAYS
 
 
-# The sweep: what is past its time, unused or too much goes out of mind, and what was kept for a
-# while only goes for good. Nobody waits for it: reads leave out what has expired at once.
+# The sweep expires what is past its time, unused or above the cap, and deletes records that are
+# kept for a limited time. Reads filter expired rows themselves, so nothing depends on when it runs.
 
 EXPIRY_REASON = "expired"
 
 
 class _PhaseResult(NamedTuple):
-    """Of one part of the sweep, in one step."""
+    """The result of one phase of the sweep in one step."""
 
-    rows: int  # that it dealt with
-    cost: int  # how much of the step that took
-    cursor: str | None  # where it goes on; None: it is done
+    rows: int  # handled
+    cost: int  # share of the step that they took
+    cursor: str | None  # where to continue; None: the phase is done
 
 
 _Phase = Callable[[Transaction, LifecycleOptions, str, int], _PhaseResult]
@@ -112,7 +111,7 @@ _Phase = Callable[[Transaction, LifecycleOptions, str, int], _PhaseResult]
 
 def build_expire_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
     def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
-        store.accesses.flush()  # what this process has used counts as used
+        store.accesses.flush()  # accesses of this process count as use
 
         def work(w: Transaction) -> StepProgress:
             after = _run_phases(w, upkeep, before)
@@ -125,7 +124,7 @@ def build_expire_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
 
 
 def _run_phases(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -> StepProgress:
-    """Part by part, as far as one transaction may go."""
+    """Run phase by phase, as far as one transaction may go."""
     if not clock_guard.is_clock_steady(w):
         return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
     name, _, place = (before.cursor or _PHASE_NAMES[0]).partition(":")
@@ -170,7 +169,7 @@ def _delete_expired_turns(w: Transaction, _: LifecycleOptions, __: str, most: in
 def _delete_expired_proposals(
     w: Transaction, _: LifecycleOptions, __: str, most: int
 ) -> _PhaseResult:
-    """Nobody answered: their words go as well."""
+    """Delete proposals without an answer, with their content."""
     ids = learned_facts.list_expired_proposals(w.connection, w.space, w.at, most)
     purge_memories(w, ids)
     return _page_result(len(ids), most)
@@ -186,11 +185,11 @@ def _delete_old_changes(w: Transaction, _: LifecycleOptions, place: str, most: i
 
 
 def _page_result(count: int, most: int) -> _PhaseResult:
-    """A full page has others behind it."""
+    """Continue after a full page."""
     return _PhaseResult(count, count, "" if count >= most else None)
 
 
-# In this order, and under these words in the counts.
+# In this order; the names are keys of the counts.
 _PHASES: dict[str, _Phase] = {
     "expired": _expire_phase,
     "faded": _fade_phase,

@@ -23,11 +23,11 @@ from tacit.storage.schema import memories_table
 def forget_memory(
     w: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS
 ) -> None:
-    """Forgetting what is forgotten already changes nothing."""
+    """Forget a memory and the insights that rest on it. A second call changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
-        hard_delete(w, [memory.id])  # restored, it would have got past whoever was asked
+        hard_delete(w, [memory.id])  # restoring it would skip the consent
         return
     gone = replace(
         memory,
@@ -36,7 +36,7 @@ def forget_memory(
         updated_at=w.at,
     )
     memories.update_fields(w, gone, HistoryEvent.DELETE, "deleted")
-    for id in list_insights(w, [memory.id]):  # what rests on it goes with it
+    for id in list_insights(w, [memory.id]):  # insights go with what they rest on
         insight = memories.get_for_update(w, id)
         if insight is not None:
             forget_memory(w, insight, restorable_days)
@@ -53,7 +53,7 @@ def restore_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
     if memories.is_key_taken(w, memory):
         raise Conflict("its key has another value by now; forget that one first")
     expires = compute_expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
-    # What was set aside goes back to where it was: only an operator lets it out.
+    # Only an operator releases from quarantine.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
     back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)
     memories.update_fields(
@@ -62,7 +62,7 @@ def restore_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
 
 
 def forget_owned(w: Transaction, owners: Collection[str], restorable_days: int) -> int:
-    """Everything that belongs to these identities of one person."""
+    """Forget everything that these identities of one person own; return how many memories."""
     m = memories_table.c
     owned = select(m.id).where(
         m.space_id == w.space,

@@ -35,7 +35,7 @@ from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
 SYSTEM_ACTOR = "system"
-# It is about a person, and never about whoever writes it.
+# An inference is about a person, never about the model that writes it.
 _ASSISTANT_TERMS = frozenset(
     {"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"}
 )
@@ -43,7 +43,7 @@ _ASSISTANT_TERMS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceContext:
-    """Whose conclusion it is, and the private chat of theirs that it belongs to."""
+    """The owner of an inference, and their private chat that it belongs to."""
 
     owner: str
     chat: str
@@ -52,7 +52,7 @@ class InferenceContext:
 
 
 def find_refusal_reason(content: str, material: str, speaker: str, tongue: Locale) -> str | None:
-    """Why a sentence that a model made of the material is not kept; None where it is."""
+    """Return why a sentence of the model is not kept, or None if it is."""
     found = check_well_formed(content, material, speaker, tongue)
     if found is not None:
         return found
@@ -64,13 +64,13 @@ def find_refusal_reason(content: str, material: str, speaker: str, tongue: Local
 
 
 def estimate_sensitivity(content: str, tongue: Locale) -> Sensitivity:
-    """How sensitive its words are, by the lexicon: personal at the least."""
+    """Estimate the sensitivity of its words by the lexicon: personal at least."""
     floors = [one.sensitivity for one in tongue.lexicon if one.match.search(content)]
     return max([Sensitivity.PERSONAL, *floors], key=lambda one: one.rank)
 
 
 def mentions_others(connection: Connection, space: str, owner: str, content: str) -> bool:
-    """Whether a word of it is somebody else's name, as far as names are known to the owner."""
+    """Report whether it contains another person's name that the owner knows."""
     single = [fold_name(word) for word in split_terms(content)]
     words = {*single, *map(" ".join, pairwise(single))}
     return relations.is_name_of_other(connection, space, owner, sorted(words))
@@ -90,7 +90,7 @@ def build_inferred_memory(
     observed_at: datetime | None = None,
     run: str | None = None,
 ) -> Memory:
-    """Its owner alone hears it, in private: that is what inferred means to the rules."""
+    """Build an inferred memory, which the rules show to its owner in private only."""
     return Memory(
         id=memories.draw_memory_id(w),
         space=w.space,
@@ -148,20 +148,19 @@ def make_budget(store: Store, space: str, allowance: Allowance) -> Budget:
 def save_progress(
     store: Store, space: str, after: StepProgress, save: SaveProgress
 ) -> StepProgress:
-    """A step that wrote nothing but how far it is."""
+    """Save the progress of a step that wrote nothing else."""
     store.write_as(space, SYSTEM_ACTOR, lambda w: save(w.connection, after))
     return after
 
 
 def count_unanswered(before: StepProgress, owner: str, failed: LanguageFailed) -> StepProgress:
-    """The model did not answer: this person is left for another day."""
+    """Leave an owner for another day because the model did not answer."""
     over = int(isinstance(failed, LanguageOverBudget))
     return before.advance(owner, left=1, unanswered=1, over_budget=over)
 
 
 def should_ask_model(before: StepProgress) -> bool:
-    """A model that is down is not asked for every person anew; nor one that nobody pays. One that
-    answers more often than not is."""
+    """Report whether to ask the model again: not if it is down or the budget is spent."""
     failures, answers = (before.counts.get(one, 0) for one in ("unanswered", "answered"))
     down = failures >= limits.LANGUAGE_FAILURES_MAX_COUNT and failures > answers
     return not down and not before.counts.get("over_budget", 0)

@@ -55,7 +55,7 @@ def _purge_due(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -
     if not clock_guard.is_clock_steady(w):
         return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
     rows = retention.list_due_for_purge(w, limits.SWEEP_BATCH_COUNT)
-    # Behind the last purge nothing should be left: such a row was dated by a wrong clock.
+    # Nothing should be due before the last purge: such a row was dated by a wrong clock.
     done = clock_guard.get_purged_until(w)
     late = [row.id for row in rows if row.purge_at <= done]
     _postpone_purge(w, late, upkeep)
@@ -72,8 +72,11 @@ def _purge_due(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -
 
 
 def purge_memories(w: Transaction, ids: Sequence[str]) -> None:
-    """From every table. Their bytes may stay in free pages of the files: nobody was promised
-    otherwise, and so no erasure waits for them."""
+    """Delete memories from every table.
+
+    Their bytes may stay in free pages of the files: unlike an erasure, a purge does not promise
+    otherwise.
+    """
     if not ids:
         return
     hard_delete(w, ids)
@@ -86,8 +89,7 @@ def purge_memories(w: Transaction, ids: Sequence[str]) -> None:
 
 
 def _with_superseded(w: Transaction, ids: Sequence[str]) -> list[str]:
-    """And what these took the place of, step by step, whoever's it is: it could not come back, and
-    nothing leads to it any more."""
+    """Add what these superseded, transitively and of any owner: it could not be restored."""
     found = dict.fromkeys(ids)
     fringe = list(ids)
     while fringe:
@@ -113,8 +115,11 @@ def _postpone_purge(w: Transaction, ids: Sequence[str], upkeep: LifecycleOptions
 
 
 def _forget_overridden(w: Transaction, gone: Sequence[Any], upkeep: LifecycleOptions) -> None:
-    """A forgotten value of a key covers what a person wrote under it with other identities. When it
-    goes, those are forgotten in turn: to forget a thing is not to bring back what was before it."""
+    """Forget values that a purged value of the same key had overridden.
+
+    They belong to other identities of the same person. Without this, purging a forgotten value
+    would bring an older one back.
+    """
     until = w.at + timedelta(days=upkeep.restorable_days)
     for row in gone:
         if row.key is None or row.owner is None or row.shadowed:

@@ -70,6 +70,6 @@ def discard_memory(w: Transaction, memory: Memory) -> RecordedErasure:
 
 
 def _require_quarantined(memory: Memory) -> None:
-    """Anything else is nothing here: an operator is not told what there is."""
+    """Raise NotFound for a memory in any other state: an operator must not learn that it exists."""
     if memory.state is not State.QUARANTINED:
         raise NotFound

@@ -37,10 +37,9 @@ from tacit.storage.memories import Transaction
 from tacit.storage.relations import WordedMemory
 from tacit.storage.store import Store
 
-# Reflection: what a person's own words suggest about them, as a few sentences that fade.
-#
-# Only where the settings say so and there is a model. An insight is inferred: its owner alone hears
-# it, it weighs little, and nothing is concluded from it.
+# Reflection: infer a few sentences about a person from what they said themselves. It runs only if
+# the settings enable it and there is a model. An insight is visible to its owner in private only,
+# has low importance, and no further insight is inferred from it.
 
 REFLECT_TASK = "reflect"
 _IMPORTANCE = 2
@@ -88,7 +87,7 @@ class _ReflectionInput:
 def build_reflect_task(
     store: Store, upkeep: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
 ) -> TaskStep:
-    """The cursor is the last person who is done with; one person a step."""
+    """Build the reflection task: one owner per step; the cursor is the last owner who is done."""
     return _Reflection(store, upkeep, model, allowance).step
 
 
@@ -115,8 +114,10 @@ class _Reflection:
         return self._save_insights(space, before, look, found, save)
 
     def _next_input(self, space: str, after: str) -> tuple[_ReflectionInput | None, str | None]:
-        """The next person of whom there is something new, and the last one passed over; None for
-        the latter where nobody is left."""
+        """Find the next owner with new material, and the last one passed over.
+
+        The second is None where no owner is left.
+        """
         now, audiences = self.store.clock(), self.store.audiences
         for _ in range(limits.OWNERS_BATCH_COUNT):
             with self.store.database.read() as connection:
@@ -161,7 +162,7 @@ class _Reflection:
                     kept = self._insert_insight(w, look, one)
                     counts["insights" if kept else "refused"] += 1
                 relations.save_reflection(w, look.owner, REFLECT_TASK, w.at, counts["insights"])
-            else:  # somebody changed what it rests on: another day
+            else:  # its material has changed meanwhile: another day
                 counts["left"] = 1
             after = before.advance(look.owner, **counts)
             save(w.connection, after)
@@ -231,8 +232,10 @@ def _is_known_insight(w: Transaction, owner: str, said: str) -> bool:
 
 
 def _names_others(said: str, look: _ReflectionInput) -> bool:
-    """Any but the person's own, where names are told by their capitals. Of a second sentence
-    nobody knows whom it is about."""
+    """Report whether it names other people, as far as capitals show names.
+
+    The subject of a second sentence is unknown, so such a text counts as naming others.
+    """
     if _SENTENCE_BREAK.search(said):
         return True
     rest = said.replace(look.speaker, "")
@@ -246,10 +249,9 @@ def _valid_tags(insight: Insight) -> list[str]:
     ]
 
 
-# Summaries: of a private conversation that has ended, one sentence or two on what came of it.
-#
-# Only where turns are kept, the settings say so and there is a model. One for each session; a
-# session that goes on later the same day has its summary reworded.
+# Summaries: one or two sentences on the outcome of a private conversation that has ended. They are
+# made only if turns are recorded, the settings enable it and there is a model. There is one per
+# session; a session that continues on the same day has its summary reworded.
 
 SUMMARIZE_TASK = "summarise"
 SUMMARY_CATEGORY = "context"
@@ -286,7 +288,7 @@ class _SummaryInput:
 
     @property
     def material(self) -> str:
-        """What reads like an instruction is left out."""
+        """Return the turns as text, without those that read like instructions."""
         lines = [f"(conversation of {make_inert(self.speaker)} on {self.day})"]
         for turn in self.turns:
             if find_instruction(turn.content) is None:
@@ -298,7 +300,7 @@ class _SummaryInput:
 def build_summarize_task(
     store: Store, upkeep: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
 ) -> TaskStep:
-    """The cursor is the last person who is done with; one conversation a step."""
+    """Build the summary task: one session per step; the cursor is the last owner who is done."""
     return _Summarization(store, upkeep, model, allowance).step
 
 
@@ -325,8 +327,10 @@ class _Summarization:
         return self._save_summary(space, before.advance(passed), look, said, save)
 
     def _next_input(self, space: str, after: str) -> tuple[_SummaryInput | None, str | None]:
-        """A conversation to summarise, and the last person who has none left; None for the latter
-        where nobody is left."""
+        """Find a session to summarize, and the last owner who has none left.
+
+        The second is None where no owner is left.
+        """
         now, audiences = self.store.clock(), self.store.audiences
         still = now - timedelta(minutes=limits.SUMMARY_IDLE_MINUTES)
         for _ in range(limits.OWNERS_BATCH_COUNT):
@@ -344,7 +348,7 @@ class _Summarization:
         return None, after
 
     def _ask_model(self, space: str, look: _SummaryInput) -> str | None:
-        """None where there is nothing to ask about."""
+        """Ask the model; return None where there is nothing to ask about."""
         assert self.model is not None
         own = [turn for turn in look.turns if turn.role == Role.USER]
         if not own or len(look.turns) < limits.SUMMARY_TURNS_MIN_COUNT:
@@ -367,7 +371,7 @@ class _Summarization:
         def work(w: Transaction) -> StepProgress:
             held = [memories.get_for_update(w, id) for id in sorted(turn.id for turn in look.turns)]
             there = [turn for turn in held if turn is not None]
-            whole = len(there) == len(look.turns)  # nobody erased some of it meanwhile
+            whole = len(there) == len(look.turns)  # otherwise some were erased meanwhile
             made = bool(said) and whole and self._insert_summary(w, look, said or "")
             if whole:
                 relations.save_reflection(
@@ -392,7 +396,7 @@ class _Summarization:
         if before is not None:
             old = memories.get_for_update(w, before)
             if old is None or old.state is not State.ACTIVE:
-                return False  # somebody did not want it
+                return False  # it was forgotten meanwhile
             changed = replace(
                 old,
                 content=said,

@@ -34,32 +34,34 @@ from tacit.storage.relations import list_insights
 from tacit.storage.schema import history_table, jobs, learned, memories_table, memory_versions
 from tacit.storage.spaces import load_identities
 
-# What something was learned from: a chat, one message in it, an agent or a role; and which
-# wordings of a memory learning made.
+# What a memory was learned from (a chat, a message, an agent or a role), and which of its versions
+# learning made.
 
 SOURCE_FORMS = "a chat (telegram:-100), a message (telegram:-100/42), agent:NAME or role:tool"
 _AGENT_PREFIX, _ROLE_PREFIX, _IMPORT_PREFIX = "agent:", "role:", "import:"
-AS_VERSION = "as_version"  # in a history: the wording is that of an earlier version
+AS_VERSION = "as_version"  # key in a history entry: the wording is that of an earlier version
 _M = memories_table.c
 _H = history_table.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A source, as it was named. `rooms` are the ids that its chat has had. One that is `own` is
-    what these identities of one person handed over, and nobody else, in the categories that
-    somebody who asks for them may use."""
+    """A source as the caller named it.
+
+    `chat_ids` are the ids that its chat has had. With `identities` only what these identities of
+    one person handed over counts, in the categories that the requester may use.
+    """
 
     chat: str | None = None
     message: str | None = None
     agent: str | None = None
     role: Role | None = None
     chat_ids: Collection[str] = field(default=())
-    identities: Collection[str] | None = None  # None: whoever's it is
+    identities: Collection[str] | None = None  # None: of any person
     categories: Collection[str] | None = None  # None: all categories
 
     def resolve_chat(self, connection: Connection, space: str) -> Origin:
-        """The same, under every id that the channel gave the chat."""
+        """Add every id that the channel gave the chat."""
         if self.chat is None:
             return self
         rooms = read_chat(connection, space, self.chat).chat_ids
@@ -67,7 +69,7 @@ class Origin:
 
     @property
     def row_filter(self) -> ColumnElement[bool]:
-        """Memories whose wording is from here, whoever's it is."""
+        """Return a filter for memories whose wording is from here, of any owner."""
         if self.agent is not None:
             return _M.agent == self.agent
         if self.role is not None:
@@ -76,11 +78,11 @@ class Origin:
         return here if self.message is None else and_(here, _M.source_message == self.message)
 
     def matches_memory(self, memory: Memory) -> bool:
-        """As `rows`, of one memory; and whether it is theirs whom it is asked for."""
+        """Report whether a memory is from here and belongs to the requested identities."""
         source = memory.source
         if self.categories is not None and memory.category not in self.categories:
             return False
-        # What nobody said, a tool's answer say, is from whoever it was kept for.
+        # What no person said, such as a tool's answer, comes from the person it was stored for.
         if self.identities is not None and (memory.speaker or memory.owner) not in self.identities:
             return False
         return self._matches(source.chat, source.message, memory.agent, memory.role)
@@ -137,8 +139,11 @@ def parse_source(source: object) -> Origin:
 
 
 def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion]:
-    """From the entries of a history that brought another wording, oldest first. Learning says why;
-    what people and operators write is for them to explain."""
+    """List the versions of a memory, oldest first, and which ones learning made.
+
+    Read from the history entries with a new wording: learning records a reason, people and
+    operators need not.
+    """
     entries = (
         select(_H.version, _H.actor, _H.detail, _H.at)
         .where(
@@ -154,20 +159,18 @@ def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion
         if "fields" in detail:
             continue
         by_learning = "why" in detail and not row.actor.startswith("operator:")
-        if AS_VERSION in detail:  # what was put back is as good as it was
-            # A version that has other data, and no other words, is in the wording before it.
+        if AS_VERSION in detail:  # a restored version is as good as the original
+            # A version with new data and the same content belongs to the wording before it.
             before = max(one for one in found if one <= int(detail[AS_VERSION]))
             by_learning = found[before].learned
         found[row.version] = WordingVersion(version=row.version, at=row.at, learned=by_learning)
     return list(found.values())
 
 
-# Revert: what was learned from one source is undone, as far as nobody said otherwise since.
-#
-# A memory that the source made is forgotten; one that it only reworded has its earlier wording
-# back; what gave way to either stands again. A person's own later word is left alone.
-#
-# An operator reverts any source. Whoever takes back a message of their own unlearns that one.
+# Revert: undo what was learned from one source, except where a person said otherwise since. A
+# memory that the source made is forgotten; one that it only reworded gets its earlier version back;
+# what either had superseded is restored. What a person stated later stays. An operator reverts any
+# source; a person can unlearn one message of their own.
 
 _MEMORIES_AT_ONCE_COUNT = 100
 _TURNS_AT_ONCE_COUNT = 500
@@ -181,7 +184,7 @@ _REVERTIBLE_STATES = (
     State.SUPERSEDED,
     State.EXPIRED,
 )
-# No word of where it came from: whoever hears a memory may read its history.
+# The reason must not name the source: everyone who sees a memory may read its history.
 _FORGET_REASON = "what was learned from its source was reverted"
 _REWORD_REASON = "the earlier wording; the source of the later one was reverted"
 _RESTORE_REASON = "what had replaced it was reverted"
@@ -192,7 +195,7 @@ RunTransaction = Callable[[Callable[[Transaction], T]], T]
 
 @dataclass(frozen=True, slots=True)
 class _RevertTally:
-    """By id, so that what two steps come across counts once."""
+    """Collect ids, so that what two steps find counts once."""
 
     forgotten: set[str] = field(default_factory=set)
     reworded: set[str] = field(default_factory=set)
@@ -219,8 +222,10 @@ class _DryRun(Exception):
 
 
 def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) -> Reverted:
-    """`act` runs one batch in one transaction. First what waits in the queue, so that nothing more
-    is learned from the source meanwhile."""
+    """Revert a source; `act` runs one batch per transaction.
+
+    Queued turns come first, so that nothing more is learned from the source meanwhile.
+    """
     whole = _RevertTally()
     for part in (_revert_turns, _revert_memories):
         after: Any = None
@@ -233,9 +238,11 @@ def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) ->
 
 
 def unlearn_message(w: Transaction, message: str, only: Collection[str] | None) -> Reverted:
-    """What the requester said in one message of this chat: all of it in this transaction, and what
-    was recorded of it as well. Of what stands again because of it, as much is counted as they may
-    hear here; that there was more is not theirs to know."""
+    """Undo, in this transaction, what the requester said in one message of this chat.
+
+    The recorded turn goes as well. Restored memories are counted only as far as the requester may
+    see them here.
+    """
     named = Origin(
         chat=w.request.chat, message=message, identities=w.request.own_identities, categories=only
     )
@@ -259,7 +266,7 @@ def unlearn_message(w: Transaction, message: str, only: Collection[str] | None) 
 
 
 def _find_own(w: Transaction, origin: Origin) -> list[str]:
-    """By whose it is and by who said it: an index leads to each."""
+    """List own memories by owner and by speaker: an index serves each."""
     own = sorted(origin.identities or ())
     theirs = _M.owner.in_(own)
     others = _M.speaker.in_(own) & or_(_M.owner.is_(None), _M.owner != _M.speaker)
@@ -299,7 +306,7 @@ def _run_batch(
 def _revert_turns(
     w: Transaction, origin: Origin, after: tuple[str, int] | None
 ) -> tuple[_RevertTally, Any]:
-    """What was accepted from there and is not learned yet. Whoever is at it finds its job gone."""
+    """Delete queued turns of the source. A worker that learns one of them finds its job gone."""
     thread, seq = after or ("", -1)
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
     waiting = (
@@ -368,7 +375,9 @@ def _undo_memory(w: Transaction, origin: Origin, memory: Memory, done: _RevertTa
         _forget_reverted(w, memory, done)
         if memory.state is not State.SUPERSEDED:
             _restore_superseded(w, origin, memory.id, done, since=0)
-    elif memory.state is not State.SUPERSEDED:  # that one comes back with what replaced it, or not
+    elif (
+        memory.state is not State.SUPERSEDED
+    ):  # a superseded one returns with its successor, or not at all
         _restore_wording(w, memory, first.version - 1, done)
         _restore_superseded(w, origin, memory.id, done, since=first.at)
 
@@ -376,11 +385,12 @@ def _undo_memory(w: Transaction, origin: Origin, memory: Memory, done: _RevertTa
 def _first_reverted_wording(
     w: Transaction, origin: Origin, memory: Memory
 ) -> WordingVersion | None:
-    """Where the wordings from this source begin; None if the current one is not one of them.
+    """Return the first version of the current wording that is from this source, or None.
 
-    All wordings of a memory are from one chat; of agent and role only the last is noted, and stands
-    for those before it. Of messages each has its own. Who takes back a message of their own takes
-    back, too, what a tool wrote down because of it; for an operator that is a person's own word.
+    All versions of a memory come from one chat. Of agent and role only the last is stored and
+    stands for the earlier ones; each version has its own message. A person who takes back their
+    message also takes back what a tool wrote because of it; to an operator that is the person's own
+    statement.
     """
     if not origin.matches_memory(memory):
         return None
@@ -407,7 +417,7 @@ def _forget_reverted(w: Transaction, memory: Memory, done: _RevertTally) -> None
 
 
 def _restore_wording(w: Transaction, memory: Memory, version: int, done: _RevertTally) -> None:
-    """An earlier wording, no further than it might go then or may go now."""
+    """Restore an earlier wording with the stricter of its former and its current visibility."""
     which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
     then = w.connection.execute(select(memory_versions).where(*which)).one()
     heard = w.audiences.get_people(w.connection, w.space, [then.heard])[then.heard]
@@ -436,7 +446,7 @@ def _restore_wording(w: Transaction, memory: Memory, version: int, done: _Revert
 
 
 def _has_same_data(w: Transaction, memory: Memory, version: int) -> bool:
-    """Whether its data has been the same since that version: other data than now's is not kept."""
+    """Report whether data is unchanged since that version: older data is not stored."""
     since = select(_H.detail).where(
         _H.space_id == w.space, _H.memory_id == memory.id, _H.version > version
     )
@@ -445,7 +455,7 @@ def _has_same_data(w: Transaction, memory: Memory, version: int) -> bool:
 
 
 def _reset_learned_fact(w: Transaction, memory: Memory) -> None:
-    """What learning compared it by was of the other wording."""
+    """Reset what learning compares the memory by: it described the other wording."""
     whose = memory.owner or memory.learned_in or ""
     of_themselves = not memory.subjects or memory.owner in memory.subjects
     fact = StoredFact(
@@ -457,8 +467,11 @@ def _reset_learned_fact(w: Transaction, memory: Memory) -> None:
 def _restore_superseded(
     w: Transaction, origin: Origin, id: str, done: _RevertTally, since: int
 ) -> None:
-    """What gave way to a memory, from then on. Where that is from the source as well it goes, and
-    what gave way to it is looked for."""
+    """Restore what a memory superseded from then on.
+
+    A superseded memory that is from the source as well is forgotten, and its own predecessor
+    restored.
+    """
     gave_way = select(_M.id).where(
         _M.space_id == w.space, _M.superseded_by == id, _M.updated_at >= since
     )
@@ -495,7 +508,7 @@ def _update_key_precedence(w: Transaction, memory: Memory) -> None:
         update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
 
 
-# An import is reverted: what it made is forgotten, but for what somebody changed since.
+# Revert an import: forget what it made, except what was changed since.
 
 _IMPORTED_AT_ONCE_COUNT = 200
 _IMPORT_REVERTED_REASON = "its import was reverted"
@@ -504,9 +517,11 @@ _IMPORT_REVERTED_REASON = "its import was reverted"
 def revert_import_step(
     w: Transaction, run: str, restorable_days: int
 ) -> tuple[RevertedImport, bool]:
-    """Some of it, in one transaction, and whether there is more. How far it has got is noted with
-    the run: whoever goes on after an interruption tells the whole, and nothing is imported under
-    its name meanwhile."""
+    """Revert one batch of an import; return the result so far and whether more is left.
+
+    Progress is stored with the run: a later call continues it and reports the whole, and nothing is
+    imported under its name meanwhile.
+    """
     imports.lock_imports(w)
     found = imports.find_imports(w.connection, w.space, w.request.own_identities, run)
     if not found:
@@ -533,7 +548,7 @@ def _forget_imported(w: Transaction, ids: Sequence[str], restorable_days: int) -
     retention.forget_memories(
         w, ids, w.at + timedelta(days=restorable_days), _IMPORT_REVERTED_REASON
     )
-    for id in list_insights(w, ids):  # what rests on them goes with them
+    for id in list_insights(w, ids):  # insights go with what they rest on
         insight = memories.get_for_update(w, id)
         if insight is not None:
             forget_memory(w, insight, restorable_days)

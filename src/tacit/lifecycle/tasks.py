@@ -10,8 +10,6 @@ from sqlalchemy import Connection
 
 from tacit import limits
 
-# What the settings say about how memories age, merge and go.
-
 
 def _default_intervals() -> Mapping[str, timedelta]:
     return {task: timedelta(hours=hours) for task, hours in limits.JOBS_EVERY_HOURS.items()}
@@ -19,9 +17,9 @@ def _default_intervals() -> Mapping[str, timedelta]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleOptions:
-    """Made by the composition root; each part of the lifecycle has its fields here."""
+    """Options of all lifecycle tasks, from the settings."""
 
-    # Ageing.
+    # Aging.
     fade_after_days: int = limits.FADE_AFTER_DEFAULT_DAYS
     fade_below_importance: int = limits.FADE_BELOW_DEFAULT_IMPORTANCE
     max_entries: int | None = None  # of one owner; None: no cap
@@ -29,8 +27,8 @@ class LifecycleOptions:
     # Jobs.
     intervals: Mapping[str, timedelta] = field(
         default_factory=_default_intervals
-    )  # without those that are off
-    runs_on_open: bool = True  # what is overdue is caught up on when a memory is opened
+    )  # without disabled tasks
+    runs_on_open: bool = True  # run overdue tasks when a memory is opened
     # Consolidation, reflection, summaries.
     consolidate_enabled: bool = True
     consolidate_pairs_per_day: int = limits.CONSOLIDATE_PAIRS_PER_DAY
@@ -40,33 +38,33 @@ class LifecycleOptions:
     summary_days: int = limits.KIND_TTL_DAYS["event"]
 
 
-# Work that is done in steps: each is one transaction, and says where to go on.
+# Tasks run in steps; each step is one transaction and tells where to continue.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepProgress:
-    """How far a piece of work has come, since it began."""
+    """The progress of a task since it began."""
 
-    cursor: str | None = None  # where to go on; None: it is done, or has not begun
-    counts: Mapping[str, int] = field(default_factory=dict)  # by plain words; no ids, no content
+    cursor: str | None = None  # where to continue; None: done or not begun
+    counts: Mapping[str, int] = field(default_factory=dict)  # by plain names; no ids, no content
 
     def advance(self, cursor: str | None, **counts: int) -> StepProgress:
-        """After one more step."""
+        """Return the progress after one more step."""
         total = dict(self.counts)
         for what, count in counts.items():
             total[what] = total.get(what, 0) + count
         return StepProgress(cursor=cursor, counts=total)
 
 
-# To be called in the transaction of a step, last: fails where somebody else has taken over.
+# Called last in the transaction of a step; raises LeaseLost if another worker has taken over.
 SaveProgress = Callable[[Connection, StepProgress], None]
 TaskStep = Callable[
     [str, StepProgress, SaveProgress], StepProgress
-]  # a space, how far it is, and how to say so
+]  # space, progress so far, callback that saves progress
 
 
 def run_task(work: TaskStep, space: str) -> StepProgress:
-    """All of it, here and now."""
+    """Run all steps of a task now."""
     done = work(space, StepProgress(), _discard_progress)
     while done.cursor is not None:
         done = work(space, done, _discard_progress)
@@ -74,4 +72,4 @@ def run_task(work: TaskStep, space: str) -> StepProgress:
 
 
 def _discard_progress(_: Connection, __: StepProgress) -> None:
-    """Whoever waits for the end needs no note of how far it is."""
+    """Ignore progress: the caller waits for the end."""

@@ -12,50 +12,53 @@ from tacit import limits
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
-DOCTOR_ACTOR = "doctor"  # stands in the history of what it mends
+DOCTOR_ACTOR = "doctor"  # in the history of what it repairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorContext:
-    """One space, and what is known of how it should be."""
+    """The space under examination, and what its checks and repairs need."""
 
     store: Store
     space: str
-    model: str | None = None  # the one whose vectors there should be
-    embed: Callable[[], object] | None = None  # makes vectors that are missing, now
-    wake: Callable[[], None] = lambda: None  # there is something to do for who works
+    model: str | None = None  # the model whose vectors are expected
+    embed: Callable[[], object] | None = None  # computes missing vectors now
+    wake: Callable[[], None] = lambda: None  # wakes the workers
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong."""
+    """One inconsistency."""
 
-    key: tuple[str, ...]  # names it to whoever mends it
-    id: str | None = None  # the memory that it is about, if it is about one
+    key: tuple[str, ...]  # identifies it to the repair
+    id: str | None = None  # of the memory that it is about, if any
     repairable: bool = True
 
 
 FindProblems = Callable[[Connection, DoctorContext], Iterable[Problem]]
-# How many of them are well now. It looks again at each before it changes anything.
+# Returns how many were repaired. Checks each one again before it changes anything.
 RepairProblems = Callable[[Transaction, Sequence[Problem]], int]
 
 
 def repair_each(mend: Callable[[Transaction, Problem], bool]) -> RepairProblems:
-    """One after the other."""
+    """Repair problems one by one."""
     return lambda w, cases: sum([mend(w, case) for case in cases])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCheck:
-    """Finds what is wrong by looking once, in one snapshot. Mends in small transactions, each of
-    which leaves everything better, so that it may be stopped at any moment."""
+    """A check that finds problems in one snapshot and may repair them.
+
+    Repairs run in small transactions, each of which leaves the space better, so they may stop at
+    any time.
+    """
 
     name: str
-    description: str  # for people, behind a count: what is wrong
-    remedy: str  # and what repair does about it, or who can
+    description: str  # for people, after a count: what is wrong
+    remedy: str  # what the repair does, or who can help
     find: FindProblems
     repair: RepairProblems | None = None
-    batch_count: int = limits.DOCTOR_REPAIR_BATCH_COUNT  # in one transaction
+    batch_count: int = limits.DOCTOR_REPAIR_BATCH_COUNT  # per transaction
     waits_for_writers: bool = (
-        False  # changes who is who, or who heard: waits for the writes that rely on it
+        False  # changes identities or audiences: waits for the writes that rely on them
     )
-    after_repair: Callable[[DoctorContext], object] | None = None  # once some were mended
+    after_repair: Callable[[DoctorContext], object] | None = None  # called once some were repaired

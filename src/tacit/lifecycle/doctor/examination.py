@@ -12,12 +12,11 @@ from tacit.lifecycle.doctor.check import DOCTOR_ACTOR, DoctorCheck, DoctorContex
 from tacit.records.results import Diagnosis, Finding
 from tacit.storage.memories import Transaction
 
-# Every check that the doctor makes, in the order it makes them. A further one is a `Check` in a
-# file of its own, and a line here.
+# All checks in the order in which they run.
 
 CHECKS: tuple[DoctorCheck, ...] = (
     people_checks.ORPHANS_CHECK,
-    memory_checks.FTS_INDEX_CHECK,  # before whatever changes memories: a change rewrites words that must be there
+    memory_checks.FTS_INDEX_CHECK,  # before checks that change memories: a change rewrites the words in the index
     memory_checks.VERSIONS_CHECK,
     memory_checks.HISTORY_CHECK,
     memory_checks.PEOPLE_CHECK,
@@ -42,14 +41,14 @@ CHECKS: tuple[DoctorCheck, ...] = (
 )
 
 
-# The doctor's round: every check in its turn, and repairs if asked.
-
-
 def examine_space(
     patient: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None
 ) -> Diagnosis:
-    """Without `repair` it changes nothing. With it, each check mends what it found before the next
-    one looks: what follows from one trouble is not found as another."""
+    """Run the checks and, with `repair`, the repairs.
+
+    Each check repairs what it found before the next one runs, so that consequences of one problem
+    are not reported as another.
+    """
     found = (_run_check(patient, check, repair=repair) for check in _select_checks(names))
     return Diagnosis(findings=tuple(one for one in found if one is not None))
 

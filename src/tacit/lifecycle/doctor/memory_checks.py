@@ -57,7 +57,7 @@ from tacit.storage.schema import (
 from tacit.storage.schema import jobs as jobs_table
 from tacit.storage.spaces import load_identities
 
-# What is written with every memory: its versions, its history, its people, its delta.
+# Rows that are written with every memory: versions, history, people, revisions.
 
 _M = memories_table.c
 _V = memory_versions.c
@@ -85,8 +85,10 @@ def _find_missing_versions(connection: Connection, patient: DoctorContext) -> It
 
 
 def _repair_versions(w: Transaction, case: Problem) -> bool:
-    """A wording that is lost counts as the one that came after it, and stays with the owner. What
-    the memory says now is its newest version."""
+    """Replace a lost version by the one after it, visible to the owner only.
+
+    The newest version is what the memory says now.
+    """
     memory = memories.get_for_update(w, case.key[0])
     if memory is None:
         return True
@@ -137,7 +139,7 @@ def _find_missing_history(connection: Connection, patient: DoctorContext) -> Ite
 
 
 def _repair_history(w: Transaction, case: Problem) -> bool:
-    """It began when the memory was made, by whoever worded it first."""
+    """Add the missing first entry, dated when the memory was made."""
     memory = memories.get_for_update(w, case.key[0])
     if memory is None:
         return True
@@ -169,7 +171,7 @@ _NAMED_PEOPLE = select(
 
 
 def _find_people_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    """Whom each memory names, beside the rows by which these people are found or kept out."""
+    """Find memories whose people differ from the rows that index them."""
     for page in integrity.iterate_memory_pages(connection, _NAMED_PEOPLE, patient.space):
         indexed_ = _list_indexed_people(connection, patient.space, page[0].id, page[-1].id)
         for row in page:
@@ -205,7 +207,7 @@ def _is_withheld(named: set[tuple[str, str]]) -> bool:
 
 
 def _repair_people(w: Transaction, case: Problem) -> bool:
-    """Withheld from everybody whom either side names: nobody hears more than before."""
+    """Keep the people of both sides, so that the memory is withheld from at least as many."""
     memory = memories.get_for_update(w, case.key[0])
     if memory is None:
         return True
@@ -223,7 +225,7 @@ def _repair_people(w: Transaction, case: Problem) -> bool:
 
 
 def _index_turn_people(w: Transaction, turn: Memory) -> None:
-    """A turn has no history to tell it."""
+    """Index a turn's people; turns have no history."""
     revisions.restamp_memories(w.connection, w.space, [turn.id])
     of = (_P.space_id == w.space, _P.memory_id == turn.id)
     w.connection.execute(delete(memory_people).where(*of))
@@ -281,7 +283,7 @@ THREAD_REVISIONS_CHECK = DoctorCheck(
 )
 
 
-# States that do not fit: keys with two values, dates of purging, answers, work given up.
+# States that do not fit: keys with two values, purge dates, proposals, parked jobs.
 
 _LIVE_STATES = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
 _WORDED_IDS = (
@@ -296,7 +298,7 @@ _WORDED_IDS = (
 
 
 def _find_duplicate_keys(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    """Every active value of a key but the newest, with the newest."""
+    """Find every active value of a key but the newest, with the newest."""
     for row in integrity.list_broken_rows(connection, integrity.DUPLICATE_KEYS, patient.space):
         holder = _M.owner == row.owner if row.owner else _M.learned_in == row.holder
         whose = holder if row.owner else and_(_M.owner.is_(None), holder)
@@ -375,7 +377,7 @@ def _find_broken_proposals(connection: Connection, patient: DoctorContext) -> It
 
 
 def _repair_proposal(w: Transaction, case: Problem) -> bool:
-    """As `forget` does: kept and restored, it would have got past whoever was to be asked."""
+    """Delete as `forget` does: restoring it would skip the consent."""
     kind, id = case.key
     memory = memories.get_for_update(w, id)
     if memory is None:
@@ -448,7 +450,7 @@ def _find_contradictions(connection: Connection, patient: DoctorContext) -> Iter
 
 
 def _contradicting_pairs(newest_first: Any) -> Iterator[Problem]:
-    """Each older one once, with the newest that puts an end to it."""
+    """Yield each older memory once, with the newest one that contradicts it."""
     for at, old in enumerate(newest_first):
         by = next(
             (new for new in newest_first[:at] if replaces(_make_known(old), _make_statement(new))),
@@ -459,7 +461,7 @@ def _contradicting_pairs(newest_first: Any) -> Iterator[Problem]:
 
 
 def _is_repairable_pair(old: Any, new: Any) -> bool:
-    """The same person said both, and nobody asked for the older one to be kept."""
+    """Report whether the same person said both and the older one is not pinned."""
     same = old.speaker is not None and old.speaker == new.speaker
     return same and old.owner is not None and old.owner == new.owner and not old.pinned
 
@@ -502,7 +504,7 @@ def _make_statement(row: Any) -> StatedFact:
 
 
 def _supersede_contradicted(w: Transaction, case: Problem) -> bool:
-    """As learning would have done, had it compared the two."""
+    """Supersede the older one, as learning would have done."""
     old, new = (memories.get_for_update(w, id) for id in case.key)
     if old is None or new is None or old.state is not State.ACTIVE:
         return True
@@ -522,11 +524,11 @@ CONTRADICTIONS_CHECK = DoctorCheck(
 )
 
 
-# What is settled before the disclosure rules and kept in columns, beside what it follows from.
+# Columns that are derived from other rows and that the disclosure rules read.
 
 
 def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    """The values of each key that one person has, under all of their identities."""
+    """Find wrong precedence among one person's values of a key, under all their identities."""
     identities = integrity.load_all_identities(connection, patient.space)
     values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
     owned = SELECT_KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
@@ -542,7 +544,7 @@ def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> It
 
 
 def _repair_key_precedence(w: Transaction, cases: Sequence[Problem]) -> int:
-    """Each person once, whatever was found of theirs."""
+    """Repair the precedence of each person's keys once."""
     who = {one for case in cases for one in case.key}
     spaces.increment_identity_revision(w.connection, w.space)
     found = load_identities(w.connection, w.space, who)
@@ -598,7 +600,7 @@ def _find_wrong_confidential(connection: Connection, patient: DoctorContext) -> 
 
 
 def _make_confidential(w: Transaction, case: Problem) -> bool:
-    """Only ever stricter: that a chat is confidential no more is for `set_confidential` to say."""
+    """Make memories confidential. Only `set_confidential` may do the opposite."""
     (id,) = case.key
     chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
     strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
@@ -619,7 +621,7 @@ CONFIDENTIAL_CHECK = DoctorCheck(
 )
 
 
-# Vectors that are missing, and vectors that lie where nobody looks for them.
+# Vectors that are missing, and vectors that no search reads.
 
 _PAGE_COUNT = 500
 _VECTORS = vectors_table.c
@@ -667,7 +669,7 @@ def _find_unembedded(connection: Connection, patient: DoctorContext) -> Iterator
 
 
 def _mark_incomplete(w: Transaction, cases: Sequence[Problem]) -> int:
-    """The space is not complete: whoever makes vectors looks through it again."""
+    """Mark the space as incomplete, so that the indexer searches it again."""
     w.connection.execute(delete(embedded).where(_E.space_id == w.space))
     return len(cases)
 
@@ -682,13 +684,13 @@ MISSING_VECTORS_CHECK = DoctorCheck(
 )
 
 
-# The full-text index beside what memories say.
+# The full-text index compared with the memories.
 
 _STRAY_ENTRY, _STALE_ENTRY = "stray", "stale"
 
 
 def _find_index_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    """Stray words first: they may stand in the way of new ones."""
+    """Find mismatches; stray rows first, because they may block new ones."""
     dialect, space = patient.store.database.dialect, patient.space
     for number in integrity.list_stray_documents(connection, dialect, space):
         yield Problem((_STRAY_ENTRY, str(number)))

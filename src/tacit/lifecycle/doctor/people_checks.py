@@ -38,7 +38,7 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import audience_id, load_identities
 
-# Sets of listeners: a name is a hash of the people in it, so that each can be proved.
+# Audiences: the id is a hash of the people in it, so each one can be verified.
 
 _M = memories_table.c
 _V = memory_versions.c
@@ -67,7 +67,7 @@ def _find_missing_audiences(connection: Connection, patient: DoctorContext) -> I
 
 
 def _repair_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
-    """First whatever can be proved: another memory may prove the set that this one refers to."""
+    """Rebuild what can be verified first: another memory may prove the same audience."""
     for case in cases:
         _rebuild_audience(w, *case.key)
     for case in cases:
@@ -82,8 +82,11 @@ def _is_audience_complete(w: Transaction, audience: str) -> bool:
 
 
 def _rebuild_audience(w: Transaction, audience: str, id: str) -> None:
-    """Whoever was in the chat then, if that is what the name says. A set that is there and says
-    otherwise may be at hand in some process: it is given up instead."""
+    """Rebuild an audience from the chat's members at that time, if the hash matches.
+
+    Existing rows that do not match may be cached by a process, so such an audience is given up
+    instead.
+    """
     memory = None if _audience_members(w, audience) else memories.get_for_update(w, id)
     if memory is None:
         return
@@ -94,7 +97,7 @@ def _rebuild_audience(w: Transaction, audience: str, id: str) -> None:
 
 
 def _clear_audience(w: Transaction, audience: str, id: str) -> None:
-    """Nobody heard it, neither now nor then."""
+    """Make the memory visible to no audience, now and in its versions."""
     of = (_V.space_id == w.space, _V.memory_id == id, _V.heard == audience)
     w.connection.execute(update(memory_versions).where(*of).values(heard=None))
     memory = memories.get_for_update(w, id)
@@ -109,7 +112,7 @@ def _remove_audience(w: Transaction, memory: Memory) -> None:
         memories.update_fields(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
         return
     of = (_M.space_id == w.space, _M.id == memory.id)
-    revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could hear it
+    revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could see it
     w.connection.execute(update(memories_table).where(*of).values(heard=None))
     integrity.reindex_memory(w, memory, None)
 
@@ -120,7 +123,7 @@ def _audience_members(w: Transaction, audience: str) -> list[str]:
 
 
 def _chat_members_then(w: Transaction, chat: str, id: str) -> list[str]:
-    """Who was a member when the memory was made."""
+    """Return who was a member when the memory was made."""
     made = select(_M.created_at).where(_M.space_id == w.space, _M.id == id).scalar_subquery()
     then = select(_C.person).where(
         _C.space_id == w.space,
@@ -151,7 +154,7 @@ def _find_unused_audiences(connection: Connection, patient: DoctorContext) -> It
 
 
 def _delete_unused_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
-    """Nobody writes meanwhile: what refers to a set now is all that does."""
+    """Delete unused audiences. The space is locked, so no write refers to them meanwhile."""
     used = integrity.list_referenced_audiences(w.connection, w.space)
     gone = [case.key[0] for case in cases if case.key[0] not in used]
     of = (_A.space_id == w.space, _A.audience.in_(gone))
@@ -165,12 +168,12 @@ UNUSED_AUDIENCES_CHECK = DoctorCheck(
     remedy="removes them: who was together is told by nothing then",
     find=_find_unused_audiences,
     repair=_delete_unused_audiences,
-    batch_count=500,  # each time it looks through everything
+    batch_count=500,  # each batch scans everything
     waits_for_writers=True,
 )
 
 
-# What people said of themselves in private, without a note that it was they who said it.
+# Memories that people stated about themselves in private, without a recorded speaker.
 
 _WORDING_ROWS = select(_V.memory_id, _V.speaker, _V.actor).join(
     memories_table,
@@ -183,7 +186,7 @@ def _find_missing_speakers(connection: Connection, patient: DoctorContext) -> It
     identities = integrity.load_all_identities(connection, patient.space) if rows else Identities()
     for row in rows:
         if unpack_people(row.subjects) - identities.current_identities(row.owner):
-            continue  # of somebody else, too
+            continue  # also about another person
         of = (_V.space_id == patient.space, _V.memory_id == row.id)
         worded = connection.execute(_WORDING_ROWS.where(*of)).first()
         who = _infer_speaker(row.owner, row.role, worded, identities)
@@ -191,7 +194,7 @@ def _find_missing_speakers(connection: Connection, patient: DoctorContext) -> It
 
 
 def _infer_speaker(owner: str, role: str | None, worded: Any, identities: Identities) -> str | None:
-    """Its current wording has a speaker, or was written by the owner as a person's own word."""
+    """Return the owner if the current wording has a speaker or was written by the owner."""
     if worded is None:
         return None
     mine = identities.current_identities(owner)
@@ -229,7 +232,7 @@ SPEAKERS_CHECK = DoctorCheck(
 )
 
 
-# People who are known twice: by the same name, to the same person.
+# People who are stored twice: the same name, known to the same person.
 
 _N = person_names.c
 _P = memory_people.c
@@ -261,7 +264,7 @@ def _find_duplicate_people(connection: Connection, patient: DoctorContext) -> It
 
 
 def _find_withheld_people(connection: Connection, space: str, known_to: str) -> set[str]:
-    """Whom a secret is kept from is somebody of that name, and need not be the one who is meant."""
+    """Return people that secrets are kept from: one of that name need not be the person meant."""
     withheld = select(_N.person).where(
         _N.space_id == space, _N.known_to == known_to, _N.kind == NameKind.WITHHELD.value
     )
@@ -271,8 +274,10 @@ def _find_withheld_people(connection: Connection, space: str, known_to: str) -> 
 def _duplicates_among(
     connection: Connection, space: str, identities: Identities, found: set[str]
 ) -> Iterator[Problem]:
-    """All but one of these people. They are one without doubt where at most one of them was ever
-    spoken of."""
+    """Yield all but one of these people.
+
+    They are the same without doubt if memories mention at most one of them.
+    """
     heads = {identities.person_id(one) for one in found}
     if len(heads) < 2:
         return
@@ -299,7 +304,7 @@ def _earliest_person(connection: Connection, space: str, who: list[str]) -> str:
 
 
 def _merge_people(w: Transaction, case: Problem) -> bool:
-    """Recorded as a merge, which `unmerge_people` undoes."""
+    """Merge two people; `unmerge_people` undoes it."""
     source, target = case.key
     if _is_mentioned(w.connection, w.space, [source]):
         return False
@@ -315,7 +320,7 @@ def _merge_people(w: Transaction, case: Problem) -> bool:
             at=w.at,
         )
     except (Conflict, InvalidInput):
-        return False  # somebody said otherwise meanwhile
+        return False  # it was changed meanwhile
     return True
 
 
@@ -330,7 +335,7 @@ DUPLICATE_PEOPLE_CHECK = DoctorCheck(
 )
 
 
-# What refers to something that is not there, or to itself by a detour.
+# References to rows that do not exist, and cycles.
 
 _I = identity_links.c
 
@@ -338,7 +343,7 @@ _I = identity_links.c
 def _find_orphans(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
     for table, column in integrity.list_dependents():
         for id in integrity.list_orphans(connection, patient.space, table, column):
-            yield Problem((table.name, column, id))  # its memory is gone: no id to look it up by
+            yield Problem((table.name, column, id))  # its memory is gone, so there is no id
 
 
 def _delete_orphan(w: Transaction, case: Problem) -> bool:
@@ -357,7 +362,7 @@ ORPHANS_CHECK = DoctorCheck(
 
 
 def _find_broken_successors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    """Pointers to nothing, and of every circle the newest: there it is cut."""
+    """Find pointers to nothing, and of every cycle the newest link, which is cut."""
     rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, patient.space)
     leads = {row.id: row.superseded_by for row in rows}
     moved = {row.id: (row.updated_at, row.id) for row in rows}
@@ -381,7 +386,7 @@ def _existing_ids(connection: Connection, space: str, ids: list[str]) -> set[str
 
 
 def find_cycles(leads: Mapping[str, str]) -> Iterator[list[str]]:
-    """Every circle once, looking at each link once."""
+    """Yield every cycle once, visiting each link once."""
     done: set[str] = set()
     for start in leads:
         path: list[str] = []
@@ -417,7 +422,7 @@ SUCCESSORS_CHECK = DoctorCheck(
 def _find_broken_identity_links(
     connection: Connection, patient: DoctorContext
 ) -> Iterable[Problem]:
-    """Of two links from one identity the newer; of a circle the newest."""
+    """Find, of two links from one identity, the newer; of a cycle, the newest."""
     current = select(_I.id, _I.source, _I.target, _I.created_at).where(
         _I.space_id == patient.space, _I.ended_at.is_(None)
     )
@@ -435,7 +440,7 @@ def _find_broken_identity_links(
 
 
 def _end_identity_link(w: Transaction, case: Problem) -> bool:
-    """As ending a link does: what follows from who is who is settled with it."""
+    """End a link as `unlink` does, with all that follows from it."""
     (id,) = case.key
     one = update(identity_links).where(_I.space_id == w.space, _I.id == id, _I.ended_at.is_(None))
     ended = one.values(ended_at=to_micros(w.at)).returning(_I.source, _I.target)
