@@ -107,7 +107,7 @@ def test_the_allowance_is_of_the_settings(api: Api) -> None:
 
 SETTINGS = """
 import sys, tacit
-from tacit.bootstrap import _language
+from tacit.bootstrap import _build_llm
 from tacit.settings import LanguageSettings, Settings
 language = LanguageSettings(provider="openai", model="tiny", base_url="http://127.0.0.1:9")
 settings = Settings(language=language)
@@ -122,7 +122,7 @@ def test_the_library_is_imported_when_a_question_is_asked_and_not_before() -> No
     run(f"""{SETTINGS}
 memory = tacit.open("sqlite://", settings=settings, embedder=None)
 memory.close()
-model, _ = _language(settings)
+model, _ = _build_llm(settings)
 assert model is not None
 heavy = {{"pydantic", "pydantic_ai", "openai", "anthropic", "httpx2"}} & set(sys.modules)
 assert not heavy, heavy
@@ -136,9 +136,9 @@ def test_a_missing_extra_is_named_before_the_first_question(missing: str) -> Non
 import sys
 sys.modules[{missing!r}] = None
 {SETTINGS}
-assert _language(Settings())[0] is None
+assert _build_llm(Settings())[0] is None
 try:
-    _language(settings)
+    _build_llm(settings)
 except tacit.MissingExtra as error:
     assert "pip install '.[language]'" in str(error)
 else:

@@ -209,17 +209,17 @@ _SHORT = """
 import logging, os, resource, sys, threading
 from pathlib import Path
 from tacit import limits
-from tacit.notes.folder import Folder
-from tacit.notes.watcher import Watcher, _library
+from tacit.notes.folder import NotesFolder
+from tacit.notes.watcher import FolderWatcher, _load_watchfiles
 logging.basicConfig(level="WARNING")
-_library()
+_load_watchfiles()
 limits.NOTE_POLL_MS = 20
 told = threading.Event()
-with Folder(Path(sys.argv[1])) as folder:
+with NotesFolder(Path(sys.argv[1])) as folder:
     free = os.dup(0)
     os.close(free)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free + 2, free + 2))
-    watcher = Watcher(folder, lambda paths: "a.md" in paths and told.set())
+    watcher = FolderWatcher(folder, lambda paths: "a.md" in paths and told.set())
     watcher.start()
     print("polling", watcher.polling)
     Path(sys.argv[1], "a.md").write_bytes(b"x")

@@ -181,9 +181,9 @@ def test_another_process_with_another_locale_and_hash_seed_writes_the_same_bytes
     program = (
         "import hashlib, sys\n"
         "from tests.prompts.test_block import HELD\n"
-        "from tacit.prompts.block import render\n"
+        "from tacit.prompts.block import render_block\n"
         "from tacit.prompts.block import LAYOUTS\n"
-        "every = '\\n'.join(render(HELD, style).text for style in LAYOUTS)\n"
+        "every = '\\n'.join(render_block(HELD, style).text for style in LAYOUTS)\n"
         "sys.stdout.write(hashlib.sha256(every.encode()).hexdigest())\n"
     )
     answers = set()

@@ -293,13 +293,13 @@ def upgrade() -> None:
 _UPGRADE = """
 import os, sys
 from pathlib import Path
-from tacit.storage import migrate
-from tacit.storage.engine import Options, open_database
+from tacit.storage import engine
+from tacit.storage.engine import DatabaseOptions, open_database, upgrade_schema
 
-migrate._SCRIPTS = Path(sys.argv[2])
+engine._MIGRATIONS = Path(sys.argv[2])
 os.environ["TACIT_TEST_PAUSE_SECONDS"] = sys.argv[3]
-database = open_database(sys.argv[1], Options())
-database.write(lambda connection: migrate.upgrade(database, connection, "test_next"))
+database = open_database(sys.argv[1], DatabaseOptions())
+database.write(lambda connection: upgrade_schema(database, connection, "test_next"))
 database.close()
 print("done", flush=True)
 """
