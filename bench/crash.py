@@ -92,7 +92,9 @@ def killed(url: str, seed: int, chance: random.Random) -> list[Line]:
             if chance.random() < 0.1:
                 time.sleep(chance.uniform(0, _START_MAX_SECONDS))
             else:
-                said = _until(process, b'"ready"', _READY_MAX_SECONDS)
+                # Every second one is killed only after a write was acknowledged, however slow.
+                awaited = b'"done"' if chance.random() < 0.5 else b'"ready"'
+                said = _until(process, awaited, _READY_MAX_SECONDS)
                 said += _for(process, chance.uniform(0, _RUN_MAX_SECONDS))
         finally:
             process.send_signal(signal.SIGKILL)

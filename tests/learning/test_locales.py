@@ -1,10 +1,12 @@
 """Languages are data files: each is whole, and the right one is guessed."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
 
 from tacit.errors import InvalidInput
+from tacit.learning.extraction import locale
 from tacit.learning.extraction.locale import guess_locale, list_locales, load_locale
 from tacit.records.memory import Kind
 
@@ -69,3 +71,10 @@ def test_a_code_is_no_path(code: str) -> None:
 )
 def test_the_language_of_a_text_is_guessed(text: str, code: str) -> None:
     assert guess_locale(text) == code
+
+
+def test_threads_that_load_a_locale_at_once_get_the_same_one() -> None:
+    locale._load_locale.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(load_locale, ["en"] * 8))
+    assert len({id(one) for one in found}) == 1

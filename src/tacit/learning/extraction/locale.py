@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from threading import Lock
 from typing import Any, Literal
 
 import yaml
@@ -271,8 +272,18 @@ def check_locale(code: str) -> str:
     return short
 
 
-@cache
 def load_locale(code: str) -> Locale:
+    """Return the one locale of a language: its forms are told apart by identity, so two threads
+    that load it at once must get the same object."""
+    with _LOADING:
+        return _load_locale(code)
+
+
+_LOADING = Lock()
+
+
+@cache
+def _load_locale(code: str) -> Locale:
     if code not in list_locales():
         raise InvalidInput(
             "language", f"no rules for {code!r}; use one of {', '.join(list_locales())}"
