@@ -16,7 +16,7 @@ def system_clock() -> datetime:
 
 
 def to_micros(moment: datetime) -> int:
-    """Whole microseconds since 1970, which is how both databases keep time."""
+    """Return whole microseconds since 1970, the unit of time in both databases."""
     return (moment - _EPOCH) // _MICROSECOND
 
 

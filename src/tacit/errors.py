@@ -1,43 +1,43 @@
-"""Every error a caller can meet, as one tree. None reveals what the requester may not see.
+"""Every error that Tacit raises, as one tree. No message reveals what the requester may not see.
 
 TacitError
-├── InvalidInput        what was handed in cannot be used; says which part, and what to do
-│   ├── SecretRefused   it holds a secret; says of which kind, and never the secret
-│   └── NoteOutside     a path that no note may have, or that leads out of the folder of notes
-├── NotFound            absent, or not for this requester: the two are never told apart
-├── Conflict            the memory moved on since the caller read it, or its key is taken
-│   └── NoteMoved       the file is no longer what the caller read; read it again
-├── AccessRefused       a caller from outside is not let in, or not that far
-│   ├── KeyRefused      no key, or none that opens anything: which of the two is never told
-│   ├── SignInRefused   a link to sign in that is unknown, used or expired: which is never told
-│   ├── NotAllowed      the key does not reach that far: a scope, a requester, a chat, an agent
-│   └── TooManyRequests  more than the key may ask; says when to ask again
-├── NoteUnreadable      a file of notes that cannot be taken in; it is left as it is
+├── InvalidInput        an argument is not valid; names the field and the fix
+│   ├── SecretRefused   the text contains a secret; names its kind, never its value
+│   └── NoteOutside     the path is not valid for a note, or leaves the notes folder
+├── NotFound            absent, or not visible to this requester: callers cannot tell which
+├── Conflict            the memory changed since the caller read it, or its key is taken
+│   └── NoteMoved       the note file changed since the caller read it
+├── AccessRefused       the caller is not authenticated or not authorized
+│   ├── KeyRefused      the API key is missing, unknown, expired or revoked
+│   ├── SignInRefused   the sign-in link is unknown, used or expired
+│   ├── NotAllowed      the key does not cover this scope, requester, chat or agent
+│   └── TooManyRequests  the rate limit of the key is exceeded; says when to retry
+├── NoteUnreadable      a note file cannot be parsed; the file stays unchanged
 ├── SettingsError       a settings file or environment variable is wrong; names the fix
 ├── MissingExtra        an optional dependency is not installed; names the command
-├── EmbeddingFailed     a text could not be turned into a vector; says what to do. Words still work
-├── LanguageFailed      no answer from a language model; holds no key, prompt or answer
-│   ├── LanguageUnavailable  not now: down, slow, busy or broken; ask again later
-│   ├── LanguageRefused      not like this: the key, the address or the request is not accepted
-│   ├── LanguageBadAnswer    it answers, but not with what was asked for, not even when told so
-│   └── LanguageOverBudget   what is left of the space's budget today does not cover the question
-└── StoreError          the database could not do its part
-    ├── StoreBusy       other writers held the database for longer than the caller may wait
+├── EmbeddingFailed     a text could not be embedded; full-text search still works
+├── LanguageFailed      a language model gave no answer; holds no key, prompt or answer
+│   ├── LanguageUnavailable  the model is down, slow or busy; retry later
+│   ├── LanguageRefused      the key, the address or the request was rejected
+│   ├── LanguageBadAnswer    the answer does not match the schema, also after a repair
+│   └── LanguageOverBudget   the space's budget of today does not cover the request
+└── StoreError          the database failed
+    ├── StoreBusy       other writers held the lock for longer than the caller may wait
     ├── StoreUnavailable  the database cannot be reached or opened, or was closed
     ├── SchemaMismatch  the database was written by another version of Tacit
-    ├── ErasureForged   a line of the journal of erasures is not as it was signed
-    └── DisclosureBreach  a row came back that the rules forbid: nothing of it is returned
+    ├── ErasureForged   a line of the erasure journal does not match its signature
+    └── DisclosureBreach  a query returned a row that the policy denies; nothing is returned
 """
 
 from __future__ import annotations
 
 
 class TacitError(Exception):
-    """The root: catch this to catch everything that Tacit raises on purpose."""
+    """Base class of every error that Tacit raises on purpose."""
 
 
 class InvalidInput(TacitError, ValueError):
-    """`field` names the part that was wrong; the message says what to do about it."""
+    """An argument is not valid: `field` names it, `problem` says what to do."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -46,7 +46,7 @@ class InvalidInput(TacitError, ValueError):
 
 
 class SecretRefused(InvalidInput):
-    """`kind` is one of those in docs/screening.md."""
+    """The text contains a secret. docs/screening.md lists the values of `kind`."""
 
     def __init__(self, field: str, kind: str, says: str) -> None:
         super().__init__(
@@ -57,7 +57,7 @@ class SecretRefused(InvalidInput):
 
 
 class NoteOutside(InvalidInput):
-    """Holds no word of the path: a name may tell of somebody."""
+    """The path is not valid for a note. The message omits the path: it may name a person."""
 
     def __init__(self, problem: str) -> None:
         super().__init__("path", problem)
@@ -74,7 +74,7 @@ class Conflict(TacitError):
 
 class NoteMoved(Conflict):
     def __init__(self) -> None:
-        super().__init__("the note was changed by somebody else; read it again, then write")
+        super().__init__("the note changed since you read it; read it again, then write")
 
 
 class AccessRefused(TacitError):
@@ -82,34 +82,34 @@ class AccessRefused(TacitError):
 
 
 class KeyRefused(AccessRefused):
-    """Absent, unknown, expired and revoked read alike."""
+    """The same message for a missing, unknown, expired and revoked key."""
 
     def __init__(self) -> None:
-        super().__init__("a key is needed that is known here, and neither expired nor revoked")
+        super().__init__("Missing or invalid API key. Create one with `tacit keys create`.")
 
 
 class SignInRefused(AccessRefused):
-    """Unknown, used and expired read alike."""
+    """The same message for an unknown, used and expired link."""
 
     def __init__(self) -> None:
-        super().__init__("this link to sign in is unknown, used or expired; ask for a new one")
+        super().__init__("This sign-in link is not valid or has expired. Ask for a new one.")
 
 
 class NotAllowed(AccessRefused):
-    """One text for all: what there is beyond a key's reach is not told."""
+    """The same message for every limit of a key, so that it reveals nothing beyond them."""
 
     def __init__(self) -> None:
-        super().__init__("this key does not reach that far; ask whoever made it for another")
+        super().__init__("This API key does not allow that. Ask the operator for another key.")
 
 
 class TooManyRequests(AccessRefused):
     def __init__(self, retry_after_seconds: int) -> None:
-        super().__init__(f"too many requests; ask again in {retry_after_seconds} s")
+        super().__init__(f"too many requests; retry in {retry_after_seconds} s")
         self.retry_after_seconds = retry_after_seconds
 
 
 class NoteUnreadable(TacitError):
-    """`reason` says what is wrong with the form, and never what the note says."""
+    """A note file cannot be parsed. `reason` describes the syntax, never the content."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the note cannot be read: {reason}")
@@ -122,7 +122,7 @@ class SettingsError(TacitError):
 
 class MissingExtra(TacitError, ImportError):
     def __init__(self, extra: str, needed_for: str) -> None:
-        # Not by name: on the public index that name is another project's.
+        # Not `pip install tacit`: on the public index another project has that name.
         command = f"in Tacit's folder, pip install '.[{extra}]'"
         super().__init__(f"the extra `{extra}` is needed for {needed_for}: {command}")
         self.extra = extra
@@ -137,7 +137,7 @@ class LanguageFailed(TacitError):
 
 
 class LanguageUnavailable(LanguageFailed):
-    """`retry_after_seconds`: for how long the other side asked to be left alone, if it did."""
+    """The model cannot answer now. `retry_after_seconds` is the delay that the provider asked."""
 
     def __init__(self, problem: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(problem)

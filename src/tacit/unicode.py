@@ -6,24 +6,22 @@ import re
 import unicodedata
 from typing import Literal
 
-# Unicode normal forms in time that grows with the length of a text, whatever it is made of.
-#
-# The standard library sorts a run of combining marks by insertion: half a million of them in one
-# request would take it minutes. No writing system puts more than a few marks on a letter, so what
-# stands after the 64th of a run is left out before a text is normalised. Only what is compared,
-# searched or shown is normalised with this; what is kept stays as it was written.
+# The standard library sorts a run of combining marks by insertion: half a million marks in one
+# request would take minutes. No writing system puts more than a few marks on a letter, so marks
+# after the 64th of a run are dropped before normalization. This applies to text that is compared,
+# searched or shown; stored text stays as written.
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
-COMBINING_MARKS_MAX_COUNT = 64  # in a row, as they are when they are taken apart
-# No combining mark is a letter or a digit to `re`, but for two that become one when normalised.
-# Each is taken apart into two at most, so that a shorter run holds no more than that many.
+COMBINING_MARKS_MAX_COUNT = 64  # in a row, counted after decomposition
+# `re` treats no combining mark as a letter or digit, except two that become marks when normalized.
+# A mark decomposes into at most two, so a run of half the limit cannot exceed the limit.
 _MARK_RUN = re.compile(
     rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{COMBINING_MARKS_MAX_COUNT // 2 + 1},}}"
 )
 
 
 def normalize_unicode(form: NormalForm, text: str) -> str:
-    """As `unicodedata.normalize`, of a text with at most 64 combining marks in a row."""
+    """Normalize like `unicodedata.normalize`, keeping at most 64 combining marks in a row."""
     if text.isascii():
         return text
     return unicodedata.normalize(form, _MARK_RUN.sub(_limit_marks, text))
@@ -42,9 +40,9 @@ def _limit_marks(run: re.Match[str]) -> str:
     return "".join(kept)
 
 
-# Text as a reader sees it, whatever it is written with: for checks, never for keeping.
+# Text as a reader sees it, used by checks and never stored.
 
-# What cannot be seen: controls, soft hyphen, joiners, marks of direction, tags, fillers, selectors.
+# Controls, soft hyphen, joiners, direction marks, tags, fillers and variation selectors.
 INVISIBLE_CHARS = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
@@ -52,7 +50,7 @@ INVISIBLE_CHARS = (
 )
 _INVISIBLE_RUN = re.compile(f"[{INVISIBLE_CHARS}]+")
 _FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
-# Unicode does not take these for the characters they look like.
+# NFKC does not map these characters to the ones that they look like.
 _LOOKALIKES = str.maketrans(
     {
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
@@ -61,7 +59,7 @@ _LOOKALIKES = str.maketrans(
         **dict.fromkeys("\u2236\ua789\u02d0", ":"),
         **dict.fromkeys("\u2044\u2215", "/"),
         "\u2800": " ",
-        # Each stands for a sentence: 18 and 8 letters that hide nothing.
+        # Ligatures of a whole sentence: NFKC would expand them to 18 and 8 letters.
         "\ufdfa": "\u0635",
         "\ufdfb": "\u062c",
         "\u2028": "\n",
@@ -80,12 +78,15 @@ _HOMOGLYPHS = str.maketrans(
 
 
 def strip_invisible(text: str) -> str:
-    """Without what cannot be seen."""
+    """Remove invisible characters."""
     return _INVISIBLE_RUN.sub("", text)
 
 
 def list_readings(text: str) -> tuple[str, ...]:
-    """The text as it reads; twice where what is invisible may part words or join them."""
+    """Return the text as a reader sees it, in two variants if invisible characters may split words.
+
+    One variant removes the invisible characters, the other replaces them by spaces.
+    """
     if text.isascii() and not _INVISIBLE_RUN.search(text):
         return (text,)
     joined = _normalize_reading(_INVISIBLE_RUN.sub("", text))
@@ -100,7 +101,7 @@ def _normalize_reading(text: str) -> str:
 
 
 def _unify_script(word: re.Match[str]) -> str:
-    """Only a word that mixes scripts is disguised: one that is Cyrillic throughout is a word."""
+    """Map homoglyphs to Latin in a word that mixes scripts; a wholly Cyrillic word stays."""
     letters = word[0]
     if letters.isascii() or not _LATIN.search(letters):
         return letters

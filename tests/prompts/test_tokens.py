@@ -78,7 +78,7 @@ def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path) -> None:
     bad = tmp_path / "tokenizer.json"
     bad.write_text("{}")
     for path in (bad, tmp_path / "absent.json"):
-        with pytest.raises(InvalidInput, match=r"no readable tokenizer\.json"):
+        with pytest.raises(InvalidInput, match=r"not a readable tokenizer\.json"):
             load_token_counter(str(path))
 
 

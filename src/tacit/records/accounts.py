@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-# Somebody memories are about, with or without an account.
-
 
 class NameKind(StrEnum):
     NAME = "name"
     USERNAME = "username"
     ALIAS = "alias"
-    RELATION = "relation"  # "my boss": true for the one who says it
-    WITHHELD = "withheld"  # whom something is kept from, whoever that is: never given by a caller
+    RELATION = "relation"  # "my boss": valid for its speaker only
+    WITHHELD = "withheld"  # an unidentified person of a hold; callers never set it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,22 +23,21 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
+    """A person that memories are about, with or without an account."""
+
     id: str
     names: tuple[Name, ...]
     identities: frozenset[str]
 
 
-# That two identities are one person: links, and the codes that lead to them.
-
-
 class LinkKind(StrEnum):
     LINK = "link"  # an external key and its account
-    MERGE = "merge"  # two people who turned out to be one
+    MERGE = "merge"  # two people found to be one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One episode of `source` being the same person as `target`."""
+    """A period in which `source` and `target` are the same person."""
 
     id: str
     source: str
@@ -57,13 +54,13 @@ class Link:
 
     @property
     def held(self) -> bool:
-        """It did once, whether or not it still does."""
+        """Whether the link was ever verified, ended or not."""
         return self.verified_at is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkOffer:
-    """The only time that a code is shown."""
+    """A new link code. It is shown only once."""
 
     code: str = field(repr=False)  # XXXXX-XXXXX
     expires_at: datetime
@@ -71,60 +68,54 @@ class LinkOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkWaiting:
-    """A code was accepted, and its giver has not said yes. Nothing is shared so far."""
+    """An accepted code that the person who offered it has not confirmed. Nothing is shared yet."""
 
-    identity: str  # the other side, as its channel names it: slack:T1:U2
+    identity: str  # external key of the other side: slack:T1:U2
     expires_at: datetime
 
 
-# Keys of callers: what each is bound to, and how far it reaches. Its secret is not kept.
-
-
 class Scope(StrEnum):
-    """What a key lets its holder do."""
+    """What an API key allows."""
 
     READ = "read"
     WRITE = "write"
-    ERASE = "erase"  # for good: a memory, or all of one's own
-    ADMIN = "admin"  # the space as a whole: links, events, jobs, counts, metrics
-    ACT_AS = "act-as"  # name the requester and the chat, and vouch for who is there
+    ERASE = "erase"  # hard delete of one memory or of all own memories
+    ADMIN = "admin"  # the whole space: links, events, jobs, counts, metrics
+    ACT_AS = "act-as"  # name the requester, the chat and its participants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key as its operator sees it. Whoever holds its token is let in with it."""
+    """An API key as operators see it. The storage keeps no token, only its hash."""
 
     id: str
     space: str
-    name: str  # the operator's word for it
+    name: str  # chosen by the operator
     scopes: frozenset[Scope]
-    requester: str | None = None  # external key of the one person it acts for; None: for nobody
-    agent: str | None = None  # the agent that uses it; None: whichever the caller names
-    categories: tuple[str, ...] | None = None  # no others are read or written; None: all are
-    rate_per_minute: int | None = None  # requests; None: as the server's settings say
+    requester: str | None = None  # external key of the person it acts for
+    agent: str | None = None  # None: the caller names the agent
+    categories: tuple[str, ...] | None = None  # None: all categories
+    rate_per_minute: int | None = None  # None: the server's setting
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
     def holds_at(self, now: datetime) -> bool:
-        """Whether it opens anything then."""
+        """Whether the key is valid at this time."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """The only time that a token is shown."""
+    """A new API key with its token, which is shown only once."""
 
     key: Key
     token: str = field(repr=False)  # tct_<key id>_<secret>
 
 
-# Signing in: a link that works once, and a sitting, for as long as somebody is signed in.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSignIn:
-    """The only time that a token is shown."""
+    """A sign-in link that works once. Its token is shown only here."""
 
     token: str = field(repr=False)  # tcl_<id>_<secret>
     expires_at: datetime
@@ -132,20 +123,20 @@ class NewSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSession:
-    """Somebody who is signed in: a person, or an operator; exactly one of both."""
+    """A signed-in person or operator; exactly one of the two is set."""
 
     id: str
     space: str
     person: str | None  # external key: telegram:1001
-    operator: str | None  # the name that their looks stand under
+    operator: str | None  # the operator's name in the access log
     created_at: datetime
-    seen_at: datetime  # when they last did something, to the minute
-    expires_at: datetime  # whatever they do until then
+    seen_at: datetime  # time of the last request, to the minute
+    expires_at: datetime  # also if the session is in use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedIn:
-    """The only time that a cookie is shown."""
+    """A new web session with its cookie, which is shown only once."""
 
     sitting: WebSession
     cookie: str = field(repr=False)  # tcs_<id>_<secret>

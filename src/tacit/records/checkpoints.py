@@ -13,8 +13,6 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.validation import JsonLimits
 
-# Where an agent had got to in a thread: a JSON value of its own, checked at the edge.
-
 _CHECKPOINT_LIMITS = JsonLimits(
     field="data", bytes=limits.CHECKPOINT_MAX_BYTES, depth=limits.CHECKPOINT_DEPTH_MAX_COUNT
 )
@@ -22,12 +20,11 @@ _CHECKPOINT_LIMITS = JsonLimits(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The last state that was saved for one person and thread; from a disabled view, none: then it
-    is false."""
+    """The last saved state of one person and thread. False from a disabled view."""
 
     thread: str
     data: Any  # a JSON value
-    version: int  # counts what was saved; hand it back with the next one
+    version: int  # counts saves; pass it with the next save
     updated_at: datetime
 
     def __bool__(self) -> bool:
@@ -35,16 +32,14 @@ class Checkpoint:
 
 
 def dump_checkpoint(data: object) -> str:
-    """As JSON, without secrets and within its limit."""
+    """Encode as JSON; refuse secrets and values above the size limit."""
     return validation.encode_json_value(data, _CHECKPOINT_LIMITS)
 
 
-# A step of a graph: what LangGraph calls a checkpoint, as its serializer wrote it; checked at the
-# edge as to its names and sizes.
+# Steps of a graph: LangGraph's checkpoints, as its serializer writes them.
 
-dump_compact_json = json.JSONEncoder(
-    separators=(",", ":")
-).encode  # made once: that takes longer than a step
+# Made once: building an encoder takes longer than encoding a step.
+dump_compact_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +52,7 @@ class GraphStep:
     parent: str | None = None
     type: str  # how `data` is written
     data: bytes
-    metadata: Mapping[str, Any] = field(default_factory=dict)  # what JSON has; can be asked for
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # JSON; searchable
     versions: Mapping[str, str] = field(default_factory=dict)  # channel → version of its value
     run: str | None = None
     saved_at: datetime | None = None  # None: not yet
@@ -65,7 +60,7 @@ class GraphStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepValue:
-    """The value of a channel from one version of it to the next."""
+    """One version of the value of a channel."""
 
     channel: str
     version: str
@@ -82,18 +77,18 @@ class StepWrite:
     channel: str
     type: str
     data: bytes
-    path: str = ""  # of the task: writes are in the order of (path, task, index)
+    path: str = ""  # of the task; writes are ordered by (path, task, index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredGraphStep:
     step: GraphStep
-    values: tuple[StepValue, ...] = ()  # of those of its channels that have one
+    values: tuple[StepValue, ...] = ()  # of the channels that have one
     writes: tuple[StepWrite, ...] = ()
 
 
 def check_step(step: GraphStep) -> str:
-    """Gives its metadata as JSON."""
+    """Check a step and return its metadata as JSON."""
     if not isinstance(step, GraphStep):
         raise InvalidInput("step", "expected a GraphStep")
     parse_thread(step.thread)
@@ -108,7 +103,7 @@ def check_step(step: GraphStep) -> str:
     if len(step.versions) > limits.STEP_PARTS_MAX_COUNT:
         raise InvalidInput("step", f"has more than {limits.STEP_PARTS_MAX_COUNT:,} channels")
     for channel, version in step.versions.items():
-        _check_channel(channel)
+        parse_step_name("channel", channel, limits.STEP_CHANNEL_MAX_BYTES)
         parse_step_name("version", version)
     return dump_metadata(step.metadata)
 
@@ -118,7 +113,7 @@ def check_step_parts(parts: Sequence[StepValue | StepWrite]) -> None:
         most = limits.STEP_PARTS_MAX_COUNT
         raise InvalidInput("step", f"takes at most {most:,} values or writes at once")
     for one in parts:
-        _check_channel(one.channel)
+        parse_step_name("channel", one.channel, limits.STEP_CHANNEL_MAX_BYTES)
         parse_step_name("type", one.type)
         _check_data("value", one.data)
         if isinstance(one, StepValue):
@@ -137,10 +132,6 @@ def parse_namespace(value: object) -> str:
     return _check_byte_length("ns", value, limits.STEP_NS_MAX_BYTES)
 
 
-def _check_channel(value: object) -> str:
-    return parse_step_name("channel", value, limits.STEP_CHANNEL_MAX_BYTES)
-
-
 def parse_step_name(field: str, value: object, most: int = limits.STEP_NAME_MAX_BYTES) -> str:
     if value == "":
         raise InvalidInput(field, "must not be empty")
@@ -148,7 +139,7 @@ def parse_step_name(field: str, value: object, most: int = limits.STEP_NAME_MAX_
 
 
 def _check_byte_length(field: str, value: object, most: int) -> str:
-    """By its bytes: it is part of a key in an index."""
+    """Check the length in bytes: the value is part of an index key."""
     found = validation.check_storable(field, value, most)
     if not found.isascii() and len(found.encode()) > most:
         raise InvalidInput(field, f"is longer than {most:,} bytes: shorten it")
@@ -172,9 +163,10 @@ def dump_metadata(value: object) -> str:
     try:
         whole = dump_compact_json(dict(value))
     except (TypeError, ValueError, RecursionError):
-        raise InvalidInput("metadata", "holds what JSON has no word for") from None
+        raise InvalidInput("metadata", "holds a value that JSON cannot represent") from None
     if len(whole) > limits.STEP_METADATA_MAX_CHARS:
-        raise InvalidInput("metadata", f"is longer than {limits.STEP_METADATA_MAX_CHARS:,}")
+        most = limits.STEP_METADATA_MAX_CHARS
+        raise InvalidInput("metadata", f"is longer than {most:,} characters: shorten it")
     return whole
 
 

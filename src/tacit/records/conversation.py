@@ -8,13 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.records import validation
-
-# One message of a conversation, as a channel hands it over.
 
 
 class Role(StrEnum):
@@ -26,16 +24,18 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """A message of a chat, as a channel adapter passes it."""
+
     role: Role | str
     content: str
-    name: str | None = None  # who says it, where that is not the requester: a name, not an identity
-    at: datetime | None = None  # when it was said; without it, now
-    id: str | None = None  # the channel's own id of it
+    name: str | None = None  # display name of a speaker who is not the requester
+    at: datetime | None = None  # None: now
+    id: str | None = None  # the channel's message id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedMessage:
-    """A message, checked."""
+    """A checked message."""
 
     role: Role
     content: str
@@ -54,7 +54,11 @@ def check_message_list(messages: object) -> list[object]:
     found = list(messages)
     if len(found) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("messages", f"takes at most {limits.MESSAGES_MAX_COUNT} at a time")
-    size = sum(len(one.content) for one in found if _has_text(one))
+    size = sum(
+        len(one.content)
+        for one in found
+        if isinstance(one, Message) and isinstance(one.content, str)
+    )
     if size > limits.MESSAGES_MAX_CHARS:
         most = limits.MESSAGES_MAX_CHARS
         raise InvalidInput(
@@ -62,10 +66,6 @@ def check_message_list(messages: object) -> list[object]:
             f"are {size:,} characters in all; at most {most:,} are taken at a time: send fewer",
         )
     return found
-
-
-def _has_text(message: object) -> TypeGuard[Message]:
-    return isinstance(message, Message) and isinstance(message.content, str)
 
 
 def parse_message(message: object) -> ParsedMessage:
@@ -83,56 +83,54 @@ def parse_message(message: object) -> ParsedMessage:
 
 
 def select_last_messages(messages: Sequence[ParsedMessage]) -> Sequence[ParsedMessage]:
-    """Those that are read at the end of a session: the last, and one at least."""
+    """Return the last messages that fit the limits of a session draft, at least one."""
     left = limits.DRAFT_MESSAGES_MAX_CHARS
-    for count, said in enumerate(reversed(messages)):
-        left -= len(said.content)
+    for count, message in enumerate(reversed(messages)):
+        left -= len(message.content)
         if count and (left < 0 or count == limits.DRAFT_MESSAGES_MAX_COUNT):
             return messages[-count:]
     return messages
 
 
-# What a channel brings: kept as it came, from before it is acknowledged until it is done.
+# Updates of a channel, stored before they are acknowledged until they are handled.
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update, as its channel names and words it."""
+    """One raw update of a channel."""
 
-    id: str  # the same each time that the channel brings it
-    chat: str  # those of one chat are worked on in order
-    payload: str  # raw, JSON say
-    person: str | None = None  # who sent it, as telegram:1001: it is erased with what is theirs
+    id: str  # the same for each delivery
+    chat: str  # updates of one chat are handled in order
+    payload: str  # raw, for example JSON
+    person: str | None = None  # external key of the sender, with whose data it is erased
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingUpdate:
-    """One that was taken in and is not done."""
+    """A stored update that is not handled yet."""
 
-    seq: int  # in the order of their coming
+    seq: int  # order of arrival
     id: str
     chat: str
     payload: str
-    attempts: int  # that failed
+    attempts: int  # failed ones
 
 
-# A conversation with a language model that may call tools: its turns, and what it answers.
+# Conversations with a language model that may call tools.
 
-# What both APIs take for the name of a tool and for the id of a call.
+# The names of tools and ids of calls that both APIs accept.
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TURNS_EXPECTED = "expected a list of tacit.UserTurn, ModelTurn and ToolTurn"
-_NOT_JSON = "is nothing that JSON can hold"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a model wants done. Its arguments are its own words: nothing about them is checked but
-    that they are a JSON object."""
+    """A tool call of a model. Its arguments are a JSON object and otherwise unchecked."""
 
     id: str
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    broken: bool = False  # no such tool, or no whole JSON object: to be refused, never carried out
+    broken: bool = False  # unknown tool or incomplete JSON: refuse it, never run it
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +146,9 @@ class ModelTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolTurn:
-    """What became of a call. Each is answered, also one that was refused."""
+    """The result of a tool call. Every call needs one, also a refused one."""
 
-    call: str  # its id
+    call: str  # id of the call
     name: str
     text: str
     failed: bool = False
@@ -170,16 +168,19 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class TalkReply:
-    """The words may be none, with calls or without. Ids of calls are unique in the conversation."""
+    """The answer of a model. The text may be empty; call ids are unique in the conversation."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
-    cut: bool = False  # it ended for its length, and not because it was at its end
+    cut: bool = False  # truncated at the token limit
 
 
 def parse_turns(turns: object) -> tuple[TalkTurn, ...]:
-    """In an order that models take: a person begins, every call is answered before anything else is
-    said, and it is the model's turn at the end."""
+    """Check the turns and their order.
+
+    The first is a UserTurn, every call is answered before the next turn, and the last is not a
+    ModelTurn.
+    """
     found = _parse_list("turns", turns, _TURNS_EXPECTED, limits.TALK_TURNS_MAX_COUNT)
     open_calls: dict[str, str] = {}
     checked: list[TalkTurn] = []
@@ -187,7 +188,10 @@ def parse_turns(turns: object) -> tuple[TalkTurn, ...]:
         if not isinstance(turn, UserTurn | ModelTurn | ToolTurn):
             raise InvalidInput("turns", _TURNS_EXPECTED)
         if isinstance(turn, ToolTurn):
-            _match_tool_turn(turn, open_calls)
+            if open_calls.pop(str(turn.call), None) != turn.name:
+                raise InvalidInput(
+                    "turns", "hold a ToolTurn that answers no call of the turn before it"
+                )
         elif open_calls:
             raise InvalidInput("turns", "leave a call of a tool unanswered: add a ToolTurn for it")
         one = _check_turn(turn)
@@ -220,22 +224,20 @@ def parse_tools(tools: object) -> tuple[ToolSpec, ...]:
 
 
 def make_encodable(what: str, value: object) -> str:
-    """Text as it can be sent. What people write may hold halves of characters, and must not be
-    refused for it."""
+    """Return the text as valid UTF-8: replace lone surrogates instead of refusing a message."""
     if not isinstance(value, str):
         raise InvalidInput(what, f"expected text, got {type(value).__name__}")
     return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def dump_json_object(what: str, value: object) -> str:
-    """A JSON object as text."""
     if not isinstance(value, Mapping):
         raise InvalidInput(what, "expected a JSON object")
     try:
         text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError):
-        raise InvalidInput(what, _NOT_JSON) from None
+        raise InvalidInput(what, "cannot be represented as JSON") from None
     return text
 
 
@@ -273,11 +275,6 @@ def _check_calls(turn: ModelTurn) -> tuple[ToolCall, ...]:
         dump_json_object("turns", call.arguments)
         checked.append(call)
     return tuple(checked)
-
-
-def _match_tool_turn(turn: ToolTurn, open_calls: dict[str, str]) -> None:
-    if open_calls.pop(str(turn.call), None) != turn.name:
-        raise InvalidInput("turns", "hold a ToolTurn that answers no call of the turn before it")
 
 
 def _is_tool_name(value: object) -> bool:

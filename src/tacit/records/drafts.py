@@ -12,11 +12,9 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.memory import Kind, Sensitivity, Trust, Visibility
 
-# What a caller asks to be remembered, checked. None means that the caller did not say.
-
 
 class MemoryFields(TypedDict, total=False):
-    """What can be said of a memory besides its words. Nothing is required."""
+    """Optional fields of a new memory besides its content."""
 
     kind: Kind | str | None
     slot: str | None
@@ -42,17 +40,19 @@ class MemoryFields(TypedDict, total=False):
 
 
 class CategorizedFields(MemoryFields, total=False):
-    """The same, and where it is filed."""
+    """Optional fields of a new memory, with category and key."""
 
     category: str | None
     key: str | None
 
 
-_FLAGS = frozenset({"for_room", "by_model", "classified"})  # how it is written, not what it says
+_FLAGS = frozenset({"for_room", "by_model", "classified"})  # options of the write, not fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
+    """Checked input of a write. None: the caller did not set the field."""
+
     content: str | None = None
     kind: Kind | None = None
     category: str | None = None
@@ -69,27 +69,28 @@ class Draft:
     tags: tuple[str, ...] | None = None
     observed_at: datetime | None = None
     expires_at: datetime | None = None
-    message: str | None = None  # the channel's id of the message it was said in
+    message: str | None = None  # the channel's message id
     agent: str | None = None
     run: str | None = None
     role: str | None = None
-    turns: tuple[str, ...] | None = None  # ids of what it was learned from
+    turns: tuple[str, ...] | None = None  # ids of the episodes it was learned from
     data: Mapping[str, Any] | None = None  # a JSON object; an empty one clears it
-    by_model: bool = False  # a model wrote this: it lowers nothing, and asks about a profile
-    for_room: bool = False  # a fact of the room's own: it has no owner
-    trust: Trust | None = None  # set by the stages that write, never by a caller
-    created_at: datetime | None = None  # of an import; likewise
-    classified: bool = False  # learning found out how sensitive it is; likewise
+    by_model: bool = False  # written by a model: lowers no protection; profile needs consent
+    for_room: bool = False  # a fact of the chat, without an owner
+    # Set by Tacit, never by a caller.
+    trust: Trust | None = None
+    created_at: datetime | None = None  # of an import
+    classified: bool = False  # learning classified the sensitivity
 
     @property
     def given_fields(self) -> frozenset[str]:
-        """The fields that the caller did say."""
-        said = (f.name for f in fields(self) if getattr(self, f.name) is not None)
-        return frozenset(said) - _FLAGS
+        """Names of the fields that the caller set."""
+        given = (f.name for f in fields(self) if getattr(self, f.name) is not None)
+        return frozenset(given) - _FLAGS
 
 
 def parse_draft(values: dict[str, Any], categories: Collection[str]) -> Draft:
-    """Check what was handed in. A name that is no field is a mistake of the caller's, said so."""
+    """Check the fields of a write. Raise InvalidInput for an unknown field."""
     known: dict[str, Any] = {}
     for name, value in values.items():
         if name not in _CHECKS:
@@ -106,10 +107,10 @@ def parse_turn_ids(value: object) -> tuple[str, ...]:
         raise InvalidInput("turns", "expected a list of ids, as `record` gave them")
     if len(value) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("turns", f"takes at most {limits.MESSAGES_MAX_COUNT} ids")
-    found = tuple(map(validation.parse_memory_id, value))
-    if None in found:
+    found = tuple(one for one in map(validation.parse_memory_id, value) if one is not None)
+    if len(found) < len(value):
         raise InvalidInput("turns", "expected ids as `record` gave them, and one is none")
-    return tuple(one for one in found if one is not None)
+    return found
 
 
 def parse_people(field: str, value: object) -> tuple[object, ...]:
@@ -131,7 +132,7 @@ def _screened_check(name: str, most: int) -> Callable[[Any], str]:
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "content": validation.parse_content,
     "kind": lambda v: validation.parse_enum("kind", v, Kind),
-    "category": lambda v: v,  # see above: it depends on the settings
+    "category": lambda v: v,  # parse_draft checks it: the categories depend on the settings
     "key": _screened_check("key", limits.KEY_MAX_CHARS),
     "slot": _screened_check("slot", limits.SLOT_MAX_CHARS),
     "about": lambda v: parse_people("about", v),
@@ -158,15 +159,12 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# What comes from another memory: one thing at a time, and the runs that bring it.
-
-_TIME_FIELDS = ("created_at", "expires_at")
+# Imports from other systems.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportItem:
-    """One thing that another memory kept, as it is to be kept here. Whoever reads a file makes them
-    without a check: what is wrong with one is said when it is taken in, and the others are kept."""
+    """One item of another system. The import checks it and refuses bad items one by one."""
 
     content: str
     kind: Kind | str | None = None
@@ -178,7 +176,7 @@ class ImportItem:
     created_at: datetime | None = None
     expires_at: datetime | None = None
     importance: int | None = None
-    source: str | None = None  # its id where it comes from; without one it is known by its words
+    source: str | None = None  # its id in the other system; without it the content identifies it
 
 
 ImportItems = Iterable[ImportItem | Mapping[str, Any]]
@@ -186,16 +184,16 @@ ImportItems = Iterable[ImportItem | Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedItem:
-    """One that is not kept, and why: never with what it says."""
+    """An item that was not imported, and why; without its content."""
 
-    place: int  # among those that were handed in, from 0
+    place: int  # index in the call, from 0
     why: str
-    secret: str | None = None  # the kind of secret in it, if that is why
+    secret: str | None = None  # kind of secret, if that is the reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPreviewItem:
-    """Something as it would be kept."""
+    """An item as it would be stored."""
 
     content: str
     kind: Kind
@@ -209,40 +207,40 @@ class ImportPreviewItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPreview:
-    """What an import would do. Nothing of it is done."""
+    """What an import would do, without doing it."""
 
     new: int = 0
-    already: int = 0  # here by now, or imported once and forgotten since
-    sensitive: int = 0  # of the new ones
+    already: int = 0  # stored already, or imported before and forgotten
+    sensitive: int = 0  # of the new items
     refused: tuple[RefusedItem, ...] = ()
-    shown: tuple[ImportPreviewItem, ...] = ()  # the new ones
+    shown: tuple[ImportPreviewItem, ...] = ()  # the new items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRun:
-    """An import by its name, over all the calls that belong to it."""
+    """A named import with the totals of all its calls."""
 
     run: str
-    source: str  # what it comes from, such as mem0
+    source: str  # the other system, such as mem0
     started_at: datetime
     updated_at: datetime
     created: int = 0
     already: int = 0
     refused: int = 0
-    done: int = 0  # items from the beginning that are dealt with, where the calls said so
-    total: int | None = None  # as far as whoever imports said so
-    reverting: bool = False  # it was begun to be reverted, and is not wholly
+    done: int = 0  # items processed from the start, if the calls said so
+    total: int | None = None  # if the calls said so
+    reverting: bool = False  # a revert has started and is not finished
     reverted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportStep:
-    """What one call of an import did; from a disabled view nothing: then it is false."""
+    """The result of one call of an import. False from a disabled view."""
 
     created: int = 0
     already: int = 0
     refused: tuple[RefusedItem, ...] = ()
-    run: ImportRun | None = None  # as it stands after this
+    run: ImportRun | None = None  # totals after this call
 
     def __bool__(self) -> bool:
         return self.run is not None
@@ -250,11 +248,11 @@ class ImportStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevertedImport:
-    """What went with an import; from a disabled view nothing: then it is false."""
+    """The result of reverting an import. False from a disabled view."""
 
     run: str
     forgotten: int = 0  # restorable
-    changed: int = 0  # since it was imported, and so left alone
+    changed: int = 0  # changed since the import and therefore kept
 
     def __bool__(self) -> bool:
         return bool(self.run)
@@ -265,7 +263,7 @@ _DRAFT_FIELDS = tuple(one for one in _ITEM_FIELDS if one not in ("source", "crea
 
 
 def parse_import_item(value: object) -> ImportItem:
-    """One of them, as JSON has it or as it is. Times may be written as text."""
+    """Return an item from an object of JSON; times may be ISO text."""
     if isinstance(value, ImportItem):
         return value
     if not isinstance(value, Mapping):
@@ -276,16 +274,15 @@ def parse_import_item(value: object) -> ImportItem:
     if value.get("content") is None:
         raise InvalidInput("content", "is missing; say what to remember")
     found: dict[str, Any] = dict(value)
-    for name in _TIME_FIELDS:
+    for name in ("created_at", "expires_at"):
         if found.get(name) is not None:
             found[name] = validation.parse_iso_datetime(name, found[name])
     return ImportItem(**found)
 
 
 def draft_from_item(item: ImportItem, categories: Collection[str]) -> Draft:
-    """Checked, as everything that somebody asks to be remembered."""
-    asked = {name: getattr(item, name) for name in _DRAFT_FIELDS}
-    found = parse_draft({n: v for n, v in asked.items() if v is not None}, categories)
+    """Check an item like the input of any other write."""
+    found = parse_draft({name: getattr(item, name) for name in _DRAFT_FIELDS}, categories)
     if found.content is None:
         raise InvalidInput("content", "is missing; say what to remember")
     if item.created_at is None:
@@ -295,26 +292,28 @@ def draft_from_item(item: ImportItem, categories: Collection[str]) -> Draft:
 
 
 def parse_source_id(item: ImportItem) -> str | None:
-    """Kept as a hash alone, so that it may be anything."""
+    """Check the source id. Only its hash is stored, so any text is allowed."""
     if item.source is None:
         return None
     return validation.check_storable("source", item.source, limits.IMPORT_ID_MAX_CHARS)
 
 
 def measure_items(items: Iterable[object], most: int) -> int:
-    """The characters of all texts in them, and a few for each value; counted no further than
-    `most`. What it is made of is not checked here: it may be anything, and hold itself."""
+    """Count the characters of all texts, plus a few per value, and stop above `most`.
+
+    The items are unchecked: they may hold any value, also themselves.
+    """
     size = 0
-    waiting = list(items)
-    while waiting and size <= most:
-        value = waiting.pop()
+    pending = list(items)
+    while pending and size <= most:
+        value = pending.pop()
         if value is None:
             continue
         size += limits.IMPORT_VALUE_CHARS + (len(value) if isinstance(value, str) else 0)
         if isinstance(value, ImportItem):
-            waiting += [getattr(value, one.name) for one in fields(value)]
+            pending += [getattr(value, one.name) for one in fields(value)]
         elif isinstance(value, Mapping):
-            waiting += [*value.keys(), *value.values()]
+            pending += [*value.keys(), *value.values()]
         elif isinstance(value, list | tuple | set | frozenset):
-            waiting += value
+            pending += value
     return size

@@ -8,11 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-# The closed vocabularies of the record, each as the text that is stored and shown.
-
 
 class Kind(StrEnum):
-    """What a memory is, which sets how it ages."""
+    """The kind of a memory, which decides how long it is kept."""
 
     PREFERENCE = "preference"
     IDENTITY = "identity"
@@ -34,7 +32,7 @@ _LASTING = frozenset({Kind.PREFERENCE, Kind.IDENTITY, Kind.RELATIONSHIP, Kind.KN
 
 
 class Visibility(StrEnum):
-    """How far a memory may travel, from least to most."""
+    """How widely a memory may be shown, from least to most."""
 
     PRIVATE_ONLY = "private_only"
     ROOM = "room"
@@ -90,15 +88,11 @@ class Purpose(StrEnum):
 
 
 class ExportFormat(StrEnum):
-    """How an export is written."""
-
     JSONL = "jsonl"
     MARKDOWN = "markdown"
 
 
 class HistoryEvent(StrEnum):
-    """What history says happened to a memory."""
-
     ADD = "ADD"
     UPDATE = "UPDATE"
     DELETE = "DELETE"
@@ -111,7 +105,7 @@ class HistoryEvent(StrEnum):
     CONSENT = "CONSENT"
 
 
-# Where a memory is filed. Operators may add their own in the settings.
+# Operators may add categories in the settings.
 CATEGORIES = (
     "profile",
     "preference",
@@ -125,7 +119,7 @@ CATEGORIES = (
     "event",
     "procedure",
     "relationship_dynamic",
-    "item",  # of a program's own, such as a graph's store
+    "item",  # of a program, such as a LangGraph store
 )
 
 CATEGORY_OF_KIND = {
@@ -142,12 +136,9 @@ CATEGORY_OF_KIND = {
 }
 
 
-# The record: one fact, with where it came from and how far it may go.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the words stood."""
+    """The message that a memory comes from."""
 
     channel: str | None = None
     chat: str | None = None
@@ -156,29 +147,29 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """People are identities as stored: `ext:…`, `acct:…` or `person:…`."""
+    """One stored fact. People are stored identities: `ext:…`, `acct:…` or `person:…`."""
 
-    id: str  # 8 characters, for life
+    id: str  # 8 characters, never changes
     space: str
-    owner: str | None  # whose it is; None for a room's own fact
-    speaker: str | None  # who said it; None for forwarded, quoted or tool text
-    subjects: frozenset[str]  # whom it is about; empty means the speaker, else the owner
+    owner: str | None  # None: the fact belongs to the chat
+    speaker: str | None  # None: forwarded, quoted or tool text
+    subjects: frozenset[str]  # people it is about; empty: the speaker, else the owner
     learned_in: str | None  # the chat it was learned in
-    learned_kind: ChatKind | None  # private or group; None means no provenance
-    heard_by: frozenset[str]  # who was there then, by positive evidence
-    confidential: bool  # the chat's own flag: nothing leaves it
+    learned_kind: ChatKind | None  # private or group; None: no provenance
+    heard_by: frozenset[str]  # people known to have been present then
+    confidential: bool  # the chat is confidential: the memory never leaves it
     kind: Kind
     category: str
-    key: str | None  # an optional slot inside (owner, category): one value
-    slot: str | None  # (person, attribute) found while learning
+    key: str | None  # unique within (owner, category)
+    slot: str | None  # (person, attribute), found by learning
     content: str
-    version: int  # counts the versions that the reader may hear, from 1
+    version: int  # counts the versions that the requester may see, from 1
     visibility: Visibility
     sensitivity: Sensitivity
     portable: bool  # may leave the chat it was learned in
     withheld_from: frozenset[str]
-    withheld_unknown: bool  # somebody in withheld_from has no known identity
-    inferred: bool  # concluded by the system, not said by anybody
+    withheld_unknown: bool  # a person in withheld_from has no known identity
+    inferred: bool  # concluded by the system, not stated by a person
     trust: Trust
     importance: int  # 1–5
     confidence: float | None  # 0–1
@@ -190,7 +181,7 @@ class Memory:
     run: str | None
     role: str | None
     created_at: datetime
-    updated_at: datetime  # moves only when content or a visible field changes
+    updated_at: datetime  # changes only with the content or a visible field
     observed_at: datetime | None
     expires_at: datetime | None
     last_accessed_at: datetime | None
@@ -198,13 +189,11 @@ class Memory:
     state: State
     purge_at: datetime | None
     superseded_by: str | None
-    shadowed: bool  # another value of the same key wins in this person's union read
-    # A turn of a conversation, as it was said: where it stood, and what its speaker went by there.
-    session: str | None = None
-    seq: int | None = None
-    name: str | None = None  # also what a speaker goes by who is not the one that reads it
-    # A JSON object that goes with the current wording; the reader's own copy.
-    data: Mapping[str, Any] | None = field(default=None, hash=False)
+    shadowed: bool  # another value of the same key takes precedence for this person
+    session: str | None = None  # of an episode: its session
+    seq: int | None = None  # of an episode: its position in the session
+    name: str | None = None  # display name of a speaker who is not the requester
+    data: Mapping[str, Any] | None = field(default=None, hash=False)  # a copy for the caller
 
     @property
     def is_turn(self) -> bool:
@@ -213,7 +202,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One wording of a memory, with who said it and who heard it."""
+    """One wording of a memory, with its speaker and audience."""
 
     number: int
     content: str
@@ -226,7 +215,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """One act on a memory. The wording, where it has one, is that of its version."""
+    """One event in the history of a memory. `content` is the wording of its version."""
 
     event: HistoryEvent
     at: datetime

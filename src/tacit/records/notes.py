@@ -10,17 +10,15 @@ from typing import NamedTuple
 
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory
 
-# Notes: what Markdown files mirror of the memories, as plain records.
-
 
 class NoteKind(StrEnum):
-    SESSION = "session"  # a thread's stretch on one day
-    LONG_TERM = "long_term"  # the index of what a person wants kept
-    PAGE = "page"  # what stands beside the index, in free form
+    SESSION = "session"  # one session on one day
+    LONG_TERM = "long_term"  # a person's long-term index
+    PAGE = "page"  # a free-form page beside the index
 
 
 class Section(StrEnum):
-    """The sections of a note, each with the heading it goes by in `HEADINGS`."""
+    """The sections of a note; SECTION_HEADINGS has their headings."""
 
     SUMMARY = "summary"
     FACTS = "facts"
@@ -57,8 +55,10 @@ SECTIONS_BY_KIND: Mapping[NoteKind, tuple[Section, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRef:
-    """Which note. A session has a day and a session, the others have a subject; a page its name,
-    with its suffix."""
+    """The address of a note.
+
+    A session note has a day and a session; the others have a subject, and a page also a file name.
+    """
 
     kind: NoteKind
     subject: str | None = None  # canonical: acct:42, ext:telegram:1
@@ -69,19 +69,19 @@ class NoteRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteItem:
-    """One bullet: one memory. Further lines of the content are nested bullets."""
+    """One bullet, which is one memory. Further lines of the content are nested bullets."""
 
     section: Section
     content: str
-    id: str | None = None  # None: it is new
-    done: bool | None = None  # of tasks and follow-ups; None elsewhere
-    added: date | None = None  # of the long-term index
-    conflict: bool = False  # the other of two wordings, both of which were changed
+    id: str | None = None  # None: new
+    done: bool | None = None  # of tasks and follow-ups only
+    added: date | None = None  # in the long-term index only
+    conflict: bool = False  # the second of two concurrently changed wordings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteLink:
-    """A Markdown link. Links are furniture of a note, and no memories."""
+    """A Markdown link. Links of a note are not memories."""
 
     text: str
     target: str
@@ -98,7 +98,7 @@ class TaskProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontmatter:
-    """The frontmatter that we know. Other keys are a person's own, and stay in the file."""
+    """The frontmatter keys that Tacit uses. Other keys stay in the file."""
 
     created_at: datetime
     updated_at: datetime
@@ -126,7 +126,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDraft:
-    """What happened: who, when, what, and with which result."""
+    """One topic of a session: people, time, event and result."""
 
     topic: str
     users: str = ""
@@ -143,7 +143,7 @@ class TaskDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDraft:
-    """What a session comes to, as its agent, a model or the rules put it."""
+    """The content of a session note, written by the agent, a model or rules."""
 
     summary: str = ""
     topics: tuple[TopicDraft, ...] = ()
@@ -151,14 +151,14 @@ class SessionDraft:
     tasks: tuple[TaskDraft, ...] = ()
     follow_ups: tuple[TaskDraft, ...] = ()
     links: tuple[NoteLink, ...] = ()
-    promote: str | None = None  # what the person explicitly asked to be kept for good
+    promote: str | None = None  # what the person explicitly asked to keep long-term
     promote_to: Section = Section.KEY_FACTS
     tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSummary:
-    """A note by its summary, as this audience may hear it."""
+    """The summary of a note, as this audience may see it."""
 
     path: str
     day: date
@@ -169,10 +169,10 @@ class NoteSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStart:
-    """What a session starts with."""
+    """Context for the start of a session."""
 
     session: str
-    long_term: tuple[NoteItem, ...] = ()  # in the person's own private chat only
+    long_term: tuple[NoteItem, ...] = ()  # in the person's private chat only
     recent: tuple[NoteSummary, ...] = ()  # newest first
     today: Note | None = None
 
@@ -182,14 +182,14 @@ class SessionEnded:
     path: str
     added: int = 0
     merged: int = 0
-    ticked: int = 0  # tasks of recent days that are done now
-    promoted: str | None = None  # the id of what entered the long-term index
+    ticked: int = 0  # tasks of recent days marked as done
+    promoted: str | None = None  # memory id added to the long-term index
     note: Note | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteProblem:
-    """Why a file is not in step with the store. Never a word of what it says."""
+    """Why a file is not in sync with the storage; without its content."""
 
     path: str
     problem: str  # unreadable | refused | asks | conflict | unknown_person | outside
@@ -198,36 +198,36 @@ class NoteProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesReport:
-    """What a sync, an import or a rebuild did."""
+    """Counts of a sync, an import or a rebuild."""
 
-    files: int = 0  # looked at
-    read_back: int = 0  # files whose edits the store took
+    files: int = 0  # checked
+    read_back: int = 0  # files whose edits were stored
     remembered: int = 0
     updated: int = 0
     forgotten: int = 0
     completed: int = 0
-    written: int = 0  # files that were written
+    written: int = 0  # files
     problems: tuple[NoteProblem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteChange:
-    """One thing in which a file and the store differ, and what a sync does about it."""
+    """One difference between a file and the storage, and what a sync does about it."""
 
     path: str
-    # Into the store: remember | update | complete | reopen | restore | forget | asks | refused.
-    # Into the file: add | show | drop. Both were changed: conflict.
+    # To the storage: remember | update | complete | reopen | restore | forget | asks | refused.
+    # To the file: add | show | drop. Both changed: conflict.
     act: str
     before: str | None = None
     after: str | None = None
 
 
-# How an item of a note is filed as a memory, and read back as an item. Pure.
+# How an item of a note is stored as a memory.
 
 TASK_TAG = "task"
 FOLLOW_UP_TAG = "follow_up"
 DONE_TAG = "done"
-SESSION_TAG = "session"  # of the memory that sums a session up
+SESSION_TAG = "session"  # of the summary of a session
 
 
 class Filing(NamedTuple):
@@ -249,15 +249,14 @@ SESSION_SUMMARY_FILING = Filing(Kind.EVENT, CATEGORY_OF_KIND[Kind.EVENT], (SESSI
 
 
 def filing_of_section(section: Section) -> Filing:
-    """What the items of a section are. Links are no memories: of them there is nothing to say."""
+    """Return kind, category and tags of a section's items. Raise KeyError for links."""
     return _FILING_BY_SECTION[section]
 
 
 def tags_of_item(
     section: Section, done: bool | None, before: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Its tags, in the order they are stored in: those of the section, `done` where it is, and what
-    somebody else tagged it with."""
+    """Return the sorted tags of an item: the section's, `done` if it is, and other tags of before."""
     own = {TASK_TAG, FOLLOW_UP_TAG, DONE_TAG} if section in CHECKBOX_SECTIONS else set()
     kept = [tag for tag in before if tag not in own]
     ticked = (DONE_TAG,) if done and section in CHECKBOX_SECTIONS else ()
@@ -279,6 +278,8 @@ def item_from_memory(memory: Memory, section: Section, added_on: date | None = N
 
 
 def session_name(chat: str, named: str | None = None) -> str:
-    """The session of a chat: the chat's own, or one in it that has a name. A chat's id has no slash
-    in it, so no two chats have a session in common, whatever they call theirs."""
+    """Return the session id of a chat, or of a named session in it.
+
+    A chat id contains no slash, so two chats never share a session.
+    """
     return chat if named is None else f"{chat}/{named}"

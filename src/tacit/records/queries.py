@@ -14,16 +14,13 @@ from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
-from tacit.records.validation import parse_memory_id
-
-# A question to memory, checked: its words, and what the answer is narrowed to.
 
 INCLUDE_MEMORIES = "memories"
 INCLUDE_TURNS = "turns"
 
 
 class RecallFilters(TypedDict, total=False):
-    """What an answer can be narrowed to. Nothing is required."""
+    """Filters of `recall` and `query`; all are optional."""
 
     categories: Collection[str] | None
     kinds: Collection[Kind | str] | None
@@ -48,10 +45,10 @@ class RecallQuery:
     top_k: int = limits.RECALL_DEFAULT_COUNT
     categories: frozenset[str] | None = None
     kinds: frozenset[Kind] | None = None
-    user: str | None = None  # whose it is: a name, an external key or a person id
+    user: str | None = None  # owner: a name, an external key or a person id
     agent: str | None = None
     run: str | None = None
-    actor: str | None = None  # who said it
+    actor: str | None = None  # speaker
     role: str | None = None
     pinned: bool | None = None
     importance_min: int | None = None
@@ -59,15 +56,15 @@ class RecallQuery:
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     threshold: float = 0.0  # results with a lower score are dropped
-    as_of: datetime | None = None  # answers with what was known then
+    as_of: datetime | None = None  # search the versions of this time
     include: frozenset[str] = frozenset({INCLUDE_MEMORIES})
-    only: frozenset[str] | None = None  # the categories that whoever asks may use at all
+    only: frozenset[str] | None = None  # categories that the caller's key allows
 
 
 def parse_recall_query(
     query: object, top_k: object, values: dict[str, Any], categories: Collection[str]
 ) -> RecallQuery:
-    """Check what was handed in. A name that is no filter is a mistake of the caller's, said so."""
+    """Check a query and its filters. Raise InvalidInput for an unknown filter."""
     checks = _filter_checks(categories)
     known: dict[str, Any] = {}
     for name, value in values.items():
@@ -133,20 +130,17 @@ def _parse_include(value: object) -> str:
     return str(value)
 
 
-# What is looked for among memories, as somebody who looks after them asks: words and filters.
-
 ANY_STATE: Final = "any"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Each field narrows what is found; None: not by this."""
+    """Filters of `browse`; None disables a filter."""
 
-    words: str | None = None  # each begins some word of it, whatever its case and accents
+    words: str | None = None  # prefixes of words, without case and accents
     category: str | None = None
     kind: Kind | str | None = None
-    # Whom it is about: a key, a person: id or, among one's own memories, a name.
-    about: str | None = None
+    about: str | None = None  # an external key, a person id or, among own memories, a name
     chat: str | None = None  # where it was learned
     visibility: Visibility | str | None = None
     sensitivity: Sensitivity | str | None = None
@@ -154,13 +148,13 @@ class Search:
     pinned: bool | None = None
     since: datetime | None = None  # created then or later
     until: datetime | None = None  # created before
-    owner: str | None = None  # whose, by a key: for operators, who look at everybody's
+    owner: str | None = None  # external key; for operators only
 
 
 MATCH_ALL: Final = Search()
 
 
-# Cursors: where a listing stopped, as text that callers hand back and need not understand.
+# Cursors: opaque text for the position where a page ended.
 
 
 def encode_cursor(last: Memory) -> str:
@@ -168,7 +162,7 @@ def encode_cursor(last: Memory) -> str:
 
 
 def encode_position(at: int, id: str) -> str:
-    """Behind what happened at a time, in microseconds, and has this id."""
+    """Return the cursor after the row with this time (in microseconds) and id."""
     plain = f"{at}.{id}"
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
@@ -183,6 +177,6 @@ def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
         moment = int(at)
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if parse_memory_id(id) is None or not -(2**62) < moment < 2**62:
+    if validation.parse_memory_id(id) is None or not -(2**62) < moment < 2**62:
         raise InvalidInput("cursor", "is not one we gave; start again without it")
     return moment, id

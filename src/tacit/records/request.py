@@ -9,8 +9,6 @@ from datetime import datetime
 from tacit.errors import InvalidInput
 from tacit.records.memory import ChatKind, Purpose
 
-# Who is asking, and where: what a channel adapter hands to `memory.view`.
-
 
 @dataclass(frozen=True, slots=True)
 class Requester:
@@ -19,19 +17,18 @@ class Requester:
     key: str  # external key: telegram:123, slack:T1:U2, or acct:42
     name: str | None = None
     username: str | None = None
-    is_bot: bool = False  # bots are not people: their view is disabled
+    is_bot: bool = False  # the view of a bot is disabled
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Where an answer goes. The adapter vouches for the kind and the participants."""
+    """The chat that an answer goes to. The channel adapter asserts its kind and participants."""
 
     id: str
     kind: ChatKind
     participants: tuple[str | Requester, ...] = ()  # external keys known to be here now
-    complete: bool = False  # true only where the channel proves that this is everybody
-    # False: nobody says that the requester is there, so only what the store knows of it counts.
-    vouched: bool = True
+    complete: bool = False  # true only if the channel proves that the list is complete
+    vouched: bool = True  # False: the requester counts as present only if the storage says so
 
     @classmethod
     def private(cls, id: str) -> Chat:
@@ -47,21 +44,21 @@ class Chat:
 
     @classmethod
     def unknown(cls, id: str) -> Chat:
-        """A place whose audience nobody can tell: only what is safe for everybody is said."""
+        """Return a chat with an unknown audience: only memories safe for everyone are shown."""
         return cls(id, ChatKind.UNKNOWN)
-
-
-# A resolved request: who asks, in front of whom, and every identity those people have.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Person ids are the head of each person's identities; `same` leads to them."""
+    """A resolved request: requester, audience, and all identities of these people.
+
+    The person id is the first of a person's identities; `person_by_identity` maps to it.
+    """
 
     space: str
-    at: datetime  # expiry is judged at this time
+    at: datetime  # expiry is evaluated at this time
     requester: str | None
-    subject: str | None = None  # what the requester writes as: acct:… once linked
+    subject: str | None = None  # owner of the requester's writes: acct:… once linked
     chat: str | None = None
     kind: ChatKind = ChatKind.UNKNOWN
     participants: frozenset[str] = frozenset()
@@ -69,13 +66,11 @@ class Request:
     purpose: Purpose = Purpose.RECALL
     chat_ids: frozenset[str] = frozenset()  # every id this chat has had
     confidential: bool = False
-    present: frozenset[str] = frozenset()  # the identities that the audience has in this chat
-    person_by_identity: Mapping[str, str] = field(
-        default_factory=dict
-    )  # identity → person, verified links now
+    present: frozenset[str] = frozenset()  # identities of the audience in this chat
+    person_by_identity: Mapping[str, str] = field(default_factory=dict)  # by verified links
     audience_identities: frozenset[str] = frozenset()  # every identity the audience ever had
-    identity_rev: int = 0  # of everybody's identities, when this was resolved
-    turns: bool = False  # asks for turns of conversations; otherwise for memories, never for both
+    identity_rev: int = 0  # revision of the identities at resolution
+    turns: bool = False  # read episodes instead of memories, never both
 
     @property
     def audience(self) -> frozenset[str]:
@@ -96,14 +91,13 @@ class Request:
         return frozenset(i for i, p in self.person_by_identity.items() if p == person) | {person}
 
     def visible_identity(self, identity: str) -> str:
-        """Somebody in this chat goes by the identity they have here: that they have others is
-        theirs to tell."""
+        """Return the person's identity in this chat, so that no other identity is disclosed."""
         here = (i for i in self.present if self.person(i) == self.person(identity))
         return min(here, default=identity)
 
     @property
     def own_identities(self) -> frozenset[str]:
-        """The requester's identities, as far as this request reads them together."""
+        """The requester's identities that this request reads together."""
         return self.identities(self.requester) if self.requester else frozenset()
 
     def for_management(self) -> Request:
@@ -115,7 +109,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a memory may be used in a request, and which rule says so."""
+    """Whether a memory may be shown in a request, and the rule that decides."""
 
     allowed: bool
     rule: str

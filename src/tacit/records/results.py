@@ -12,12 +12,12 @@ from typing import Any, Generic, Literal, TypeVar
 from tacit.records.accounts import Person
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 
-# What upkeep answers with.
+# Erasure, backup, jobs and other maintenance.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingErasure:
-    """Where bytes of something that was erased may still be, and how that ends."""
+    """A place that may still hold bytes of erased rows, and how that ends."""
 
     where: str  # rows | pages | log | server_log | notes
     what: str
@@ -26,13 +26,13 @@ class PendingErasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What was removed, signed. It tells how much, and never what or whose."""
+    """A signed record of an erasure: how much was erased, never what or whose."""
 
     id: str
     scope: str  # memory | owned | person | subject | source | space
     erased_at: datetime
-    counts: Mapping[str, int]  # rows by table, as far as whoever erased may know
-    complete: bool  # nothing is pending: no byte of it is left in the files of the database
+    counts: Mapping[str, int]  # rows by table that the caller may know of
+    complete: bool  # nothing is pending: no byte is left in the database files
     pending: tuple[PendingErasure, ...]
     signature: str
 
@@ -51,14 +51,14 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A copy that was checked after it was made."""
+    """A verified copy of the database."""
 
     path: str  # or the address of a database, without its password
     schema: str
     counts: Mapping[str, int]  # rows by table
     size_bytes: int = 0
     problems: tuple[str, ...] = ()
-    erased_again: int = 0  # memories that a journal of erasures named and the copy still had
+    erased_again: int = 0  # memories of the erasure journal that the copy still had
 
     @property
     def healthy(self) -> bool:
@@ -67,50 +67,49 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """A backup that took the place of a database."""
+    """A backup that replaced a database."""
 
     path: str
-    aside: str | None  # where the database before it is kept
+    aside: str | None  # path of the replaced database
     counts: Mapping[str, int]
-    erasures: int  # done again, because they came after the backup
+    erasures: int  # later than the backup, and repeated on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRun:
-    """One run of a task, from its first step to its last, or to what went wrong."""
+    """One finished or failed run of a scheduled job."""
 
     started_at: datetime
     finished_at: datetime
-    counts: Mapping[str, int]  # what was done, by plain words
-    problem: str | None  # what kind of failure it was
+    counts: Mapping[str, int]
+    problem: str | None  # kind of failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """A task that comes round in a space: when, how far it is, and how it went last."""
+    """A scheduled job of a space: due time, progress and last run."""
 
     task: str
-    # idle: until it is due. running: somebody is at it. waiting: due, or interrupted, and nobody is
-    # at it. failed: to be tried again when it is due. off: it does not come round by itself.
+    # idle: not due yet. running: a worker holds the lease. waiting: due or interrupted, without a
+    # worker. failed: retried when due. off: runs only on request.
     state: Literal["idle", "running", "waiting", "failed", "off"]
-    due_at: datetime | None = None  # None: nobody has planned it yet
-    counts: Mapping[str, int] = field(default_factory=dict)  # of a run that is not at its end
-    attempts: int = 0  # that failed since it last came to its end
-    last: JobRun | None = None  # None: it never ran
+    due_at: datetime | None = None  # None: not scheduled yet
+    counts: Mapping[str, int] = field(default_factory=dict)  # of an unfinished run
+    attempts: int = 0  # failures since the last finished run
+    last: JobRun | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One kind of trouble: how much of it there is, and what became of it. Never what people said,
-    what they are called, or who is who."""
+    """One kind of problem with its count. Holds no content, names or identities."""
 
     check: str
-    says: str  # what is wrong, for people, to be read behind the count
-    mends: str  # what repair does about it, or who can
+    says: str  # the problem, to be read after the count
+    mends: str  # what repair does, or who can repair it
     count: int
-    repairable: int  # of these
+    repairable: int
     repaired: int = 0
-    ids: tuple[str, ...] = ()  # some of the memories, for an operator who looks further
+    ids: tuple[str, ...] = ()  # some of the memories
 
     @property
     def left(self) -> int:
@@ -119,83 +118,83 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What the doctor found in a space, and mended if asked."""
+    """Problems that the doctor found in a space, and repaired if asked."""
 
     findings: tuple[Finding, ...]
 
     @property
     def healthy(self) -> bool:
-        """Nothing was found, or nothing of it is left."""
+        """Whether no problem was found, or all were repaired."""
         return not any(one.left for one in self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expired:
-    """What a sweep put out of mind, and what it let go for good."""
+    """Counts of an expiry sweep."""
 
-    expired: int = 0  # past their time
-    faded: int = 0  # unused, and of little importance
-    evicted: int = 0  # more than an owner may have
-    turns: int = 0  # past their retention
-    proposals: int = 0  # that nobody answered
-    cleared: int = 0  # rows that were kept for a while only
+    expired: int = 0  # past expires_at
+    faded: int = 0  # unused and of low importance
+    evicted: int = 0  # above the cap of an owner
+    turns: int = 0  # episodes past their retention
+    proposals: int = 0  # unanswered
+    cleared: int = 0  # rows of logs and caches
     waits: str | None = None  # why it did nothing, or stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """What was removed for good."""
+    """Counts of a purge."""
 
     count: int = 0
-    postponed: int = 0  # dated by a clock that was wrong: they have their whole time again
+    postponed: int = 0  # dated by a wrong clock: their retention starts again
     waits: str | None = None  # why it did nothing, or stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated:
-    """One run over everybody's memories: what became one, and what that took."""
+    """Counts of a consolidation run over all owners."""
 
-    run: str  # by this name it can be undone
+    run: str  # pass it to undo the run
     merged: int = 0
-    certain: int = 0  # … of them without asking a model
-    pairs: int = 0  # that a model was asked about
-    asked: int = 0  # questions to a model
-    left: int = 0  # people whose pairs wait for another day, because the model did not answer
-    skipped: str = ""  # why nothing was done, or nobody asked
+    certain: int = 0  # of these, merged without a model
+    pairs: int = 0  # sent to a model
+    asked: int = 0  # model calls
+    left: int = 0  # owners postponed because the model did not answer
+    skipped: str = ""  # why the run or the model was skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflected:
-    people: int = 0  # who were thought about
+    people: int = 0
     insights: int = 0
-    refused: int = 0  # insights that were not fit to be kept
-    left: int = 0  # people for another day
-    skipped: str = ""  # why nothing was done
+    refused: int = 0  # insights that failed the checks
+    left: int = 0  # people postponed to another day
+    skipped: str = ""  # why the run was skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarised:
-    sessions: int = 0  # conversations that had ended
+    sessions: int = 0  # ended sessions
     summaries: int = 0
     refused: int = 0
-    left: int = 0  # people for another day
-    skipped: str = ""  # why nothing was done
+    left: int = 0  # people postponed to another day
+    skipped: str = ""  # why the run was skipped
 
 
-# What the public API answers with.
+# Memories, recall, prompts and learning.
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A write that was done; or, from a disabled view, one that was not: then it is false."""
+    """The result of a write. False from a disabled view, which writes nothing."""
 
-    id: str  # empty where nothing was done
+    id: str  # empty if nothing was written
     state: State | None
     version: int
-    created: bool  # a new memory, as against a new version of one
-    supersedes: str | None = None  # the memory this one replaced, where the requester may know it
+    created: bool  # a new memory, not a new version
+    supersedes: str | None = None  # the replaced memory, if the requester may see it
 
     def __bool__(self) -> bool:
         return bool(self.id)
@@ -203,7 +202,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[T]):
-    """Some of a list; hand `cursor` back for the next ones, until it is None."""
+    """One page of a list; pass `cursor` to get the next page, until it is None."""
 
     items: tuple[T, ...] = ()
     cursor: str | None = None
@@ -217,15 +216,15 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """What raised one memory, before weighting: from 0 to 1, and below 0 where it lowers."""
+    """The parts of a score before weighting: from 0 to 1, negative if they lower it."""
 
-    words: float = 0.0  # its own words, by BM25 over what the requester may hear
-    around: float = 0.0  # its words together with those of the turns before and after it
-    meaning: float = 0.0  # the cosine of its vector with the question's
-    person: float = 0.0  # it is about, or was said by, somebody the question names
-    own: float = 0.0  # it tells of the requester what they ask about themselves
-    time: float = 0.0  # it says when, or is from the time that the question names
-    related: float = 0.0  # the strength of its relation to something else that was found
+    words: float = 0.0  # BM25 over the memories that the requester may see
+    around: float = 0.0  # BM25 with the turns before and after it
+    meaning: float = 0.0  # cosine of its vector and the query's
+    person: float = 0.0  # about, or said by, a person named in the query
+    own: float = 0.0  # answers a question of the requester about themselves
+    time: float = 0.0  # states a time, or is from the time named in the query
+    related: float = 0.0  # strength of its relation to another result
     importance: float = 0.0
     recency: float = 0.0
     pinned: float = 0.0
@@ -234,36 +233,36 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A memory that came to mind, how strongly, why, and the rule that lets it be said."""
+    """A memory found by recall: its score, the reason, and the rule that discloses it."""
 
     memory: Memory
-    score: float  # ranks what came to mind for one question; from 0 to about 1, of `own` to 2
+    score: float  # ranks the results of one query; from 0 to about 1, with `own` to 2
     why: str  # a sentence
     rule: str
-    similarity: float = 0.0  # from 0 to 1, whatever else there is; what `threshold` compares with
+    similarity: float = 0.0  # from 0 to 1, independent of other results; `threshold` applies to it
     signals: Signals = field(default_factory=Signals)
-    related: tuple[Memory, ...] = ()  # what else is known beside it, as far as it may be said
+    related: tuple[Memory, ...] = ()  # related memories that may be shown here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bullet:
-    """One line for a prompt, with the record behind it where that was asked for."""
+    """One line for a prompt, with its record if requested."""
 
     id: str
     category: str
     text: str
-    related: bool = False  # not asked for, but related to what was
+    related: bool = False  # related to a result, not a result
     recalled: Recalled | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Text for the cached beginning of a prompt."""
+    """Text for the cached part of a prompt."""
 
     text: str = ""
-    revision: int = 0  # hand it to `delta` or `fresh` to hear what changed since
+    revision: int = 0  # pass it to `delta` or `fresh` to get later changes
     ids: tuple[str, ...] = ()
-    cut: Mapping[str, int] = field(default_factory=dict)  # how many of a category did not fit
+    cut: Mapping[str, int] = field(default_factory=dict)  # memories left out, by category
     tokens: int = 0
 
     def __str__(self) -> str:
@@ -272,7 +271,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """Text for the part of a prompt that is new each turn."""
+    """Text for the per-turn part of a prompt."""
 
     text: str = ""
     revision: int = 0
@@ -285,8 +284,10 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Turns of a conversation that were kept, in order; none of them, from a disabled view. What
-    the speaker asked not to remember has no id."""
+    """Ids of stored episodes, in order; empty from a disabled view.
+
+    A turn that the speaker asked not to remember has no id.
+    """
 
     ids: tuple[str, ...] = ()
 
@@ -296,10 +297,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """Turns that wait to be learned; none of them, from a disabled view."""
+    """The number of turns queued for learning; zero from a disabled view."""
 
     turns: int = 0
-    refused: tuple[str, ...] = ()  # kinds of secrets; the messages that held them were not queued
+    refused: tuple[str, ...] = ()  # kinds of secrets in messages that were not queued
 
     def __bool__(self) -> bool:
         return self.turns > 0
@@ -307,7 +308,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A memory that is better updated than joined by another one."""
+    """A memory to update instead of adding a new one."""
 
     id: str
     content: str
@@ -316,30 +317,30 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Something that is kept if you say yes."""
+    """A change that waits for the owner's consent."""
 
     id: str
     content: str
     reason: str
-    replaces: str | None  # the memory that would give way
+    replaces: str | None  # the memory that it would supersede
     created_at: datetime
     expires_at: datetime
-    widens: bool = False  # it is kept already: a yes lets others hear it, so no model may give it
+    widens: bool = False  # consent widens the audience of a stored memory; no model may give it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningQueueStatus:
-    """What was accepted in a space and is not learned yet."""
+    """Turns of a space that are queued and not learned yet."""
 
     turns: int = 0
-    parked: int = 0  # tried often enough; `Memory.retry_learning` tries again
+    parked: int = 0  # failed too often; `Memory.retry_learning` queues them again
     oldest: datetime | None = None
     problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceStep:
-    """One step of a message on its way to memory."""
+    """One step of learning from a message."""
 
     stage: str  # screen | extract | verify | classify | attribute | reconcile | consent | kept
     says: str
@@ -347,7 +348,7 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """Something that was set aside: where it came from and why, and not what it says."""
+    """A quarantined memory: its source and the reason, without its content."""
 
     id: str
     owner: str | None
@@ -361,25 +362,24 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reverted:
-    """What went, or in a dry run would go, with everything that was learned from one source."""
+    """What reverting one source removed, or in a dry run would remove."""
 
     forgotten: int = 0  # memories; restorable
-    reworded: int = 0  # memories that have their earlier wording back, as a new version
-    restored: int = 0  # memories that had been replaced, and stand again
-    proposals: int = 0  # that waited for somebody's yes
-    turns: int = 0  # that were accepted and not learned yet
-    recorded: int = 0  # turns that were kept as they were said; gone, where a person unlearns
+    reworded: int = 0  # memories set back to their earlier wording, as a new version
+    restored: int = 0  # memories that had been superseded
+    proposals: int = 0
+    turns: int = 0  # queued turns
+    recorded: int = 0  # episodes; erased if a person unlearns
 
     def __bool__(self) -> bool:
-        done = (self.forgotten, self.reworded, self.restored, self.proposals, self.turns)
-        return any((*done, self.recorded))
+        return any(getattr(self, name) for name in self.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingStatus:
-    """Which model makes the vectors, and how many memories have one of its."""
+    """The embedding model, and how many memories have a vector of it."""
 
-    model: str | None  # None: recall goes by words alone
+    model: str | None  # None: full-text search only
     dimension: int
     done: int
     total: int
@@ -392,16 +392,16 @@ class EmbeddingStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Whether one memory may be said in one chat."""
+    """Whether a memory may be shown in a chat."""
 
     allowed: bool
-    rule: str  # as in the disclosure rules
-    says: str  # the rule in plain words
+    rule: str  # name of the disclosure rule
+    says: str  # the rule as a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One bullet of a delta. A deletion carries no content."""
+    """One change of a delta. A deletion carries no content."""
 
     revision: int
     event: str  # created | updated | deleted | restored | superseded | merged
@@ -414,7 +414,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """What changed in a thread since a revision, as far as the requester may hear it."""
+    """Changes in a thread since a revision that the requester may see."""
 
     revision: int
     changes: tuple[Change, ...] = ()
@@ -422,24 +422,27 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What was removed for good. No query finds it. `complete` is false while files of the database
-    may still hold its bytes: `certificate.pending` says which, and how that ends."""
+    """The result of a hard delete. No query finds the rows anymore.
+
+    `complete` is false while database files may still hold their bytes: `certificate.pending` says
+    which files, and how that ends.
+    """
 
     count: int
     complete: bool
-    certificate: Certificate | None = None  # None where there was nothing to remove
+    certificate: Certificate | None = None  # None if there was nothing to erase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     created: int = 0
-    skipped: int = 0  # already here, or no longer active when it was exported
-    refused: tuple[str, ...] = ()  # one line for each bad line: its number and what was wrong
+    skipped: int = 0  # already stored, or not active when exported
+    refused: tuple[str, ...] = ()  # for each bad line its number and the problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """Counts only: nothing here says what or about whom."""
+    """Counts of the memories of a space."""
 
     memories: int = 0
     by_state: dict[str, int] = field(default_factory=dict)
@@ -449,66 +452,68 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintained:
-    """What `maintain` found and did."""
+    """The result of `maintain`."""
 
     problems: tuple[str, ...]
     did: tuple[str, ...]
-    pending: tuple[str, ...] = ()  # erasures whose bytes may still be in files, and how that ends
+    pending: tuple[str, ...] = ()  # erasures whose bytes may still be in files
 
     @property
     def healthy(self) -> bool:
         return not self.problems
 
 
-# Who would hear a memory: the rooms there are, and what would be said in them, to whom and why.
+# Audience reports.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceChat:
-    """A chat, and who else is known to be there, by the names that they have there."""
+    """A chat and its other known members, by their names in that chat."""
 
     id: str
     kind: ChatKind
-    confidential: bool  # nothing that is said there leaves it
+    confidential: bool  # memories learned there are never shown elsewhere
     people: tuple[Person, ...] = ()
-    complete: bool = True  # false: more people are known to be there than `people` names
+    complete: bool = True  # False: the chat has more known members than `people` lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudiencePreview:
-    """A memory, whether it would be said to somebody in some chat, and by which rule."""
+    """A memory, and whether it would be shown to a person in a chat."""
 
     memory: Memory
     allowed: bool
-    rule: str  # as in the disclosure rules
-    says: str  # the rule in plain words
+    rule: str  # name of the disclosure rule
+    says: str  # the rule as a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceReport:
-    """One memory in every room, where anybody who is there may ask, and for each of these people
-    in a private chat of their own. Where it would be said comes first."""
+    """Whether one memory would be shown in each chat, and to each person in a private chat.
+
+    Chats and people that would see it come first.
+    """
 
     rooms: tuple[tuple[AudienceChat, Explanation], ...] = ()
     people: tuple[tuple[Person, Explanation], ...] = ()
-    rooms_left_out: int = 0  # there are so many more
+    rooms_left_out: int = 0  # beyond the limit
     people_left_out: int = 0
 
 
-# Memories and people as a picture: who and what there is, and what belongs together.
+# Graph of memories and people.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     id: str  # of a memory, or an identity of a person
     kind: Literal["memory", "person"]
-    label: str  # the beginning of what it says, or what they are called
+    label: str  # beginning of the content, or the name of the person
     category: str | None = None  # of a memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """From a memory to a person whom it is about or who said it, or between two memories."""
+    """A relation from a memory to its subject or speaker, or between two memories."""
 
     source: str
     target: str
@@ -520,12 +525,12 @@ class Edge:
 class Graph:
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()  # both ends of each are among the nodes
-    left_out: int = 0  # memories for which there was no room
+    left_out: int = 0  # memories beyond the limit
 
 
-# What happened to memories: one by one, and how often on each day.
+# Activity and access log.
 
-# By these a day is counted; each event of a history has its own.
+# Names of the counts of a day, one for each history event.
 COUNT_NAMES: Mapping[HistoryEvent, str] = {
     HistoryEvent.ADD: "learned",
     HistoryEvent.UPDATE: "updated",
@@ -542,53 +547,48 @@ COUNT_NAMES: Mapping[HistoryEvent, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityEntry:
-    """One thing that happened to one memory. What is erased takes its history along."""
+    """One event of one memory. Erasing a memory erases its events."""
 
     at: datetime
     event: HistoryEvent
     memory_id: str
     category: str
-    content: str | None  # as it was worded then; None where that wording is gone
-    actor: str  # who did it
-    reason: str | None  # why, or what about it changed, where that is known
-    owner: str | None = None  # whose it is: told to operators
+    content: str | None  # the wording at that time; None if it is gone
+    actor: str
+    reason: str | None  # the reason or the changed fields, if known
+    owner: str | None = None  # set for operators only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCounts:
-    """How often what happened on one day, in UTC. What did not happen is not counted."""
+    """Number of events on one day in UTC, without zeros."""
 
     day: date
-    counts: Mapping[str, int] = field(default_factory=dict)  # by the words of COUNTED_AS
-
-
-# That an operator looked at memories: what the people concerned are told of it.
+    counts: Mapping[str, int] = field(default_factory=dict)  # by the names in COUNT_NAMES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessLogEntry:
-    """One look. To a person, no more of it than what concerns their own memories."""
+    """One read by an operator. A person sees only what concerns their own memories."""
 
     id: str
     at: datetime
     actor: str  # operator:NAME
-    word: str  # what was asked for: browse, show, history, …
-    # How many memories it showed; to a person, how many of theirs. None at all: what they are
-    # called, or what they call somebody.
-    count: int
-    memory_id: str | None = None  # where it was exactly one, as long as there is one
+    word: str  # the operation: browse, show, history, …
+    count: int  # memories shown; for a person their own; 0 if the read showed names only
+    memory_id: str | None = None  # if exactly one was shown and it still exists
 
 
-# What happened, in closed vocabularies: for counts over time, never for content.
+# Event counts: fixed names, without content.
 
 
 class EventNode(StrEnum):
-    """Where in the flow of a conversation it happened."""
+    """The part of the system in which an event happened."""
 
-    HOTPATH = "hotpath"  # what people and their agents do, and what is learned from them
-    CONTEXT = "context"  # bringing to mind what a prompt is made of
-    EPISODIC = "episodic"  # what was said, word for word
-    WORKER = "worker"  # upkeep, by nobody's wish
+    HOTPATH = "hotpath"  # writes of people and agents, and learning
+    CONTEXT = "context"  # recall and prompts
+    EPISODIC = "episodic"  # episodes
+    WORKER = "worker"  # scheduled jobs
 
 
 class EventOperation(StrEnum):
@@ -612,7 +612,7 @@ class EventStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventCounts:
-    """How often one thing happened on one day, in UTC."""
+    """The number of events of one kind on one day in UTC."""
 
     day: date
     node: EventNode

@@ -10,19 +10,20 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from Stemmer import Stemmer
+
 from tacit import limits
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.unicode import normalize_unicode
 
-# Words as recall compares them: folded, split, stop words dropped, English endings removed.
-#
-# Any script passes through: runs of Han, kana and Hangul become single characters and pairs.
+# Terms of the in-memory index: folded, split, without stop words, English words stemmed. Runs of
+# Han, kana and Hangul become single characters and pairs.
 
 _WORD_MAX_CHARS = 64
 _CACHED_WORDS_COUNT = 65_536
 _ACCENT_CLASS_MIN = 200
 
-# Function words of questions and chat. Kept short of content: "no", "more", "first" stay out of it.
+# Function words only: "no", "more" and "first" carry content and are not listed.
 STOP_WORDS = frozenset(
     """
     a about above after again against all am an and any are as at be because been before being
@@ -38,29 +39,29 @@ STOP_WORDS = frozenset(
 
 _CJK = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK_WIDE = _CJK + "\U00020000-\U0003134f"
-_EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"  # an emoji says something by itself
+_EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
 _PIECE = re.compile(rf"[{_CJK_WIDE}]+|[^\W_{_CJK_WIDE}]+|[{_EMOJI}]")
 _IS_CJK = re.compile(rf"[{_CJK_WIDE}]")
 _PLAIN = re.compile(r"[a-z]+\Z")
 
 
 def fold_text(text: str) -> str:
-    """Lower case without accents, so that 'Café' and 'cafe' are one word."""
+    """Return the text in lower case without accents: 'Café' and 'cafe' are one word."""
     if text.isascii():
         return text.lower()
     parts = normalize_unicode("NFKD", text.casefold())
-    # Only marks above and below letters go: voiced kana and Indic vowels are other letters.
+    # Drop marks above and below letters only: voiced kana and Indic vowels are distinct letters.
     bare = "".join(one for one in parts if unicodedata.combining(one) < _ACCENT_CLASS_MIN)
     return normalize_unicode("NFC", bare)
 
 
 def split_words(text: str) -> list[str]:
-    """The folded words of a text in order, stop words and all; a run of CJK is one word."""
+    """Return the folded words of a text in order, stop words included; a CJK run is one word."""
     return [one[:_WORD_MAX_CHARS] for one in _PIECE.findall(fold_text(text))]
 
 
 def stem_words(text: str) -> list[str]:
-    """The terms of a text in order, repeated as often as they are said."""
+    """Return the index terms of a text in order, repetitions included."""
     found: list[str] = []
     for piece in _PIECE.findall(fold_text(text)):
         if piece in STOP_WORDS:
@@ -75,170 +76,39 @@ def stem_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=_CACHED_WORDS_COUNT)
 def stem_word(word: str) -> str:
-    """An English word without its ending, after Porter (1980); anything else as it is."""
+    """Strip the ending of an English word (Porter's algorithm); return any other word as it is."""
     if len(word) <= 2 or not _PLAIN.match(word):
         return word
-    word = _strip_plural(word)
-    word = _strip_past(word)
-    if word.endswith("y") and _has_vowel(word[:-1]):
-        word = word[:-1] + "i"
-    word = _replace_ending(word, _DOUBLE_ENDINGS)
-    word = _replace_ending(word, _FULL_ENDINGS)
-    word = _strip_last_ending(word)
-    return _strip_final_e(word)
+    # A stemmer object is not safe to share between threads, and is cheap to make.
+    stem: str = Stemmer("porter", 0).stemWord(word)
+    return stem
 
 
-_DOUBLE_ENDINGS = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "bli": "ble",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-    "logi": "log",
-}
-_FULL_ENDINGS = {
-    "icate": "ic",
-    "ative": "",
-    "alize": "al",
-    "iciti": "ic",
-    "ical": "ic",
-    "ful": "",
-    "ness": "",
-}
-_LAST_ENDINGS = (
-    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti",
-    "ous", "ive", "ize", "al", "er", "ic", "ou",
-)  # fmt: skip
-
-
-def _shape(part: str) -> str:
-    """Consonants as c, vowels as v; y is a vowel after a consonant."""
-    shape = ""
-    for at, letter in enumerate(part):
-        vowel = letter in "aeiou" or (letter == "y" and at > 0 and shape[-1] == "c")
-        shape += "v" if vowel else "c"
-    return shape
-
-
-def _measure(part: str) -> int:
-    """How many times a vowel is followed by a consonant: roughly, the syllables closed."""
-    return _shape(part).count("vc")
-
-
-def _has_vowel(part: str) -> bool:
-    return "v" in _shape(part)
-
-
-def _ends_short(part: str) -> bool:
-    """Consonant, vowel, consonant at the end, as in 'hop', where an e may have been dropped."""
-    return _shape(part).endswith("cvc") and part[-1] not in "wxy"
-
-
-def _ends_double(part: str) -> bool:
-    return len(part) > 1 and part[-1] == part[-2] and _shape(part)[-1] == "c"
-
-
-def _strip_plural(word: str) -> str:
-    if word.endswith("sses"):
-        return word[:-2]
-    if word.endswith("ies"):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
-
-
-def _strip_past(word: str) -> str:
-    if word.endswith("eed"):
-        return word[:-1] if _measure(word[:-3]) > 0 else word
-    for ending in ("ed", "ing"):
-        part = word[: -len(ending)]
-        if word.endswith(ending) and _has_vowel(part):
-            return _restore_stem(part)
-    return word
-
-
-def _restore_stem(part: str) -> str:
-    """What is left of 'hoping' and 'hopping' once the ending is off."""
-    if part.endswith(("at", "bl", "iz")):
-        return part + "e"
-    if _ends_double(part) and part[-1] not in "lsz":
-        return part[:-1]
-    if _measure(part) == 1 and _ends_short(part):
-        return part + "e"
-    return part
-
-
-def _replace_ending(word: str, endings: dict[str, str]) -> str:
-    for size in range(min(7, len(word) - 1), 1, -1):
-        ending = word[-size:]
-        if ending in endings:
-            part = word[:-size]
-            return part + endings[ending] if _measure(part) > 0 else word
-    return word
-
-
-def _strip_last_ending(word: str) -> str:
-    for ending in _LAST_ENDINGS:
-        if word.endswith(ending):
-            part = word[: -len(ending)]
-            if ending == "ion" and not part.endswith(("s", "t")):
-                return word
-            return part if _measure(part) > 1 else word
-    return word
-
-
-def _strip_final_e(word: str) -> str:
-    if word.endswith("e"):
-        part = word[:-1]
-        size = _measure(part)
-        if size > 1 or (size == 1 and not _ends_short(part)):
-            word = part
-    if word.endswith("ll") and _measure(word) > 1:
-        word = word[:-1]
-    return word
-
-
-# Words as both databases index them and questions ask for them: one way to split and spell text.
-#
-# Neither database's own parser is used: they differ on diacritics, hosts, paths and numbers, and a
-# memory must be found by the same words on both. Scripts without spaces are kept as whole runs.
+# Terms of the full-text index, the same on both databases: their own parsers differ on diacritics,
+# hosts, paths and numbers. Scripts without spaces are kept as whole runs.
 
 _TERM = re.compile(r"[^\W_]+")
-# Han, kana, Thai, Lao, Myanmar, Khmer: written without spaces, so that a word may begin anywhere.
+# Han, kana, Thai, Lao, Myanmar, Khmer: a word may begin at any character.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
 _SCRIPT_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_PIECE_CHARS = 8  # of a run without spaces that is compared at once
-_PIECES_MAX_COUNT = 2_000  # of one memory: what is longer is found by its beginning
+_PIECE_CHARS = 8  # length of an indexed piece of a run without spaces
+_PIECES_MAX_COUNT = 2_000  # per memory; the rest of a longer text is not indexed
 
 
 def split_terms(text: str) -> list[str]:
-    """The words of a text in order, without case, accents and typographic variants."""
+    """Return the words of a text in order, without case, accents and typographic variants."""
     return [word for word in _split_folded(text) if len(word) <= limits.RECALL_WORD_MAX_CHARS]
 
 
 def index_terms(text: str) -> list[str]:
-    """What a text is indexed by: its words in order, long ones cut; in scripts without spaces also
-    what begins at each character."""
+    """Return the terms to index: words in order, long ones cut.
+
+    In scripts without spaces also the piece that begins at each character.
+    """
     whole = [word[: limits.RECALL_WORD_MAX_CHARS] for word in _split_folded(text)]
     pieces: list[str] = []
     for word in whole:
@@ -248,8 +118,7 @@ def index_terms(text: str) -> list[str]:
 
 
 def parse_prefix_terms(text: str) -> tuple[str, ...]:
-    """What somebody has typed so far, as beginnings: a text is meant where each of them begins
-    something that it is indexed by."""
+    """Return the prefixes in a typed query; a text matches if each prefix begins one of its terms."""
     found: list[str] = []
     for word in _split_folded(text):
         cut = word[: limits.RECALL_WORD_MAX_CHARS]
@@ -280,9 +149,7 @@ def _fold_accents(text: str) -> str:
     return "".join(c for c in plain if not unicodedata.combining(c))
 
 
-# The key of a memory as text: shown with its value, and part of what the value is found by.
-
-# Keys that a program makes up, such as `users/1//prefs`, are no words of anybody.
+# Keys of memories as text. Keys that a program generates, such as `users/1//prefs`, have no words.
 _GENERATED_KEY = re.compile(r"[|%]|//|^/")
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _KEY_WORD = re.compile(r"[^\W_]+")
@@ -290,53 +157,51 @@ _LAST_PART = re.compile(r"[^:/]+$")
 
 
 def show_with_key(key: str | None, content: str) -> str:
-    """A value for people and models to read: `timezone: Europe/Lisbon`."""
+    """Return the content with its key, for display: `timezone: Europe/Lisbon`."""
     return f"{key}: {content}" if key is not None and _adds_information(key, content) else content
 
 
 def text_to_embed(key: str | None, content: str) -> str:
-    """The text that is embedded: `preferred name: Nina`."""
+    """Return the text to embed: `preferred name: Nina`."""
     words = key_words(key)
-    return (
-        f"{' '.join(words)}: {content}"
-        if key and words and _adds_information(key, content)
-        else content
-    )
+    if key and words and _adds_information(key, content):
+        return f"{' '.join(words)}: {content}"
+    return content
 
 
 def key_words(key: str | None) -> list[str]:
-    """The words of a key: `preferred_name` and `preferredName` are both "preferred name"."""
+    """Return the words of a key: `preferred_name` and `preferredName` are both "preferred name"."""
     if key is None or _GENERATED_KEY.search(key):
         return []
-    return _KEY_WORD.findall(_CAMEL_CASE_BOUNDARY.sub(" ", key))
+    return split_key(key).split()
 
 
 def split_key(key: str) -> str:
-    """Return a key with a space between its words, made up or not: to look for words in it."""
+    """Return a key with a space between its words, also if a program generated it."""
     return " ".join(_KEY_WORD.findall(_CAMEL_CASE_BOUNDARY.sub(" ", key)))
 
 
 def join_neighbors(words: list[str]) -> list[str]:
-    """Each two neighbors as one word: "time zone" is asked for as "timezone" too."""
+    """Join each two neighbors into one word, so that "time zone" also matches "timezone"."""
     return [one + other for one, other in pairwise(words)]
 
 
 def _adds_information(key: str, content: str) -> bool:
-    """Not where the content begins with the key: `node:Apollo` of "Apollo is a project"."""
+    """Whether the key adds to the content. `node:Apollo` does not to "Apollo is a project"."""
     name = _LAST_PART.search(key)
     if _GENERATED_KEY.search(key) or name is None:
         return False
-    said, rest = content[: len(name[0])], content[len(name[0]) : len(name[0]) + 1]
-    return said.casefold() != name[0].casefold() or rest not in (" ", ":")
+    start, following = content[: len(name[0])], content[len(name[0]) : len(name[0]) + 1]
+    return start.casefold() != name[0].casefold() or following not in (" ", ":")
 
 
-# Counting tokens: with a tokenizer's own file exactly, without one by an estimate or a bound.
+# Token counts: exact with a tokenizer file, otherwise an estimate or an upper bound.
 
 TokenCounter = Callable[[str], int]
 _FORMS: Final = ("NFC", "NFKC")
 _NORMALIZED_CHARS: Final = 256
 
-# What `estimate` goes by, fitted to the byte-pair vocabulary o200k_base.
+# Parameters of `estimate_tokens`, fitted to the byte-pair vocabulary o200k_base.
 _UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de"
 _LOWER = "a-z\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 _LATIN_WORD = re.compile(rf"[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+")
@@ -348,14 +213,14 @@ _MARKS = re.compile(
     r"(?:(?<!\")(?=([^\W\d_])))?"
 )
 _OTHER_SCRIPT = re.compile(r"[\u0250-\u1dff\u1f00-\u200f\u2028-\u202f\u205f-\U0010ffff]")
-# Words and letters by which a line is known to be in a language other than English.
+# Words and letters that mark a line as not English.
 _FOREIGN = re.compile(
     r"(?i:\b(?:als|auf|aus|das|dem|den|der|die|ein|eine|einen|f\u00fcr|hat|ich|im|ist|mein|meine|"
     r"mit|nach|nicht|noch|seit|sind|und|vom|von|wie|wir|zu|zum|dans|des|du|est|et|je|les|pour|une|"
     r"con|el|las|los|para|por|que|una|che|da|della|di|il|nel|sono|em|uma|een|het|ik|niet|van|att|"
     r"ett|jag|och|som|jako|jest|na|od|bir|ve)\b)|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
 )
-_FOREIGN_SHARE: Final = 0.17  # of its words, in a line that is wholly in such a language
+_FOREIGN_SHARE: Final = 0.17  # share of such words in a line that is wholly in another language
 _ONE_TOKEN_CHARS: Final = 9  # up to here an English word is one token
 _ONE_TOKEN_FOREIGN_CHARS: Final = 4.7
 _TOKENS_PER_LETTER: Final = 0.12  # tokens for each further letter
@@ -382,10 +247,10 @@ _SCRIPT_ENDS: Final = [end for end, _ in _SCRIPTS]
 
 
 def estimate_tokens(text: str) -> int:
-    """About as many tokens as a current byte-pair tokenizer makes of the text.
+    """Estimate the number of tokens of a current byte-pair tokenizer.
 
-    Within 20 % of o200k_base on ordinary text of some twenty tokens or more. Each line counts by
-    itself, because the language of a line decides how many of its words are one token.
+    Within 20 % of o200k_base on ordinary text of twenty tokens or more. Each line is estimated
+    alone, because the language of a line decides how many of its words are one token.
     """
     if not text:
         return 0
@@ -402,7 +267,7 @@ def _estimate_line(line: str) -> float:
     )
     tokens += sum(part[0] == " " for part in digits)
     for marks, letter in _MARKS.findall(plain):
-        # A mark right before a word is often one token with it: "_id", ".com", "(see".
+        # A mark before a word is often one token with it: "_id", ".com", "(see".
         tokens += 0.7 + 0.3 * len(marks) - (0.6 if letter else 0.0)
     foreign = len(_FOREIGN.findall(plain)) if lengths else 0
     if foreign:
@@ -415,30 +280,30 @@ def _estimate_line(line: str) -> float:
 
 
 def _further_tokens(size: int) -> float:
-    """How many more tokens a word of this length has in another language than in English."""
+    """Return how many more tokens a word of this length has in another language than in English."""
     english = _TOKENS_PER_LETTER * max(0, size - _ONE_TOKEN_CHARS)
     return max(0.0, _TOKENS_PER_FOREIGN_LETTER * (size - _ONE_TOKEN_FOREIGN_CHARS) - english)
 
 
 def token_upper_bound(text: str) -> int:
-    """No fewer tokens than any byte-level or byte-fallback tokenizer makes of the text.
+    """Return an upper bound for every byte-level or byte-fallback tokenizer.
 
-    Such a tokenizer knows each byte as a token, so that the worst it can do is one token for each.
-    Some normalise first, which can lengthen a text: the longest form counts. Some put a space
-    before it: one more. Tokens that a chat template adds are not in the text and not counted.
+    Such a tokenizer makes at most one token per byte. Some normalize first, which can lengthen a
+    text: the longest form counts. Some prepend a space: one more. Tokens of a chat template are
+    not counted.
     """
     if not text:
         return 0
     if text.isascii():
         return len(text) + 1
-    # In parts: a part that is normalised alone is never shorter, and a long run of marks is slow.
+    # In parts: normalizing a part alone never makes it shorter, and a long run of marks is slow.
     parts = [text[at : at + _NORMALIZED_CHARS] for at in range(0, len(text), _NORMALIZED_CHARS)]
     forms = (text, *("".join(unicodedata.normalize(form, one) for one in parts) for form in _FORMS))
     return max(len(form.encode("utf-8", "surrogatepass")) for form in forms) + 1
 
 
 def load_token_counter(path: str) -> TokenCounter:
-    """Counts as the tokenizer in a `tokenizer.json` does, without what a chat template adds."""
+    """Return a counter that uses a `tokenizer.json`; a chat template's tokens are not counted."""
     try:
         from tokenizers import Tokenizer
     except ImportError:
@@ -447,9 +312,9 @@ def load_token_counter(path: str) -> TokenCounter:
         tokenizer = Tokenizer.from_file(path)
     except Exception as problem:  # the library raises nothing narrower
         raise InvalidInput(
-            "tokenizer", f"{path} is no readable tokenizer.json ({problem}); check the path"
+            "tokenizer", f"{path} is not a readable tokenizer.json ({problem}); check the path"
         ) from problem
-    # A file may say that texts are cut or filled to one length: either would miscount.
+    # A file may enable truncation or padding, and both would give a wrong count.
     tokenizer.no_truncation()
     tokenizer.no_padding()
 
@@ -466,10 +331,10 @@ def count_parts_within(
     *,
     join: Callable[[Sequence[str]], str] = "\n".join,
 ) -> int:
-    """How many of the parts, from the first on, fit the budget when joined.
+    """Return how many parts, from the first on, fit the budget when joined.
 
-    The joined text itself is counted, because tokens do not add up. A tokenizer for which a
-    longer text is at times fewer tokens may make this a few parts short, never too many.
+    Counts the joined text, because token counts do not add up. With a tokenizer whose count does
+    not always grow with the text, the result may be a few parts too small, never too large.
     """
     fits, too_many = 0, len(parts) + 1
     while too_many - fits > 1:

@@ -17,8 +17,6 @@ from tacit.errors import InvalidInput, SecretRefused
 from tacit.screening.secrets import find_secret, may_name_secret
 from tacit.unicode import normalize_unicode, strip_invisible
 
-# Parsing of text and identifiers at the edge: a value comes back usable, or a typed error does.
-
 EnumT = TypeVar("EnumT", bound=StrEnum)
 
 _MEMORY_ID = re.compile(r"[A-Za-z0-9]{8}")
@@ -29,7 +27,7 @@ _CONTROLS_ALLOWED_IN_CONTENT = frozenset("\n\r\t")
 
 
 def check_storable(field: str, value: object, max_chars: int) -> str:
-    """Text both databases can hold, within its limit. Nothing is changed or trimmed."""
+    """Check that both databases can store the text; return it unchanged."""
     if not isinstance(value, str):
         raise InvalidInput(field, f"expected text, got {type(value).__name__}")
     if len(value) > max_chars:
@@ -46,13 +44,12 @@ def check_storable(field: str, value: object, max_chars: int) -> str:
 
 
 def parse_content(value: object, field: str = "content") -> str:
-    """What a person said. Any script and any mark is text; only emptiness and secrets are
-    refused."""
+    """Check the content of a memory: any visible text without secrets."""
     return refuse_secrets(field, _check_visible(field, value))
 
 
 def refuse_secrets(field: str, text: str) -> str:
-    """The same text, where nothing in it must never be kept."""
+    """Return the text, or raise SecretRefused if it contains a secret."""
     secret = find_secret(text)
     if secret is not None:
         raise SecretRefused(field, secret.kind, secret.says)
@@ -62,7 +59,7 @@ def refuse_secrets(field: str, text: str) -> str:
 def _check_visible(field: str, value: object) -> str:
     text = check_storable(field, value, limits.CONTENT_MAX_CHARS)
     if text.isascii() and text.isprintable() and not text.isspace() and text:
-        return text  # most of what people write; the rest is looked at one by one
+        return text  # fast path
     if all(c.isspace() or unicodedata.category(c) in _INVISIBLE for c in text):
         raise InvalidInput(field, "is empty; write at least one visible character")
     for char in text:
@@ -74,7 +71,7 @@ def _check_visible(field: str, value: object) -> str:
 
 
 def parse_identifier(field: str, value: object, max_chars: int) -> str:
-    """Text that names a thing: visible characters only, so that two that look alike are alike."""
+    """Check an identifier: visible characters only, in NFC, so that equal looks mean equal text."""
     text = check_storable(field, value, max_chars)
     if not text or text != text.strip():
         raise InvalidInput(field, "must not be empty or begin or end with a space")
@@ -89,12 +86,12 @@ def parse_identifier(field: str, value: object, max_chars: int) -> str:
 
 
 def parse_screened_identifier(field: str, value: object, max_chars: int) -> str:
-    """One that people choose the words of, and so may hold what must not be kept."""
+    """Check an identifier that people choose, and refuse secrets in it."""
     return refuse_secrets(field, parse_identifier(field, value, max_chars))
 
 
 def parse_key_prefix(value: object) -> str | None:
-    """The beginning of a key, in the one spelling that keys have; None where it is empty."""
+    """Return the prefix of a key in NFC, or None if it is empty."""
     text = check_storable("prefix", value, limits.KEY_MAX_CHARS)
     return unicodedata.normalize("NFC", text) or None
 
@@ -104,7 +101,7 @@ def parse_optional_identifier(field: str, value: object, max_chars: int) -> str 
 
 
 def parse_memory_id(value: object) -> str | None:
-    """A well-formed id, or None: a malformed id is only ever one that does not exist."""
+    """Return a well-formed id, or None: a malformed id is treated as one that does not exist."""
     return value if isinstance(value, str) and _MEMORY_ID.fullmatch(value) else None
 
 
@@ -117,7 +114,7 @@ def parse_category(value: object, allowed: Iterable[str], field: str = "category
 
 
 def parse_categories(value: object, field: str = "categories") -> tuple[str, ...]:
-    """A list of them, each once. None of them has to be known: it then allows nothing."""
+    """Return sorted, distinct categories. An unknown category is allowed and matches nothing."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput(field, "expected a list of categories")
     return tuple(sorted({parse_identifier(field, one, limits.CATEGORY_MAX_CHARS) for one in value}))
@@ -132,22 +129,18 @@ def parse_space(value: object) -> str:
 
 def parse_channel(field: str, value: str) -> str:
     if not _CHANNEL.fullmatch(value):
-        raise InvalidInput(field, f"{value!r} is no channel; write for example telegram:123")
+        raise InvalidInput(field, f"{value!r} is not a channel; write for example telegram:123")
     return value
 
 
-def parse_enum(field: str, value: object, words: type[EnumT]) -> EnumT:
-    try:
-        return (
-            words(str(value)) if isinstance(value, str) else _refuse_enum_value(field, value, words)
-        )
-    except ValueError:
-        return _refuse_enum_value(field, value, words)
-
-
-def _refuse_enum_value(field: str, value: object, words: type[EnumT]) -> EnumT:
+def parse_enum(field: str, value: object, enum: type[EnumT]) -> EnumT:
+    if isinstance(value, str):
+        try:
+            return enum(str(value))
+        except ValueError:
+            pass
     shown = repr(value) if isinstance(value, str) and len(value) <= 40 else type(value).__name__
-    raise InvalidInput(field, f"{shown} is not one of {', '.join(words)}") from None
+    raise InvalidInput(field, f"{shown} is not one of {', '.join(enum)}")
 
 
 def parse_int(field: str, value: object, low: int, high: int) -> int:
@@ -169,7 +162,7 @@ def parse_bool(field: str, value: object) -> bool:
 
 
 def parse_datetime(field: str, value: object) -> datetime:
-    """An aware time, as UTC. A naive one is refused rather than guessed at."""
+    """Return an aware time in UTC; refuse a naive one."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"expected a datetime, got {type(value).__name__}")
     if value.utcoffset() is None:
@@ -181,14 +174,14 @@ def parse_datetime(field: str, value: object) -> datetime:
 
 
 def parse_iso_datetime(field: str, value: object) -> object:
-    """A time that may be written as text, as in a tool call: 2026-03-01 or 2026-03-01T12:00:00Z."""
+    """Parse a time from ISO text such as 2026-03-01, as in tool calls; return other values as is."""
     if not isinstance(value, str):
         return value
     try:
         found = datetime.fromisoformat(value.strip())
     except ValueError:
         raise InvalidInput(
-            field, "is no date; write it as 2026-03-01 or 2026-03-01T12:00Z"
+            field, "is not a date; write it as 2026-03-01 or 2026-03-01T12:00Z"
         ) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
@@ -203,28 +196,29 @@ def parse_tags(value: object) -> tuple[str, ...]:
 
 
 def clean_display_name(name: object) -> str:
-    """A name as a channel hands it over, with what cannot be seen or kept left out; nothing of it,
-    where it holds a secret: whoever is called so is served all the same."""
+    """Remove invisible characters from a channel's display name; return "" if it holds a secret.
+
+    Never raise: a person with a bad name is served all the same.
+    """
     if not isinstance(name, str):
         return ""
-    seen = "".join(c for c in name if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    shown = normalize_unicode("NFC", " ".join(seen.split()))[: limits.NAME_MAX_CHARS].strip()
+    visible = "".join(c for c in name if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
+    shown = normalize_unicode("NFC", " ".join(visible.split()))[: limits.NAME_MAX_CHARS].strip()
     return "" if find_secret(shown) else shown
 
 
 def fold_name(name: str) -> str:
-    """How two spellings of a name are compared."""
+    """Return the form in which names are compared."""
     plain = " ".join(normalize_unicode("NFKC", name).casefold().split())
     return plain[: limits.NAME_MAX_CHARS]
 
 
-# JSON values that people and programs hand over, checked at the edge: without secrets, within
-# their bounds, and nothing in them that would not come back the same.
+# JSON values of callers: within limits, without secrets, and unchanged by a round trip.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonLimits:
-    """Of one field: how it is called, how long it may be as JSON, and how deep."""
+    """The limits of one field: size as JSON and depth."""
 
     field: str
     bytes: int
@@ -236,16 +230,16 @@ _DATA_LIMITS = JsonLimits(
 )
 
 
-_NAMES_COUNT = 4  # of those above a value, the nearest
-_NAMED_CHARS = 500  # of a value: more than any secret that is known by its name has
-_SHORT_CHARS = 100  # texts that are not looked at again where they stand again
+_NAMES_COUNT = 4  # nearest names above a value that are screened with it
+_NAMED_CHARS = 500  # of a value screened with its name; longer than any such secret
+_SHORT_CHARS = 100  # longest text whose result is cached
 _NAME_FIELDS = ("name", "key", "label", "field")
 _CODE_MIN, _CARD_MIN, _CARD_MAX = 100, 10**11, 10**20  # as numbers
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # userPassword
 
 
 def parse_data(value: object) -> dict[str, Any]:
-    """What goes with a memory: a copy, so that the caller's own may change."""
+    """Check the data of a memory and return a deep copy."""
     if not isinstance(value, Mapping):
         raise InvalidInput("data", 'expected an object, such as {"unit": "kg"}')
     copy: dict[str, Any] = json.loads(encode_json_value(dict(value), _DATA_LIMITS))
@@ -253,13 +247,12 @@ def parse_data(value: object) -> dict[str, Any]:
 
 
 def encode_json_value(value: object, bounds: JsonLimits) -> str:
-    """As JSON, without secrets and within its limit. What would not come back the same is
-    refused."""
+    """Encode as JSON. Refuse secrets, values above a limit, and values that JSON would change."""
     _JsonChecker(bounds).check(value, (), bounds.depth)
     try:
         whole = dump_json(value)
     except ValueError:  # a number of thousands of digits
-        raise InvalidInput(bounds.field, "holds a number that is too long to be written") from None
+        raise InvalidInput(bounds.field, "holds a number that is too long") from None
     size = len(whole.encode())
     if size > bounds.bytes:
         raise InvalidInput(
@@ -274,27 +267,22 @@ def dump_json(value: object) -> str:
 
 
 def is_same_json(one: object, other: object) -> bool:
-    """As JSON, which tells True from 1, and does not care which name comes first."""
-    return _dump_sorted_json(one) == _dump_sorted_json(other)
-
-
-def _dump_sorted_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    """Compare as JSON, which distinguishes True from 1 and ignores the order of names."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 class _JsonChecker:
-    """One value, and how much of it has been looked at: what is in two places is there twice. To
-    look for secrets is what takes long, so that is bounded as well."""
+    """Walk one value and check it. Screening is the slow part, so its amount is limited too."""
 
     def __init__(self, bounds: JsonLimits) -> None:
-        # The shortest are a digit and a comma.
+        # The shortest value is a digit and a comma.
         self._bounds, self._left = bounds, bounds.bytes // 2 + 1
         self._screened_left = limits.SCREENED_MAX_CHARS
-        self._found_good: set[str] = set()  # short texts without secrets
+        self._clean_texts: set[str] = set()  # short texts without secrets
         self._may_name: dict[str, bool] = {}
 
     def check(self, value: object, names: tuple[str, ...], depth: int) -> None:
-        """`names` are those that it stands under, of which one may say that it is secret."""
+        """Check a value. `names` are the names above it, which may mark it as a secret."""
         self._left -= 1
         if self._left < 0:
             self._refuse(f"holds more than fits into {self._bounds.bytes:,} bytes: save less of it")
@@ -305,7 +293,7 @@ class _JsonChecker:
                 self._screen(str(value), names)
         elif isinstance(value, float):
             if not math.isfinite(value):
-                self._refuse("holds a number that JSON has no word for")
+                self._refuse("holds a number that JSON cannot represent")
         elif isinstance(value, str):
             self._storable(value)
             self._screen(value, names)
@@ -321,7 +309,7 @@ class _JsonChecker:
         elif isinstance(value, dict):
             self._check_object(value, names, depth)
         else:
-            self._refuse(f"holds a {type(value).__name__}; use what JSON has")
+            self._refuse(f"holds a {type(value).__name__}; use JSON types only")
 
     def _check_object(
         self, value: dict[object, object], names: tuple[str, ...], depth: int
@@ -338,33 +326,33 @@ class _JsonChecker:
             )
             self.check(one, inner[-_NAMES_COUNT:], depth - 1)
             if isinstance(one, str):
-                self._screen_alone(f"{name}: {_visible_beginning(one)}")
-        if isinstance(said := value.get("value"), str | int):
-            # A record that says its own name, such as {"name": "pin", "value": 1234}.
-            named = (one for one in map(value.get, _NAME_FIELDS) if isinstance(one, str))
-            self.check(said, tuple(filter(self._names_secrets, named)), 0)
+                self._screen_alone(f"{name}: {_visible_start(one)}")
+        if isinstance(named_value := value.get("value"), str | int):
+            # A record with its own name, such as {"name": "pin", "value": 1234}.
+            own_names = (one for one in map(value.get, _NAME_FIELDS) if isinstance(one, str))
+            self.check(named_value, tuple(filter(self._names_secrets, own_names)), 0)
 
     def _screen(self, words: str, names: tuple[str, ...]) -> None:
-        """By its name, too, a value may be known as a secret."""
+        """Screen a text alone and together with each name above it."""
         self._screen_alone(words)
-        begins = _visible_beginning(words) if names else ""
+        start = _visible_start(words) if names else ""
         for name in names:
-            self._screen_alone(f"{name}: {begins}")
+            self._screen_alone(f"{name}: {start}")
 
     def _screen_alone(self, words: str) -> None:
-        if words in self._found_good:
+        if words in self._clean_texts:
             return
         self._spend(len(words) + limits.SCREENED_TEXT_CHARS)
         refuse_secrets(self._bounds.field, words)
         if len(words) <= _SHORT_CHARS:
-            self._found_good.add(words)
+            self._clean_texts.add(words)
 
     def _spend(self, chars: int) -> None:
         self._screened_left -= chars
         if self._screened_left < 0:
             most, more = limits.SCREENED_MAX_CHARS, limits.SCREENED_TEXT_CHARS
             self._refuse(
-                f"holds more text than is looked at for secrets at once: {most:,} characters, "
+                f"holds more text than is screened for secrets at once: {most:,} characters, "
                 f"where each text and each name counts {more} more; save it in parts"
             )
 
@@ -380,6 +368,5 @@ class _JsonChecker:
         raise InvalidInput(self._bounds.field, problem)
 
 
-def _visible_beginning(words: str) -> str:
-    """What a name is put before; all of the words are looked at without it."""
+def _visible_start(words: str) -> str:
     return strip_invisible(words).lstrip()[:_NAMED_CHARS]
