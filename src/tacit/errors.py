@@ -122,7 +122,7 @@ class SettingsError(TacitError):
 
 class MissingExtra(TacitError, ImportError):
     def __init__(self, extra: str, needed_for: str) -> None:
-        # Not `pip install tacit`: on the public index another project has that name.
+        # From the folder: on the public index another project has the name.
         command = f"in Tacit's folder, pip install '.[{extra}]'"
         super().__init__(f"the extra `{extra}` is needed for {needed_for}: {command}")
         self.extra = extra

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib import resources
 from itertools import pairwise
 from typing import Literal
 
 from tacit.unicode import list_readings
 
-# Marks of a prompt, tool calls, hidden characters, encoded text and links that carry data away.
+# Prompt markers, tool calls, hidden characters, encoded text and exfiltration links.
 
 _ROLES = r"(?:system|assistant|user|human|developer|tool|function|model|ai)"
 _ROLE_MARK = (
@@ -79,14 +80,14 @@ _HIDDEN_MARKUP = (
     r"(?:px|pt|em)?\b|opacity\s?:\s?0\b|color\s?:\s?(?:white|transparent|#fff(?:fff)?)\b)"
 )
 
-# Zero-width characters that part nothing in Latin script; runs of what carries no letter at all.
+# Zero-width characters have no use in Latin script.
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e"
 _ZERO_WIDTH_IN_WORD = re.compile(f"(?<=[A-Za-z])[{_ZERO_WIDTH}]+(?=[A-Za-z])")
 _HIDDEN_RUN = re.compile(
     f"[{_ZERO_WIDTH}]{{3,}}|[\ufe00-\ufe0f]{{2,}}|[\U000e0100-\U000e01ef]{{2,}}|[\u202d\u202e]"
 )
 _TAG = re.compile("[\U000e0000-\U000e007f]")
-# The flags of England, Scotland and Wales are spelt with tags.
+# The flags of England, Scotland and Wales consist of tags.
 _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
 
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,4000}+={0,2}")
@@ -95,51 +96,35 @@ _BLOBS_MAX_COUNT = 8
 
 @cache
 def _mark_checks() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
-    """Reason, what a text must hold to be looked at, and the pattern."""
-    ignoring_case = re.IGNORECASE
-    return (
-        (
-            "role_marker",
-            ("<", "[", ":", "=", "note ", "message ", "instruction", "hinweis ", "anweisung"),
-            re.compile(_ROLE_MARK, ignoring_case),
-        ),
-        (
-            "tool_call",
-            ('"', "'", "<", "```", "["),
-            re.compile(_TOOL_CALL, ignoring_case),
-        ),
-        (
-            "exfiltration_link",
-            ("http", "](data", "](javascript"),
-            re.compile(_LINK, ignoring_case),
-        ),
-        ("hidden_text", ("<!--", "style"), re.compile(_HIDDEN_MARKUP, ignoring_case)),
-        (
-            "encoded_text",
-            ("decode", "base64", "rot13", "hex", "decrypt", "decipher", "unscramble", "dekodier",
-             "entschl", "entziffer"),
-            re.compile(_ENCODED, ignoring_case),
-        ),
+    """Return reason, hints (a text without any of them is not searched) and pattern."""
+    checks = (
+        ("role_marker", _ROLE_MARK, "<|[|:|=|note |message |instruction|hinweis |anweisung"),
+        ("tool_call", _TOOL_CALL, "\"|'|<|```|["),
+        ("exfiltration_link", _LINK, "http|](data|](javascript"),
+        ("hidden_text", _HIDDEN_MARKUP, "<!--|style"),
+        ("encoded_text", _ENCODED, "decode|base64|rot13|hex|decrypt|decipher|unscramble|dekodier|entschl|entziffer"),
     )  # fmt: skip
+    return tuple(
+        (reason, tuple(hints.split("|")), re.compile(pattern, re.IGNORECASE))
+        for reason, pattern, hints in checks
+    )
 
 
 def find_mark(text: str) -> str | None:
-    """The reason that marks and markup give; None where there are none."""
+    """Return the reason why markers or markup are suspect, or None."""
     lower = text.lower()
     for reason, hints, pattern in _mark_checks():
         if any(hint in lower for hint in hints) and pattern.search(text):
             return reason
-    return "role_marker" if _is_written_out_conversation(text) else None
-
-
-def _is_written_out_conversation(text: str) -> bool:
-    """A conversation that somebody wrote out, with the assistant's part in it."""
-    turns = {turn[1].lower() for turn in _TURN.finditer(text)}
-    return bool(turns & {"assistant", "ai", "model"}) and bool(turns & {"user", "human", "system"})
+    # A transcript that puts words into the assistant's mouth.
+    roles = {turn[1].lower() for turn in _TURN.finditer(text)}
+    if roles & {"assistant", "ai", "model"} and roles & {"user", "human", "system"}:
+        return "role_marker"
+    return None
 
 
 def has_hidden_text(text: str) -> bool:
-    """Characters that a reader does not see, where no script and no emoji has a use for them."""
+    """Whether the text has invisible characters that no script or emoji needs there."""
     if text.isascii():
         return False
     if _HIDDEN_RUN.search(text) or _ZERO_WIDTH_IN_WORD.search(text):
@@ -148,25 +133,22 @@ def has_hidden_text(text: str) -> bool:
 
 
 def decode_base64_parts(text: str) -> Iterator[str]:
-    """What lies in base64 in a text, if it is text."""
+    """Yield the parts of a text that are text in base64, decoded."""
     for count, blob in enumerate(_BLOB.finditer(text)):
         if count == _BLOBS_MAX_COUNT:
             return
         plain = blob[0].rstrip("=").replace("-", "+").replace("_", "/")
         try:
-            read = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8")
+            decoded = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8")
         except (binascii.Error, ValueError):
             continue
-        if read.isprintable() or "\n" in read:
-            yield read
+        if decoded.isprintable() or "\n" in decoded:
+            yield decoded
 
 
-# Text that instructs the assistant or the memory instead of telling something: why it is suspect.
-#
-# Phrases come from instructions.yaml; marks, markup and hidden characters from
-# instruction_marks.py.
+# Phrases. instructions.yaml and orders.yaml explain the notation.
 
-_REPEAT_MAX_WORDS = 4  # that a repeated element takes at most
+_REPEAT_MAX_WORDS = 4
 _GAP_MAX_WORDS = 6
 _END = "."
 _PIECE = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?](?=\s|$)|\n\s*\n")
@@ -174,7 +156,7 @@ _PIECE = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?](?=\s|$)|\n\s*\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseStep:
-    """One element of a phrase: the words it takes, and how often."""
+    """One element of a phrase: its words, and how it matches them."""
 
     words: frozenset[str]
     takes: Literal["one", "maybe", "many", "gap", "not", "not_behind", "no_number"]
@@ -190,12 +172,12 @@ class Phrase:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
     by_first_word: Mapping[str, tuple[Phrase, ...]]
-    noise: frozenset[str]  # words that change nothing: please, just
+    noise: frozenset[str]  # ignored words: please, just
     reasons: tuple[str, ...]
 
 
 def find_instruction(text: str) -> str | None:
-    """The name of the reason why a text is taken for an instruction; None for ordinary text."""
+    """Return the reason why a text is an instruction, or None for ordinary text."""
     if has_hidden_text(text):
         return "hidden_text"
     for reading in list_readings(text):
@@ -208,12 +190,12 @@ def find_instruction(text: str) -> str | None:
 
 
 def list_phrase_reasons() -> tuple[str, ...]:
-    """The reasons that phrases give, in the order of the file."""
+    """Return the reasons in instructions.yaml, in order."""
     return _instruction_phrases().reasons
 
 
 def find_phrase(text: str, phrases: Phrases) -> str | None:
-    """The reason of the first phrase that the text has."""
+    """Return the reason of the first phrase that matches, or None."""
     words = _split_sentence_words(text, phrases.noise)
     for place, word in enumerate(words):
         for phrase in phrases.by_first_word.get(word, ()):
@@ -225,22 +207,17 @@ def find_phrase(text: str, phrases: Phrases) -> str | None:
 
 
 def _split_sentence_words(text: str, noise: frozenset[str]) -> list[str]:
-    """Lower case, with a mark for the end of a sentence; a single line break ends none."""
+    """Return lower-case words with a mark at each end of a sentence; a line break is no end."""
     pieces = (match[0] for match in _PIECE.finditer(text.lower()))
     return [one if one[0].isalnum() else _END for one in pieces if one not in noise]
 
 
 def _matches_from(steps: Sequence[PhraseStep], words: Sequence[str], start: int) -> bool:
-    """All the places a phrase may have come to, one step after another: no way is tried twice."""
+    """Match the steps from a word on, with all possible positions at once: no backtracking."""
     places = {start}
     for step in steps:
-        reached: set[int] = set()
-        for place in places:
-            reached |= _advance(step, words, place)
-        if not reached:
-            return False
-        places = reached
-    return True
+        places = {after for place in places for after in _advance(step, words, place)}
+    return bool(places)
 
 
 def _advance(step: PhraseStep, words: Sequence[str], place: int) -> set[int]:
@@ -268,14 +245,10 @@ def _advance(step: PhraseStep, words: Sequence[str], place: int) -> set[int]:
 
 @cache
 def _instruction_phrases() -> Phrases:
-    """Read once, at the first text that is looked at."""
     return load_phrases("instructions.yaml")
 
 
 def load_phrases(name: str) -> Phrases:
-    """The phrases of a file beside this one."""
-    from importlib import resources
-
     import yaml
 
     source = resources.files("tacit.screening").joinpath(name).read_text("utf-8")
@@ -297,7 +270,7 @@ def load_phrases(name: str) -> Phrases:
 def _parse_phrase(reason: str, line: str, sets: Mapping[str, frozenset[str]]) -> Phrase:
     steps = tuple(_parse_phrase_step(part, sets) for part in line.removeprefix("^").split())
     if steps[0].takes != "one":
-        raise ValueError(f"{reason}: a phrase begins with words: {line}")
+        raise ValueError(f"{reason}: a phrase must begin with words: {line}")
     if any(one.takes == other.takes == "gap" for one, other in pairwise(steps)):
         raise ValueError(f"{reason}: two gaps follow each other: {line}")
     doers = sets["doers"] if line.startswith("^") else frozenset[str]()
@@ -320,20 +293,22 @@ def _parse_phrase_step(part: str, sets: Mapping[str, frozenset[str]]) -> PhraseS
     return PhraseStep(words=frozenset(words - {""}), takes=takes)
 
 
-# Whether a text tells the assistant what to do from now on, instead of telling something.
+# Standing instructions: what the assistant is to do from now on.
 
-_CACHED_COUNT = 8_192
-_SENTENCE_START = ". "  # so that the first sentence begins as every other one does
-_COMMAND = "command"  # a bare imperative, which is what a task is worded as
+_SENTENCE_START = ". "  # so that the first sentence begins like every other one
+_COMMAND = "command"  # a bare imperative, which is also the wording of a task
 
 
-@lru_cache(maxsize=_CACHED_COUNT)
+@lru_cache(maxsize=8_192)
 def is_standing_instruction(text: str, *, task: bool = False) -> bool:
-    """Broad on purpose: what is taken for an order is still its giver's own memory."""
-    found = find_phrase(_SENTENCE_START + text, _standing_phrases())
-    return (found is not None and not (task and found == _COMMAND)) or find_instruction(
-        text
-    ) is not None
+    """Whether the text is a standing instruction.
+
+    Broad on purpose: a false positive is still kept as a memory of its speaker.
+    """
+    reason = find_phrase(_SENTENCE_START + text, _standing_phrases())
+    if reason is not None and not (task and reason == _COMMAND):
+        return True
+    return find_instruction(text) is not None
 
 
 @cache

@@ -1,34 +1,32 @@
-"""Find the kind of secret that a text holds; also numbers and passwords in sentences."""
+"""Find secrets in a text: keys by their shape, numbers by their checksum, passwords in sentences.
+
+secrets.toml lists the kinds. To add one, add an entry there and a case to tests/screening.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from itertools import groupby
 from typing import Any
 
-from tacit.screening.secret_patterns import (
-    CONTEXT_KINDS,
-    SIGNED_KINDS,
-    TOKEN_KINDS,
-    SecretKind,
-    compile_pattern,
-    is_placeholder,
-    is_random,
-)
+from tacit.screening import secret_checks
+from tacit.screening.secret_checks import is_placeholder, is_random, mixes_letters_and_digits
 from tacit.unicode import list_readings
 
-# Secrets that are numbers, told from other numbers by their checksums: cards, accounts, SSN.
+# Numbers with a checksum: payment cards, bank accounts, social security numbers.
 
-# Digits that stand together, with at most three marks between two groups of them.
+# Groups of digits with at most three marks between two groups.
 _DIGIT_RUN = r"(?<![A-Za-z0-9_+])(?<!\d\.)\d+(?:[ \t\n.\-_/]{1,3}\d+)*(?![A-Za-z0-9_])"
 _DIGIT_GROUP = re.compile(r"\d+")
 _CARD_MIN_DIGITS = 13
 _CARD_MAX_DIGITS = 19
 _FIRST_GROUP_MIN_DIGITS = 4
-# First digits from and to, and how many digits such a card has.
+# First digits (from, to) and lengths of the cards of an issuer.
 _ISSUERS = (
     ("4", "4", (13, 16, 19)),  # Visa
     ("51", "55", (16,)),  # Mastercard
@@ -52,7 +50,7 @@ _ISSUERS = (
     ("81", "82", (16,)),
 )
 
-# Letters and digits of an account number, by country.
+# Length of an account number by country.
 _IBAN_CHARS = {
     **dict.fromkeys(("NO",), 15),
     **dict.fromkeys(("BE",), 16),
@@ -114,7 +112,7 @@ def _has_card_in_run(run: str) -> bool:
 
 
 def _has_card_in_small_groups(groups: list[str]) -> bool:
-    """Single digits or pairs, with hardly any more beside: lists of numbers are longer."""
+    """Find a card in single digits or pairs; a longer run is a list of numbers."""
     for size, alike in groupby(groups, len):
         digits = "".join(alike)
         if size in (1, 2) and _CARD_MIN_DIGITS <= len(digits) <= _CARD_MAX_DIGITS + 2:
@@ -126,7 +124,7 @@ def _has_card_in_small_groups(groups: list[str]) -> bool:
 
 
 def _is_card_grouping(sizes: list[int]) -> bool:
-    """In one piece, in fours, or as American Express and Diners Club do."""
+    """Whether the groups are one piece, fours, or those of American Express or Diners Club."""
     if len(sizes) == 1 or sizes in ([4, 6, 5], [4, 6, 4], [8, 8], [4, 4, 5]):
         return True
     return len(sizes) > 3 and set(sizes[:-1]) == {4} and sizes[-1] <= 4
@@ -140,7 +138,7 @@ def _is_card(digits: str) -> bool:
 
 
 def passes_luhn(digits: str) -> bool:
-    """The checksum that cards carry."""
+    """Whether the digits pass the Luhn checksum of payment cards."""
     total = 0
     for place, digit in enumerate(reversed(digits)):
         value = int(digit) * (2 if place % 2 else 1)
@@ -157,7 +155,7 @@ def _is_iban(text: str, start: re.Match[str]) -> bool:
     if size is None:
         return False
     account: list[str] = []
-    # Each character may be followed by a mark; what is read is bounded by the longest account.
+    # A mark may follow each character, so at most twice the length is read.
     for place in range(start.start(), min(len(text), start.start() + 2 * size)):
         char = text[place]
         if char.isascii() and char.isalnum():
@@ -171,7 +169,7 @@ def _is_iban(text: str, start: re.Match[str]) -> bool:
 
 
 def passes_mod97(account: list[str]) -> bool:
-    """The checksum that an IBAN carries in its third and fourth character."""
+    """Whether an account passes the IBAN checksum in its third and fourth character."""
     moved = account[4:] + account[:4]
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 
@@ -192,28 +190,7 @@ def _is_ssn(area: str, group: str, serial: str) -> bool:
     return not never_given
 
 
-_DIGIT_HINTS = tuple("0123456789")
-
-NUMBER_KINDS = (
-    SecretKind(
-        name="payment_card",
-        says="The number of a payment card.",
-        hints=_DIGIT_HINTS,
-        found=has_card,
-    ),
-    SecretKind(
-        name="iban", says="The number of a bank account.", hints=_DIGIT_HINTS, found=has_iban
-    ),
-    SecretKind(
-        name="us_ssn",
-        says="A social security number of the USA.",
-        hints=_DIGIT_HINTS,
-        found=has_ssn,
-    ),
-)
-
-
-# Secrets that people state in words: which words name a secret, and whether a value follows.
+# Secrets stated in words: a label such as "password", with a value beside it.
 
 _QUOTES = "\"'`"
 _VALUE_LOOK_AHEAD_CHARS = 200
@@ -222,7 +199,7 @@ _LATER_WORDS_COUNT = 8
 _STRONG_MIN_CHARS = 6
 _SHORTEST_CHARS = 3
 _LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*\Z")
-# Letters and digits together, and yet no password: 1Password, 10:30am, 8-character, 2nd, v1.2, Q3.
+# Letters with digits that are no password: 1Password, 10:30am, 8-character, 2nd, v1.2, Q3.
 _HARMLESS_VALUE = re.compile(
     r"\d{1,2}[:.]\d\d(?:am|pm|h|uhr)?\Z|\d+-?[a-zäöü]+\Z|v?\d+(?:[.-]\d+)+[a-z]?\Z|1password\Z"
     r"|[a-z]+-?\d{1,3}\Z(?<=256|512|365|b64|e64)|utf-?(?:8|16)\Z|https?://|[a-z]+'s\Z",
@@ -235,9 +212,11 @@ _TRAILING = ".,;:!?)]}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretWords:
+    """The vocabulary of words.yaml, all languages together."""
+
     labels: Mapping[str, re.Pattern[str]]  # by the kind of secret
-    link: re.Pattern[str]  # what may stand between a label and its value
-    reverse: re.Pattern[str]  # "... is my", at the end of what stands before a label
+    link: re.Pattern[str]  # between a label and its value
+    reverse: re.Pattern[str]  # "... is my", before a label
     stops: frozenset[str]
     meanwhile: frozenset[str]
     ordinary: frozenset[str]
@@ -247,20 +226,17 @@ class SecretWords:
 
 @cache
 def secret_words() -> SecretWords:
-    """Read once, at the first text that is looked at."""
-    from importlib import resources
-
+    """Load words.yaml at first use."""
     import yaml
 
-    source = resources.files("tacit.screening").joinpath("words.yaml").read_text("utf-8")
-    tongues = yaml.safe_load(source).values()
+    languages = yaml.safe_load(_read_data("words.yaml")).values()
     labels: dict[str, list[str]] = {}
-    for tongue in tongues:
-        for kind, spellings in tongue["labels"].items():
+    for language in languages:
+        for kind, spellings in language["labels"].items():
             labels.setdefault(kind, []).extend(str(spellings).split("|"))
-    links = _alternatives(_split_entries(tongues, "links"))
-    about = _alternatives(_split_entries(tongues, "about"))
-    owners = _alternatives(_split_entries(tongues, "owners"))
+    links = _alternatives(_split_entries(languages, "links"))
+    about = _alternatives(_split_entries(languages, "about"))
+    owners = _alternatives(_split_entries(languages, "owners"))
     return SecretWords(
         labels={
             kind: re.compile(rf"(?<![^\W_])(?:{_alternatives(found)})(?![\w-])", re.IGNORECASE)
@@ -276,35 +252,35 @@ def secret_words() -> SecretWords:
             rf"(\S{{3,80}})\s+(?:{links})\s+(?:{owners})\s+(?:\S{{1,30}}\s+){{0,2}}\Z",
             re.IGNORECASE,
         ),
-        stops=frozenset(_split_entries(tongues, "stops")),
-        meanwhile=frozenset(_split_entries(tongues, "meanwhile")),
-        ordinary=frozenset(_split_entries(tongues, "ordinary")),
-        endings=tuple(_split_entries(tongues, "endings")),
-        units=frozenset(_split_entries(tongues, "units")),
+        stops=frozenset(_split_entries(languages, "stops")),
+        meanwhile=frozenset(_split_entries(languages, "meanwhile")),
+        ordinary=frozenset(_split_entries(languages, "ordinary")),
+        endings=tuple(_split_entries(languages, "endings")),
+        units=frozenset(_split_entries(languages, "units")),
     )
 
 
-def _split_entries(tongues: Iterable[Mapping[str, Any]], key: str) -> list[str]:
-    """Lists of single words are written with spaces between, the others with bars."""
-    written = [str(tongue.get(key, "")) for tongue in tongues]
+def _split_entries(languages: Iterable[Mapping[str, Any]], key: str) -> list[str]:
+    """Split at bars or, in lists of single words, at spaces."""
+    written = [str(language.get(key, "")) for language in languages]
     return [word for one in written for word in (one.split("|") if "|" in one else one.split())]
 
 
 def _alternatives(spellings: Iterable[str]) -> str:
-    """The longest first, so that 'pin code' is not taken for 'pin'."""
+    """Return a pattern with the longest first, so that 'pin code' wins over 'pin'."""
     found = sorted({*spellings}, key=lambda one: (-len(one), one))
     return "|".join(re.escape(one).replace(r"\ ", r"[\s-]?") for one in found if one)
 
 
 def has_stated_value(kind: str, text: str) -> bool:
-    """A label of this kind, and beside it what looks like the password itself."""
+    """Whether a label of this kind has a value beside it."""
     return any(
         _has_value_beside(text, label) for label in secret_words().labels[kind].finditer(text)
     )
 
 
-def find_label_tails(kind: str, text: str) -> Iterable[tuple[str, bool, str]]:
-    """What follows each label: the text, whether a link came between, and what stood before."""
+def find_label_tails(kind: str, text: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield for each label the text after it, whether a link is between, and the text before."""
     for label in secret_words().labels[kind].finditer(text):
         tail = text[label.end() : label.end() + _VALUE_LOOK_AHEAD_CHARS]
         link = secret_words().link.match(tail)
@@ -332,7 +308,7 @@ def _has_value_beside(text: str, label: re.Match[str]) -> bool:
 
 
 def _is_value(rest: str, *, marked: bool) -> bool:
-    """Whether a value is stated: 'hunter2' and 'swordfish' are, 'expired' and 'in there' not."""
+    """Whether a value is stated: 'hunter2' and 'swordfish' are values, 'expired' is not."""
     pieces = rest.partition("\n")[0].split()
     while pieces and pieces[0].lower().rstrip(",") in secret_words().meanwhile:
         pieces.pop(0)
@@ -353,7 +329,7 @@ def _is_value(rest: str, *, marked: bool) -> bool:
 
 
 def _is_odd_value(pieces: list[str], marked: bool) -> bool:
-    """A value with digits or marks in it, that is neither a length nor a time."""
+    """Whether a word with digits or marks is a value, and not a length or a time."""
     first = pieces[0].rstrip(_TRAILING)
     if first.isdigit():
         unit = len(pieces) > 1 and pieces[1].lower().rstrip(_TRAILING) in secret_words().units
@@ -378,7 +354,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _stands_alone(pieces: list[str]) -> bool:
-    """One word and then the end, or several words none of which belongs into a sentence."""
+    """Whether the words end after the value, or none of them belongs to a sentence."""
     for piece in pieces:
         plain = piece.lower()
         bare = plain.rstrip(_TRAILING)
@@ -392,11 +368,11 @@ def _stands_alone(pieces: list[str]) -> bool:
 
 
 def _has_later_value(rest: str) -> bool:
-    """'The password is the one we always use: Rex2019!'"""
+    """Find a value later in the clause: 'The password is the one we always use: Rex2019!'"""
     first, *others = [piece.strip(_QUOTES + _TRAILING) for piece in _CLAUSE.split(rest)[0].split()]
     if any(_is_strong(piece) for piece in others[:_LATER_WORDS_COUNT]):
         return True
-    # "correct horse battery staple": a row of words that make no sentence.
+    # "correct horse battery staple": words that form no sentence.
     return (
         len(first) > _SHORTEST_CHARS
         and len(others) >= _SHORTEST_CHARS
@@ -413,13 +389,13 @@ def _is_quoted_value(value: str) -> bool:
 
 
 def _is_strong(value: str, min_chars: int = _STRONG_MIN_CHARS) -> bool:
-    """Letters with digits among them, as in no word."""
+    """Whether a value mixes letters and digits, unlike a word."""
     if len(value) < min_chars or is_placeholder(value) or _HARMLESS_VALUE.match(value):
         return False
-    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    return mixes_letters_and_digits(value)
 
 
-# The kinds of secrets that are stated in words: passwords, PINs, codes, phrases, labelled keys.
+# Finders of the stated kinds: passwords, PINs, codes, phrases, labelled keys.
 
 _PIN_DIGITS = re.compile(
     r"(?:'s )?[\"'`*#]{0,2}(\d{3,12}|\d{1,2}(?:[ -]\d{1,2}){2,5})(?![.,:/-]?\d|[A-Za-z])"
@@ -431,7 +407,7 @@ _DOOR_CODE = (
     r"\s?(?:is|was|ist|war|lautet|:|=)\s?(?:now |jetzt )?)#?(\d{4,8})(?!\d)"
 )
 _CODE = re.compile(r"[\"'`]?(?:[A-Z]-)?(\d{3,4}[ -]\d{3,4}|\d{4,10})(?![\d-]|[A-Za-z])")
-_BARE_CODE_MIN_DIGITS = 5  # a year may stand there
+_BARE_CODE_MIN_DIGITS = 5  # four digits may be a year
 _BACKUP_CODE = re.compile(r"[\"'`]?([A-Za-z0-9]{4,8}(?:[- ][A-Za-z0-9]{4,8})*|\d{4,10})")
 _SENT_CODE = (
     r"(?<![\w-])(?:[A-Z]-)?(\d{4,8}) (?i:is|ist) (?i:your|ihr|dein|the|der)"
@@ -468,7 +444,7 @@ _PAIR = re.compile(r"(\S{2,80})\s{0,2}(?:/|\||,|:|\s)\s{0,2}(\S{4,80})")
 _SEED_SIZES = (12, 15, 18, 21, 24)
 _SEED_WORD = re.compile(r"[a-z]{3,8}\Z")
 _SEED_SPLIT = re.compile(r"(?:[\s,;|\"'`]|\d{1,2}[.):]|-(?=\s))+")
-# Words that no such list of words holds, and that no sentence of twelve words goes without.
+# Words that no seed phrase contains, but every sentence of twelve words does.
 _NOT_IN_SEEDS = frozenset(
     """
     the and are was has had but for not our his her its been were which their would could from
@@ -477,11 +453,11 @@ _NOT_IN_SEEDS = frozenset(
 )
 
 
-def _has_password(text: str) -> bool:
+def has_password(text: str) -> bool:
     return has_stated_value("password", text)
 
 
-def _has_wifi_password(text: str) -> bool:
+def has_wifi_password(text: str) -> bool:
     if compile_pattern(_WIFI_CODE).search(text) or has_stated_value("wifi", text):
         return True
     near = _WIFI_NEAR.search(text)
@@ -492,7 +468,7 @@ def _has_wifi_password(text: str) -> bool:
     )
 
 
-def _has_pin(text: str) -> bool:
+def has_pin(text: str) -> bool:
     if compile_pattern(_DOOR_CODE).search(text):
         return True
     for rest, linked, before in find_label_tails("pin", text):
@@ -503,13 +479,13 @@ def _has_pin(text: str) -> bool:
         if unit and unit[0].lower().rstrip(".,") in secret_words().units:
             continue
         if len(found[1]) == 6 and _POSTAL.search(text) and "code" in before[-5:].lower():
-            continue  # where letters are delivered in India
+            continue  # a postal code of India
         if linked or before.endswith("PIN") or not _VAGUE.search(before) or _OWNED.search(before):
             return True
     return False
 
 
-def _has_card_code(text: str) -> bool:
+def has_card_code(text: str) -> bool:
     for rest, _, _ in find_label_tails("card_code", text):
         found = _PIN_DIGITS.match(rest.lstrip())
         if found and len(found[1]) in (3, 4):
@@ -517,7 +493,7 @@ def _has_card_code(text: str) -> bool:
     return False
 
 
-def _has_one_time_code(text: str) -> bool:
+def has_one_time_code(text: str) -> bool:
     if any(compile_pattern(one).search(text) for one in (_SENT_CODE, _CODE_TO_ENTER, _TAN)):
         return True
     for rest, linked, before in find_label_tails("one_time", text):
@@ -542,7 +518,7 @@ def _is_backup_label(before: str) -> bool:
     )
 
 
-def _has_seed_phrase(text: str) -> bool:
+def has_seed_phrase(text: str) -> bool:
     if not secret_words().labels["seed"].search(text):
         return False
     run = 0
@@ -557,7 +533,7 @@ def _has_seed_phrase(text: str) -> bool:
     return False
 
 
-def _has_labelled_secret(text: str) -> bool:
+def has_labelled_secret(text: str) -> bool:
     for rest, linked, before in find_label_tails("secret", text):
         found = _TOKEN.match(rest.lstrip())
         if not found or is_placeholder(found[1]):
@@ -571,7 +547,7 @@ def _has_labelled_secret(text: str) -> bool:
 
 
 def _is_bare_key(rest: str, linked: bool, before: str) -> bool:
-    """'Key' alone names many things: only a long value that is no hash and no id counts."""
+    """Whether a 'key' has a long random value that is no hash or id: the word has other uses."""
     found = _TOKEN.match(rest.lstrip())
     if not found or not linked:
         return False
@@ -583,7 +559,7 @@ def _is_bare_key(rest: str, linked: bool, before: str) -> bool:
 
 def _has_long_mix(value: str) -> bool:
     if not _DIGIT.search(value):
-        return False  # most of them: to take it apart costs more
+        return False  # fast path
     parts = re.split(r"[^A-Za-z0-9]", value)
     return any(
         len(part) >= _SECRET_MIN_CHARS and not part.isalpha() and not part.isdigit()
@@ -591,135 +567,107 @@ def _has_long_mix(value: str) -> bool:
     )
 
 
-def _has_login(text: str) -> bool:
+def has_login(text: str) -> bool:
     for rest, linked, _ in find_label_tails("login", text):
         found = _PAIR.match(rest)
         if not found or not linked or is_placeholder(found[2]):
             continue
         value = found[2].rstrip(".,;)")
-        if len(value) >= 6 and any(c.isdigit() for c in value) and any(c.isalpha() for c in value):
+        if len(value) >= 6 and mixes_letters_and_digits(value):
             return True
     return False
 
 
-STATED_KINDS = (
-    SecretKind(
-        name="seed_phrase",
-        says="The words that open a crypto wallet.",
-        hints=("seed", "phrase", "mnemonic", "words", "wörter"),
-        found=_has_seed_phrase,
-    ),
-    SecretKind(
-        name="wifi_password",
-        says="The password of a wireless network.",
-        hints=(
-            "wifi",
-            "wi-fi",
-            "wi fi",
-            "wlan",
-            "wpa",
-            "network",
-            "netzwerk",
-            "wireless",
-            "hotspot",
-            "router",
-            "ssid",
-        ),
-        found=_has_wifi_password,
-    ),
-    SecretKind(
-        name="card_security_code",
-        says="The security code of a payment card.",
-        hints=("cv", "card", "karte"),
-        found=_has_card_code,
-    ),
-    SecretKind(
-        name="one_time_code",
-        says="A code for logging in, or one for when the phone is lost.",
-        hints=("code", "otp", "tan", "one", "einmal", "pin"),
-        found=_has_one_time_code,
-    ),
-    SecretKind(
-        name="pin_code",
-        says="A PIN, or the code of a door or a safe.",
-        hints=("pin", "code", "combination", "kombination", "geheimzahl"),
-        found=_has_pin,
-    ),
-    SecretKind(
-        name="stated_password",
-        says="A password in words.",
-        hints=(
-            "pass",
-            "pw",
-            "kennwort",
-            "losungswort",
-            "contrase",
-            "senha",
-            "wachtwoord",
-            "has\u0142o",
-            "l\u00f6senord",
-            "adgangskode",
-            "salasana",
-            "heslo",
-            "jelsz",
-            "\u015fifre",
-            "\u043f\u0430\u0440\u043e\u043b\u044c",
-        ),
-        found=_has_password,
-    ),
-    SecretKind(
-        name="login_pair",
-        says="A login with its password.",
-        hints=("login", "cred", "zugangsdaten", "anmeldedaten", "user"),
-        found=_has_login,
-    ),
-    SecretKind(
-        name="labelled_secret",
-        says="A value that is called a secret, token or key.",
-        hints=("secret", "token", "key", "schl", "geheim"),
-        found=_has_labelled_secret,
-    ),
-)
+# The table of kinds, and the search.
 
-
-# Secrets are refused: what kind of secret a text holds, and never the secret itself.
-
-_PATTERN_KINDS = (*TOKEN_KINDS, *SIGNED_KINDS, *CONTEXT_KINDS, *NUMBER_KINDS)
-# In the order in which they are looked for: what says more about itself comes first.
-SECRET_KINDS: tuple[SecretKind, ...] = (*_PATTERN_KINDS, *STATED_KINDS)
-# No key, address or number is written without one of these: a mark, a digit in something long, or
-# a long number. Most sentences are.
-_MAY_HOLD_PATTERN = re.compile(
+# Every secret with a shape has one of these: a mark, a digit in a long word, or a long number. Most
+# sentences have none, so that only stated secrets are searched in them.
+_MAY_HOLD_SHAPE = re.compile(
     r"[_=:/@$+~]|-----|[A-Za-z0-9-]{6}[0-9]|[0-9][A-Za-z0-9-]{6}|[0-9][0-9\s./-]{6}"
 )
-
-_HINTS = {
-    kinds: tuple({hint for kind in kinds for hint in kind.hints})
-    for kinds in (SECRET_KINDS, STATED_KINDS)
-}
+_FRAGMENT = re.compile(r"<<(\w+)>>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """That there is one, and of which kind. Neither the text nor the place of it is kept."""
+    """The kind of a secret that was found. Neither its text nor its position is kept."""
 
     kind: str
     says: str  # one sentence for people
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretKind:
+    name: str
+    says: str  # one sentence for people
+    hints: tuple[str, ...]  # lower case; a text without any of them is not searched
+    found: Callable[[str], bool]
+
+
+@cache
+def secret_kinds(*, stated_only: bool = False) -> tuple[SecretKind, ...]:
+    """Return the kinds of secrets.toml in the order in which they are searched."""
+    table = tomllib.loads(_read_data("secrets.toml"))
+    fragments: dict[str, str] = {}
+    for name, pattern in table["fragments"].items():
+        fragments[name] = _join_pattern(pattern, fragments)
+    entries = table["stated"] if stated_only else (*table["shape"], *table["stated"])
+    return tuple(
+        SecretKind(
+            name=entry["name"],
+            says=entry["says"],
+            hints=tuple(entry["hints"]),
+            found=globals()[entry["finder"]]
+            if "finder" in entry
+            else _pattern_finder(_join_pattern(entry["pattern"], fragments), entry.get("check")),
+        )
+        for entry in entries
+    )
+
+
+def _join_pattern(pattern: str | list[str], fragments: Mapping[str, str]) -> str:
+    return _FRAGMENT.sub(lambda name: fragments[name[1]], "".join(pattern))
+
+
+def _pattern_finder(pattern: str, check: str | None) -> Callable[[str], bool]:
+    """Return a function that searches a text for the pattern and applies the check to matches."""
+    accepts = getattr(secret_checks, check) if check else bool
+
+    def found(text: str) -> bool:
+        return any(map(accepts, compile_pattern(pattern).finditer(text)))
+
+    return found
+
+
+@cache
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile at first use: most texts need a few of the patterns."""
+    return re.compile(pattern)
+
+
+def _read_data(name: str) -> str:
+    return resources.files("tacit.screening").joinpath(name).read_text("utf-8")
+
+
+@cache
+def _all_hints(*, stated_only: bool) -> frozenset[str]:
+    return frozenset(hint for kind in secret_kinds(stated_only=stated_only) for hint in kind.hints)
+
+
 def find_secret(text: str) -> Secret | None:
-    """The first kind of secret that a text holds; None where it holds none that we know."""
+    """Return the first kind of secret in a text, or None."""
     for reading in list_readings(text):
-        # Every write waits for this: most texts hold no hint of anything.
-        hinted = reading.lower()
-        kinds = SECRET_KINDS if _MAY_HOLD_PATTERN.search(reading) else STATED_KINDS
-        present = {hint for hint in _HINTS[kinds] if hint in hinted}
-        for kind in kinds if present else ():
+        # Every write waits for this: most texts contain no hint at all.
+        lower = reading.lower()
+        stated_only = not _MAY_HOLD_SHAPE.search(reading)
+        present = {hint for hint in _all_hints(stated_only=stated_only) if hint in lower}
+        for kind in secret_kinds(stated_only=stated_only) if present else ():
             if not present.isdisjoint(kind.hints) and kind.found(reading):
                 return Secret(kind=kind.name, says=kind.says)
     return None
 
 
-def may_name_secret(words: str) -> bool:
-    """Whether what stands under this name may be a secret for that alone: a password, a code."""
-    return any(hint in one.lower() for one in list_readings(words) for hint in _HINTS[STATED_KINDS])
+def may_name_secret(name: str) -> bool:
+    """Whether a value with this name may be a secret because of its name: a password, a code."""
+    hints = _all_hints(stated_only=True)
+    return any(hint in one.lower() for one in list_readings(name) for hint in hints)
