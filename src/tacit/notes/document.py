@@ -34,7 +34,7 @@ _HEAD_CLOSING = re.compile(rb"^(?:---|\.\.\.)[ \t]*+\r?$", re.MULTILINE)
 _MERGE_CONFLICT = re.compile(rb"^<<<<<<< ", re.MULTILINE)
 _YAML_KEY = re.compile(rb"[A-Za-z_\"'][\w \"'-]*+:(?:[ \t\r\n]|\Z)")
 _SECTION_BY_HEADING = {text.casefold(): section for section, text in SECTION_HEADINGS.items()}
-# Where a bullet belongs that stands under a heading of the person's own.
+# The section of a bullet under a heading that a person added.
 DEFAULT_SECTIONS: Mapping[NoteKind, Section] = {
     NoteKind.SESSION: Section.FACTS,
     NoteKind.LONG_TERM: Section.KEY_FACTS,
@@ -44,7 +44,7 @@ DEFAULT_SECTIONS: Mapping[NoteKind, Section] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An item with its lines: from `start` up to `end`, the text of its first line up to `more`."""
+    """An item and its lines `start` to `end`; the text of its first line ends before `more`."""
 
     item: NoteItem
     start: int
@@ -52,9 +52,9 @@ class Entry:
     end: int
     heading: int | None  # the line of the heading above it
     indent: str = ""
-    marker: str = ""  # none: it is a paragraph of a page
-    id_line: int = 0  # which line holds the id, or would
-    is_in_section: bool = True  # under the heading of its section, not one of the person's own
+    marker: str = ""  # empty: a paragraph of a page
+    id_line: int = 0  # the line that holds the id, or would
+    is_in_section: bool = True  # under its section's heading, not under one that a person added
 
     @property
     def digest(self) -> str:
@@ -70,7 +70,7 @@ class LinkLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    section: Section | None  # none: a person's own
+    section: Section | None  # None: a heading that a person added
     start: int
     end: int
 
@@ -79,7 +79,7 @@ class Heading:
 class Document:
     kind: NoteKind
     head: Frontmatter
-    fields: Mapping[str, YamlValue]  # all of the frontmatter, as it is written
+    fields: Mapping[str, YamlValue]  # all of the frontmatter, as written
     entries: tuple[Entry, ...]
     lines: tuple[str, ...]  # joined by \n they are the file
     body: int  # the first line below the frontmatter; 0: there is none
@@ -94,7 +94,7 @@ class Document:
 
     @property
     def links(self) -> tuple[NoteLink, ...]:
-        """One for each target, the first that there is."""
+        """Return one link per target, the first of each."""
         found: dict[str, NoteLink] = {}
         for line in self.link_lines:
             found.setdefault(line.link.target, line.link)
@@ -105,7 +105,7 @@ class Document:
 
 
 def parse_note(data: bytes, kind: NoteKind) -> Document:
-    """What a file says. Raises `NoteUnreadable`, and then it is left alone."""
+    """Parse a file. Raises `NoteUnreadable`; the file must then be left alone."""
     if len(data) > limits.NOTE_FILE_MAX_BYTES:
         raise NoteUnreadable("it is larger than a note may be; split it")
     bare = data.removeprefix(_BOM)
@@ -136,21 +136,23 @@ def parse_note(data: bytes, kind: NoteKind) -> Document:
 
 
 def parse_head(data: bytes) -> Frontmatter:
-    """The frontmatter alone, for whoever needs no more of many files."""
+    """Parse the frontmatter only."""
     bare = data[: 4 * limits.NOTE_HEAD_MAX_CHARS].removeprefix(_BOM)
     lines = _decode(bare[: _find_head_end(bare)]).split("\n")
     return frontmatter.build_head(frontmatter.parse_frontmatter("\n".join(lines[1:-1]) + "\n"))
 
 
 def digest_item(item: NoteItem) -> str:
-    """Two items of one digest say the same in the same place, however they are written. The id is
-    no part of it: a line that lost its id is known again."""
+    """Hash what an item says and where, however it is written.
+
+    The id is not included, so that a line that lost its id is recognized.
+    """
     said = (item.section, item.content, item.done, item.added and str(item.added), item.conflict)
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
 def render_note(note: Note) -> bytes:
-    """A note as a new file, in the form of the templates."""
+    """Render a note as a new file, in the form of the templates."""
     kind = note.place.kind
     lines = ["---", *frontmatter.format_frontmatter(note), "---", ""]
     if kind is NoteKind.SESSION and note.place.day is not None:
@@ -185,7 +187,7 @@ def _decode(data: bytes) -> str:
 
 
 def _find_head_end(data: bytes) -> int:
-    """Where the line that closes the frontmatter ends; 0 where there is none."""
+    """Return where the line that closes the frontmatter ends, or 0 where there is none."""
     opened = _HEAD_OPENING.match(data)
     if opened is None:
         return 0
@@ -194,7 +196,7 @@ def _find_head_end(data: bytes) -> int:
         return closed.end()
     if _YAML_KEY.match(data, opened.end()):
         raise NoteUnreadable("the frontmatter is not closed; write --- below it")
-    return 0  # no more than a line across the page
+    return 0  # only a thematic break
 
 
 def _read_blocks(

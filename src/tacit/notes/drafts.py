@@ -47,20 +47,22 @@ from tacit.records.validation import clean_display_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
 
-# Tasks that a later session finished: which of the open ones of recent days are ticked.
+# Tasks that a later session finished: which open tasks of recent days to tick.
 
 _TIME_MARK = re.compile(r"⟦[dt]\d⟧")
 _WANTED_MIN_COUNT = 2
 
 
 def list_finished_tasks(draft: SessionDraft) -> tuple[str, ...]:
-    """The texts of the tasks and follow-ups that a session says are done."""
+    """Return the texts of tasks and follow-ups that a session says are done."""
     return tuple(one.text for one in (*draft.tasks, *draft.follow_ups) if one.done)
 
 
 def tick_finished(done: Sequence[str], items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
-    """Those of the items (of recent notes, in any section of tasks) that are open and are finished
-    by what is done, each with `done` set. Doubt leaves a task open."""
+    """Return the open items that these finish, each with `done` set.
+
+    The items are those of recent notes, in any section of tasks. In doubt a task stays open.
+    """
     open_ones = [
         one
         for one in items
@@ -74,8 +76,7 @@ def tick_finished(done: Sequence[str], items: Sequence[NoteItem]) -> tuple[NoteI
 
 
 def refile_finished(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
-    """What a session finished, under the section in which it was waiting: a follow-up that is done
-    is no task that is done."""
+    """File what a session finished under the section where it was open: a follow-up stays one."""
     waiting = [one for one in known if one.section in CHECKBOX_SECTIONS and not one.conflict]
     return tuple(
         _file_item(one, waiting) if one.section in CHECKBOX_SECTIONS and one.done else one
@@ -84,7 +85,7 @@ def refile_finished(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple
 
 
 def parse_report(text: str, said_at: datetime, tongue: Locale) -> CorrectionMessage | None:
-    """A message that tells of what was done; None where it tells of plans, or of nothing."""
+    """Parse a message that reports something done; None if it tells of plans or of nothing."""
     if tongue.has("kind_task", text):
         return None
     if any(
@@ -97,8 +98,10 @@ def parse_report(text: str, said_at: datetime, tongue: Locale) -> CorrectionMess
 def finishes_task(
     heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, tongue: Locale
 ) -> bool:
-    """Whether what a message tells of is what a task asks for: "I've paid the rent", "the rent is
-    paid". A plan, question or denial is not, nor what somebody else did."""
+    """Report whether a message says that a task is done: "I've paid the rent".
+
+    Plans, questions, denials and what another person did do not count.
+    """
     wanted = _find_task_words(task, speaker, said_at, tongue)
     if len(wanted) < _WANTED_MIN_COUNT:
         return False
@@ -108,8 +111,10 @@ def finishes_task(
 
 
 def find_duties(text: str, who: str, said_at: datetime, tongue: Locale) -> list[str]:
-    """What a message says its writer has to do, on no day in particular: "I need to call the
-    plumber" is "Call the plumber". What has a day is read as a statement."""
+    """Find what the author of a message has to do, without a date.
+
+    "I need to call the plumber" gives "Call the plumber". What has a date is parsed as a statement.
+    """
     own = load_cues(tongue.code)
     heard = read_message(text, own, tongue) if tongue.has("kind_task", text) else None
     found: list[str] = []
@@ -129,7 +134,7 @@ def find_duties(text: str, who: str, said_at: datetime, tongue: Locale) -> list[
 
 
 def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, tongue: Locale) -> str:
-    """What stands behind "need to", or nothing."""
+    """Return what follows "need to" in a clause, or an empty string."""
     owed = own.words["duties"] | own.words["obligations"]
     place = next((n for n, word in enumerate(clause.words) if word.stem in owed), None)
     rest = clause.words[place + 1 :] if place is not None else ()
@@ -153,7 +158,7 @@ def _file_item(item: NoteItem, waiting: Sequence[NoteItem]) -> NoteItem:
 
 
 def _find_task_words(task: str, speaker: str, said_at: datetime, tongue: Locale) -> frozenset[str]:
-    """The words of a task that somebody who did it would say again: not when, nor who has to."""
+    """Return the words of a task that a report of it repeats: neither its date nor who does it."""
     own = load_cues(tongue.code)
     bare = _TIME_MARK.sub(" ", mark_dates(_first_line(task), said_at, tongue, past=False)[0])
     ours = merge.find_keywords(speaker, tongue) | own.words["duties"] | own.words["obligations"]
@@ -183,7 +188,7 @@ def _reports_task(
 def _is_only_intended(
     clause: ClauseOutline, roots: set[str], own: CorrectionCues, tongue: Locale
 ) -> bool:
-    """ "Wanted to call", "tried to pay": it is still to be done."""
+    """Report whether a clause only intends: "wanted to call", "tried to pay"."""
     return any(
         before.low in own.words["towards"] and _find_root(word.stem, tongue) in roots
         for before, word in zip(clause.words, clause.words[1:], strict=False)
@@ -192,7 +197,7 @@ def _is_only_intended(
 
 
 def _find_root(stem: str, tongue: Locale) -> str:
-    """A stem without the mark of a past form: gekauft, kaufen; angerufen, anrufen."""
+    """Strip the mark of a past form from a stem: gekauft, kaufen; angerufen, anrufen."""
     return stem.replace(prefix, "", 1) if (prefix := get_lexicon(tongue.code).participle) else stem
 
 
@@ -200,12 +205,14 @@ def _first_line(content: str) -> str:
     return content.partition("\n")[0]
 
 
-# A draft of what a session came to, whoever wrote it: screened, and as the items of a note.
+# Drafts of a session, screened and turned into the items of a note.
 
 
 def screen_draft(draft: SessionDraft) -> SessionDraft:
-    """A draft, whoever wrote it, without secrets and what reads like an instruction. Each line that
-    it has is one line, but for facts, which may have several."""
+    """Remove secrets and instructions from a draft.
+
+    Each line stays one line, except for facts, which may have several.
+    """
     return SessionDraft(
         summary=_fit_line(draft.summary),
         topics=tuple(
@@ -237,7 +244,7 @@ def screen_draft(draft: SessionDraft) -> SessionDraft:
 
 
 def list_draft_items(draft: SessionDraft) -> tuple[NoteItem, ...]:
-    """A draft as the items of a session's note, each once. Summary and links are no items."""
+    """Return a draft as items of a session's note, each once. Summary and links are no items."""
     items = [NoteItem(section=Section.SUMMARY, content=_format_topic(one)) for one in draft.topics]
     items += [NoteItem(section=Section.FACTS, content=one) for one in draft.facts]
     for section, tasks in (
@@ -260,14 +267,14 @@ def _format_topic(topic: TopicDraft) -> str:
 
 
 def _fit_line(text: str) -> str:
-    """On one line; empty where it must not stand in a note."""
+    """Put a text on one line; return an empty string where a note must not contain it."""
     line = " ".join(text.split())
     return "" if find_instruction(line) or secrets.find_secret(line) else line
 
 
 def _fit_lines(text: str) -> list[str]:
     if not _fit_line(text):
-        return []  # what is only harmless line by line is harmful
+        return []  # harmless line by line, harmful as a whole
     return [line for one in text.splitlines() if (line := _fit_line(one))]
 
 
@@ -275,16 +282,15 @@ def _fit_tasks(tasks: Sequence[TaskDraft]) -> tuple[TaskDraft, ...]:
     return tuple(replace(one, text=_fit_line(one.text)) for one in tasks if _fit_line(one.text))
 
 
-# What a session comes to, as the rules tell that learning reads with: in every language that they
-# know, and without a model.
+# Drafts by the rules of learning, in every locale and without a model.
 
 T = TypeVar("T")
-_SUMMARY_MAX_COUNT = 3  # things that a summary by rules tells of
+_SUMMARY_MAX_COUNT = 3  # statements in a summary by rules
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # where only whether something is said matters
 _LINK_TEXT_MAX_CHARS = 60
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`|\\]{3,500}")
 _URL_ENDS = ".,;:!?*_"
-# What somebody is and likes is kept as such, and is no fact of the day.
+# Traits and preferences are stored as such; they are no facts of the day.
 _DAILY_KINDS = frozenset({Kind.CONTEXT, Kind.KNOWLEDGE, Kind.OBSERVATION})
 
 
@@ -295,8 +301,11 @@ def draft_by_rules(
     tongue: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
-    """What the messages state, without a model: facts, tasks, links, and which of the open tasks
-    they say are done. A message without a name is the speaker's. Empty where nothing is said."""
+    """Draft what the messages state, without a model.
+
+    Facts, tasks, links, and which open tasks they say are done. A message without a name is the
+    speaker's. Empty where nothing is said.
+    """
     heard = select_shareable(messages, tongue)
     stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
@@ -336,12 +345,14 @@ def draft_by_rules(
 
 
 def select_shareable(messages: Sequence[ParsedMessage], tongue: Locale) -> list[ParsedMessage]:
-    """What a note may draw on: notes are read by others, so nothing that is to stay between a few,
-    with the answers to it; nothing that reads like an instruction, and no secret. Of a long
-    conversation, the end."""
+    """Select the messages that a note may draw on; of a long conversation, the last ones.
+
+    Others read notes, so confidences and the answers to them are left out, as are instructions and
+    secrets.
+    """
     kept: list[ParsedMessage] = []
     last = select_last_messages(messages)
-    hushed = len(messages) > len(last)  # until somebody speaks again
+    hushed = len(messages) > len(last)  # until the person speaks again
     for one in last:
         said = replace(one, content=squeeze_spaces(one.content))
         if said.role not in (Role.USER, Role.ASSISTANT):
@@ -351,7 +362,7 @@ def select_shareable(messages: Sequence[ParsedMessage], tongue: Locale) -> list[
             if hushed and not rules.extract_by_rules(said.content, "", said.at or _ANY_DAY, tongue):
                 _drop_last_message(
                     kept
-                )  # "ok, but keep that between us" speaks of what was said before
+                )  # "ok, but keep that between us" refers to the message before
         if (
             not hushed
             and not find_instruction(said.content)
@@ -366,7 +377,7 @@ def format_moment(at: datetime) -> str:
 
 
 def _drop_last_message(kept: list[ParsedMessage]) -> None:
-    """The last message of a person, and what was answered to it."""
+    """Drop a person's last message and the answers to it."""
     while kept and kept[-1].role is not Role.USER:
         kept.pop()
     del kept[-1:]
@@ -385,7 +396,7 @@ def _is_harmless(line: str, tongue: Locale) -> bool:
 
 
 def _summarize(lines: Sequence[StatedFact]) -> str:
-    """The weightiest things, in the order in which they were said, as far as they fit."""
+    """Join the weightiest statements, in their order, as far as they fit."""
     weighty = sorted(lines, key=lambda one: -(one.importance or 0))[:_SUMMARY_MAX_COUNT]
     said = ""
     for one in dict.fromkeys(one.content for one in lines if one in weighty):
@@ -402,7 +413,7 @@ def _find_done_tasks(
     said_at: datetime,
     tongue: Locale,
 ) -> list[str]:
-    """Those of the tasks that the speaker says are done."""
+    """Return those of the tasks that the speaker says are done."""
     own = [one for one in heard if one.role is Role.USER and one.name is None] if tasks else []
     told = [parse_report(one.content, one.at or said_at, tongue) for one in own]
     return [
@@ -418,7 +429,7 @@ def _find_links(heard: Sequence[ParsedMessage]) -> tuple[NoteLink, ...]:
 
 
 def _link_text(target: str) -> str:
-    """Where it leads, without what nobody reads."""
+    """Return a readable form of a link target."""
     return target.partition("://")[2].partition("?")[0].rstrip("/")[:_LINK_TEXT_MAX_CHARS]
 
 
@@ -426,11 +437,10 @@ def take_few(found: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(found))[: limits.DRAFT_LINES_MAX_COUNT]
 
 
-# What a session comes to: by the rules that learning reads with, or by a language model whose
-# every line is checked against what was said.
+# Drafts by a language model, with every line checked against what was said.
 
 _log = logging.getLogger(__name__)
-_SUPPORTED_MIN_SHARE = 0.5  # of the words that count
+_SUPPORTED_MIN_SHARE = 0.5  # of the keywords
 _COVERED_MIN_SHARE = 0.6
 _INSTRUCTIONS = """\
 You read one conversation between people and an assistant, and write a note of what came of it. The
@@ -491,8 +501,10 @@ def draft_by_model(
     tongue: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
-    """The same as `draft_by_rules` with a model's summary, topics, facts and tasks. Without a
-    model, or where it fails, that of the rules: nothing is raised."""
+    """Draft with a model's summary, topics, facts and tasks, added to `draft_by_rules`.
+
+    Without a model, or where it fails, return the draft of the rules; nothing is raised.
+    """
     plain = draft_by_rules(messages, speaker, said_at, tongue, open_tasks)
     heard = select_shareable(messages, tongue)
     if model is None or not any(one.role is Role.USER for one in heard):
@@ -517,10 +529,10 @@ class _DraftInput:
     tongue: Locale
     open_tasks: Sequence[str]
     material: str
-    text: str  # what may be drawn on, without our own words around it
+    text: str  # what may be drawn on, without the words of the prompt
 
     def draft(self, said: Drafted) -> SessionDraft:
-        """As much of an answer as the conversation bears out."""
+        """Return as much of an answer as the conversation supports."""
         ends = [*self._find_finished(said.finished), *self._make_tasks(said.tasks)]
         return SessionDraft(
             summary=self._check_line(said.summary),
@@ -559,7 +571,7 @@ class _DraftInput:
         ]
 
     def _is_quoted(self, quote: str, task: str) -> bool:
-        """Whether somebody said so, of this task, and neither asked nor denied it."""
+        """Report whether a person said this of the task, without asking or denying it."""
         words = " ".join(quote.split())
         said = any(words in " ".join(one.content.split()) for one in self.heard)
         if not words or not said or words.endswith("?") or has_negation(words, self.tongue):
@@ -569,7 +581,7 @@ class _DraftInput:
         return bool(self._find_telling_words(words) & self._find_telling_words(task))
 
     def _check_line(self, text: str) -> str:
-        """Empty where it is not said, is none of a note's business, or does not stand alone."""
+        """Return the line, or an empty string if it is unsupported, private or incomplete."""
         line = " ".join(text.split())
         if not line or len(line) > limits.DRAFT_LINE_MAX_CHARS:
             return ""
@@ -584,7 +596,7 @@ class _DraftInput:
         return "" if estimate_sensitivity(line, self.tongue) is Sensitivity.SENSITIVE else line
 
     def _has_unknown_name(self, line: str) -> bool:
-        """Whether it has a name that nobody said, letter by letter."""
+        """Report whether it has a name that does not occur in the conversation."""
         if self.tongue.texts["names"] != "capital":
             return False
         known = {*split_terms(self.text), *split_terms(self.speaker)}
@@ -605,7 +617,7 @@ def _make_draft_input(
     tongue: Locale,
     tasks: Sequence[str],
 ) -> _DraftInput:
-    """With the end of a conversation that is too long, which says what came of it."""
+    """Build the prompt input; of a long conversation only its end, which tells the outcome."""
     head = [f"(conversation of {make_inert(speaker)} on {format_moment(said_at)})"]
     head += [
         f"(open task {n}) {clip_text(make_inert(one), limits.DRAFT_LINE_MAX_CHARS)}"
@@ -634,7 +646,7 @@ def _make_draft_input(
 
 
 def _join_drafts(said: SessionDraft, plain: SessionDraft, tongue: Locale) -> SessionDraft:
-    """What the rules read does not depend on a model's mood: what it did not say is added."""
+    """Add what the rules found and the model did not say."""
     told = [said.summary, *said.facts, *(f"{one.topic} {one.event}" for one in said.topics)]
     told += [one.text for one in (*said.tasks, *said.follow_ups)]
     known = [merge.find_keywords(one, tongue) for one in told]
@@ -653,14 +665,13 @@ def _join_drafts(said: SessionDraft, plain: SessionDraft, tongue: Locale) -> Ses
     )
 
 
-# What an agent hands in at the end of a session, checked: all of it is good, or none is kept.
+# Drafts that an agent hands in at the end of a session: valid as a whole, or refused.
 
 _INDEX_SECTIONS = frozenset({Section.GOALS, Section.KEY_FACTS})
 
 
 def check_draft(draft: object) -> SessionDraft:
-    """The same draft in its one form. Secrets are refused, as everywhere that somebody says what to
-    keep."""
+    """Check a draft and return its normal form. Secrets are refused."""
     if not isinstance(draft, SessionDraft):
         raise InvalidInput("draft", "expected a tacit.SessionDraft")
     size = sum(map(len, _iter_texts(draft)))
@@ -688,7 +699,7 @@ def check_draft(draft: object) -> SessionDraft:
 
 
 def _iter_texts(value: object) -> Iterator[str]:
-    """Whatever is written in a draft; what is no part of one is refused by its name."""
+    """Yield every text in a draft; refuse unknown fields by name."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Collection):
@@ -745,6 +756,6 @@ def _check_text(field: str, value: object) -> str:
 
 
 def _check_line(field: str, value: object, max_chars: int) -> str:
-    """One line, which may be empty."""
+    """Check one line, which may be empty."""
     words = validation.refuse_secrets(field, validation.check_storable(field, value, max_chars))
     return " ".join(words.split()) and validation.parse_content(" ".join(words.split()), field)

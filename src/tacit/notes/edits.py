@@ -29,7 +29,7 @@ from tacit.records.notes import (
     Section,
 )
 
-# An item of a note written anew where it stands: as little of its lines as the change needs.
+# Reword an item in place, changing as few of its lines as possible.
 
 _BOX = re.compile(r"([ \t]*+(?:[-+*]|[0-9]{1,9}[.)])[ \t]++\[)[ xX](\].*)", re.DOTALL)
 _BLANKS = " \t\r"
@@ -37,14 +37,14 @@ _EIGHT_LETTERS = re.compile(r"[A-Za-z]?[a-z]{7}")
 
 
 def reword_entry(document: Document, entry: Entry, item: NoteItem, *, flat: bool) -> list[str]:
-    """The lines of an entry once it says this."""
+    """Return the lines of an entry once it says this."""
     lines = list(document.lines[entry.start : entry.end])
     end = "\r" if document.lines[0].endswith("\r") else ""
     made = _reword_lines(lines, entry, item, document.kind, flat=flat)
     if made == lines:
         return lines
     made = [line if line in lines else line.removesuffix("\r") + end for line in made]
-    if entry.end == len(document.lines):  # nothing ends the last line
+    if entry.end == len(document.lines):  # the last line has no line feed
         made = [line.removesuffix("\r") + end for line in made]
         made[-1] = made[-1].removesuffix("\r")
     return made
@@ -77,7 +77,7 @@ def _reword_lines(
 def _reword_inner_lines(
     now: list[str], old: NoteItem, item: NoteItem, fresh: list[str]
 ) -> list[str]:
-    """The inner lines; those that say what they said stay as they are."""
+    """Reword the inner lines; those that say the same stay as they are."""
     was, wants = old.content.split("\n")[1:], item.content.split("\n")[1:]
     if was == wants:
         return now
@@ -102,7 +102,7 @@ def _tick_line(line: str, *, done: bool) -> str | None:
 
 
 def _set_line_id(line: str, old: NoteItem, item: NoteItem) -> str:
-    """The line with another id. A word of eight letters was hardly an id, but a person's remark."""
+    """Set the id of a line. An unknown eight-letter comment is rather a person's remark."""
     if item.id is None:
         return _strip_trailing_id(line)
     remark = old.id is not None and old.id != item.id and _EIGHT_LETTERS.fullmatch(old.id)
@@ -110,28 +110,30 @@ def _set_line_id(line: str, old: NoteItem, item: NoteItem) -> str:
 
 
 def _strip_trailing_id(line: str) -> str:
-    """Without anything at the end that would be read as an id."""
+    """Strip what would be read as an id from the end of a line."""
     while (shorter := strip_line_id(line).rstrip(_BLANKS)) != line.rstrip(_BLANKS):
         line = shorter
     return line
 
 
-# Lines of a note put in the place of others, or between them.
+# Patch the lines of a note.
 
 _ORDERED_MARKER = re.compile(r"([0-9]{1,9})([.)])")
 
 
 @dataclass(slots=True)
 class LinePatch:
-    """Lines to be put in the place of others, and between others."""
+    """Lines to replace, and lines to insert."""
 
     document: Document
-    apart: bool = False  # with blank lines around whatever is new
-    flat: bool = False  # each new item on one line, and in a page without a marker
+    apart: bool = False  # with blank lines around new lines
+    flat: bool = False  # each new item on one line; in a page without a marker
     replaced: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
     inserted: dict[int, list[str]] = field(default_factory=dict)
-    last_marker: dict[int, str] = field(default_factory=dict)  # of what is put there
-    sections: dict[Section, list[NoteItem | NoteLink]] = field(default_factory=dict)  # to be made
+    last_marker: dict[int, str] = field(default_factory=dict)  # of the lines inserted there
+    sections: dict[Section, list[NoteItem | NoteLink]] = field(
+        default_factory=dict
+    )  # to be created
     linked: set[str] = field(default_factory=set)
 
     def set_entry(self, entry: Entry, item: NoteItem) -> None:
@@ -193,7 +195,7 @@ class LinePatch:
         new += [*self.gap(), f"- {markdown.format_link(link)}", *self.gap()]
 
     def drop_link(self, target: str) -> None:
-        """What else is linked to on the same lines keeps a line of its own."""
+        """Remove a link; other links on the same lines keep a line of their own."""
         lines = self.document.link_lines
         for start, end in {(at.start, at.end) for at in lines if at.link.target == target}:
             others = [at.link for at in lines if at.start == start and at.link.target != target]
@@ -214,20 +216,20 @@ class LinePatch:
 
     @property
     def line_end(self) -> str:
-        """What lines of this file end with, before the line feed."""
+        """Return what ends lines of this file, before the line feed."""
         return "\r" if self.document.lines[0].endswith("\r") else ""
 
     def gap(self) -> list[str]:
         return [""] if self.apart else []
 
     def is_text(self, at: int) -> bool:
-        """Whether a line would be read together with one that follows it."""
+        """Report whether a line would join a line that follows it."""
         if at < self.document.body or not self.document.lines[at].strip():
             return False
         return not any(heading.end == at + 1 for heading in self.document.headings)
 
     def last_entry_of(self, section: Section) -> Entry | None:
-        """The last item under the heading of the section; of a page, the last one of all."""
+        """Return the last item under the section's heading; of a page, the last one at all."""
         entries = self.document.entries
         if self.document.kind is NoteKind.PAGE:
             last = self.document.blocks[-1] if self.document.blocks else None
@@ -236,8 +238,7 @@ class LinePatch:
         return found[-1] if found else None
 
     def end_of_section(self, section: Section) -> int | None:
-        """Where an item may stand in a section that has none; None where the section is not
-        there."""
+        """Return where the first item of an empty section goes, or None without that section."""
         document = self.document
         if document.kind is NoteKind.PAGE:
             return self.end_of_file()
@@ -283,14 +284,14 @@ class LinePatch:
                 )
 
     def lines(self) -> list[str]:
-        """The lines of the file with all of this done."""
+        """Return the lines of the patched file."""
         old, end = self.document.lines, self.line_end
         made: list[str] = []
         at = 0
         while True:
             new = self.inserted.get(at, [])
             if at == len(old):
-                if new:  # behind a last line that nothing ends
+                if new:  # after a last line without a line feed
                     made[-1:] = [made[-1].removesuffix("\r") + end] if made else []
                     made += [line + end for line in new[:-1]] + new[-1:]
                 return made
@@ -301,7 +302,7 @@ class LinePatch:
                 made.append(old[at])
                 after += 1
             elif after == len(old) and not lines:
-                made.append("")  # what stood before the last line keeps its end
+                made.append("")  # keeps the end of the former last line
             at = after
 
 
@@ -312,12 +313,12 @@ def _next_marker(marker: str) -> str:
     return f"{min(int(number[1]) + 1, 999_999_999)}{number[2]}"
 
 
-# Changes to a note that is there already: only the lines of what changed are written anew.
+# Edits of an existing note: only the lines of what changed are rewritten.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetItem:
-    """The entry says this now. In another section it moves to the end of that."""
+    """Set what an entry says. In another section it moves to the end of that section."""
 
     entry: Entry
     item: NoteItem
@@ -330,7 +331,7 @@ class DropItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddItem:
-    """A further item, right behind an entry, or else at the end of its section."""
+    """Add an item after an entry, or else at the end of its section."""
 
     item: NoteItem
     after: Entry | None = None
@@ -338,7 +339,7 @@ class AddItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddLink:
-    """Nothing, where there is a link to the target already."""
+    """Add a link, unless there is one to the same target."""
 
     link: NoteLink
 
@@ -350,7 +351,7 @@ class DropLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetHead:
-    """Keys of the frontmatter: text, times, counts, lists of text; None leaves a key out."""
+    """Set frontmatter keys to text, times, counts or lists of text; None removes a key."""
 
     changes: Mapping[str, object]
 
@@ -359,8 +360,10 @@ Edit = SetItem | DropItem | AddItem | AddLink | DropLink | SetHead
 
 
 def apply_edits(document: Document, edits: Sequence[Edit]) -> bytes:
-    """The file with the edits made, every other line as it was. Raises `NoteUnreadable` where
-    there is no way to write it so that it would be read as it was meant."""
+    """Apply edits and keep every other line as it was.
+
+    Raises `NoteUnreadable` where the file cannot be written so that it is read back as meant.
+    """
     if not edits:
         return _encode_lines(document, document.lines)
     wanted = _expected_content(document, edits)
@@ -403,7 +406,7 @@ def _encode_lines(document: Document, lines: Sequence[str]) -> bytes:
 
 
 def _fit_item(item: NoteItem, kind: NoteKind) -> NoteItem:
-    """As it will be read: only some sections have boxes, only one kind of note has dates."""
+    """Return the item as it will be read back: only some sections have boxes, one kind has dates."""
     if item.section not in SECTIONS_BY_KIND[kind] or item.section is Section.LINKS:
         raise InvalidInput("section", f"a note of this kind has no items in {item.section}")
     return replace(
@@ -417,7 +420,7 @@ def _fit_item(item: NoteItem, kind: NoteKind) -> NoteItem:
 def _expected_content(
     document: Document, edits: Sequence[Edit]
 ) -> tuple[Counter[NoteItem], set[str]]:
-    """The items and the targets of links that the file is to have afterwards."""
+    """Return the items and link targets that the file must have afterwards."""
     items = {entry.start: [entry.item] for entry in document.entries}
     more: list[NoteItem] = []
     targets = {link.target for link in document.links}
@@ -450,22 +453,22 @@ def _reads_back(data: bytes, kind: NoteKind, wanted: tuple[Counter[NoteItem], se
     return (Counter(found.items), {link.target for link in found.links}) == wanted
 
 
-# How a page is laid out: its headings and whatever else stands between its items.
-#
-# Items are memories and live in the store as such; this is the rest, with a mark where each
-# stood: a place and no id, because what is erased leaves nothing behind. So a page reads back
-# as it was written, also where no file mirrors it.
+# The layout of a page: its headings and all else between its items. Items are memories and stored
+# as such; the layout has a mark where each stood, without an id, so that nothing is left of an
+# erased one. A page therefore reads back as written, also where no file mirrors it.
 
 PlacedItem = tuple[int, NoteItem]  # by the position of its row, which is that of its mark
 FormatItem = Callable[[NoteItem, str], list[str]]
 
-_ITEM_MARK = "\x1f"  # no text that is kept has this character in it
+_ITEM_MARK = "\x1f"  # no stored text contains this character
 _DEFAULT_MARKER = "- "
 
 
 def extract_layout(document: Document, without: Collection[str] = ()) -> str:
-    """The text without its items, which are at the positions 0, 1, 2… Of those of another note,
-    named by their ids, there is no mark."""
+    """Extract the text without its items, which get the positions 0, 1, 2…
+
+    Items of another note, given by their ids, leave no mark.
+    """
     out: list[str] = []
     at = position = 0
     for entry in document.entries:
@@ -479,7 +482,7 @@ def extract_layout(document: Document, without: Collection[str] = ()) -> str:
 
 
 def list_other_lines(document: Document) -> list[str]:
-    """The lines that are no items, as far as anything stands in them."""
+    """Return the nonblank lines that belong to no item."""
     inside = {line for one in document.entries for line in range(one.start, one.end)}
     inside |= {line for one in document.link_lines for line in range(one.start, one.end)}
     lines = enumerate(document.lines)
@@ -487,15 +490,15 @@ def list_other_lines(document: Document) -> list[str]:
 
 
 def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
-    """The page with these items: each where it stood, what is new after the one before it. Of
-    the forms that say exactly these items, the one that is closest to how it was written."""
+    """Fill a layout with items: each where it stood, new ones after their predecessor.
+
+    Of the forms that parse to exactly these items, choose the closest to what was written.
+    """
     ordered = sorted(items, key=lambda one: one[0])
     said = [item.content for _, item in ordered]
     for write in (_format_as_written, _format_with_marker, _format_as_bullet):
         text = _fill(layout, ordered, write)
-        if (
-            "\r" not in text and _nonblank_lines(text) == said
-        ):  # which no editor would leave as it is
+        if "\r" not in text and _nonblank_lines(text) == said:  # no editor would leave it like this
             return text
     return "".join(
         f"{line}\n" for _, item in ordered for line in _format_as_bullet(item, _DEFAULT_MARKER)
@@ -503,7 +506,7 @@ def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
 
 
 def fill_layout_with_ids(layout: str, items: Sequence[PlacedItem]) -> bytes:
-    """The same for a file, in which each line tells the id of its memory."""
+    """Fill a layout for a file, in which each line has the id of its memory."""
     document = parse_note(fill_layout(layout, items).encode(), NoteKind.PAGE)
     ordered = [item for _, item in sorted(items, key=lambda one: one[0])]
     pairs = zip(document.entries, ordered, strict=True)
@@ -537,7 +540,7 @@ def _fill(layout: str, items: Sequence[PlacedItem], write: FormatItem) -> str:
 
 
 def _next_layout_marker(marker: str) -> str:
-    """Of a further item in the same place. Two paragraphs with no line between would be one."""
+    """Return the marker of a further item: two paragraphs need a blank line between them."""
     number = marker.strip()[:-1]
     if number.isdecimal():
         return marker.replace(number, str(int(number) + 1), 1)

@@ -17,26 +17,25 @@ from typing import Final, Self
 from tacit import limits
 from tacit.errors import NoteOutside, NoteUnreadable
 
-# Files and folders by their descriptors: no step from one name to the next follows a link, and
-# what was looked at is what is used.
+# Files and folders by descriptor: no step of a path follows a link, and the file that was checked
+# is the file that is used.
 
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
-OTHERS_MODE = 0o077  # what group and others may do
-# NONBLOCK: a pipe that nobody writes to must not hold us.
+OTHERS_MODE = 0o077  # permissions of group and others
+# NONBLOCK: opening a pipe without a writer must not block.
 _OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK if os.name == "posix" else 0
 _NOT_A_FOLDER = frozenset({errno.ENOTDIR, errno.ELOOP})
 _NO_SUCH_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
-_NOREPLACE, _EXCHANGE = 1, 2  # of renameat2
+_NOREPLACE, _EXCHANGE = 1, 2  # flags of renameat2
 
 
 def reopen_folder(at: int) -> int:
-    """The same folder with a place of its own in its listing: a copy of the number would share it
-    with other threads."""
+    """Reopen a folder: a duplicated descriptor would share its listing position with other threads."""
     return os.open(".", os.O_RDONLY | os.O_DIRECTORY | _OPEN_FLAGS, dir_fd=at)
 
 
 def list_folder_names(at: int) -> set[str]:
-    """Of all that lies in a folder, ours and others'."""
+    """Return the names of all entries of a folder."""
     own = reopen_folder(at)
     try:
         with os.scandir(own) as found:
@@ -54,7 +53,7 @@ def file_exists(at: int, name: str) -> bool:
 
 
 def open_folder(at: int, name: str, *, make: bool = False) -> int | None:
-    """The folder of that name, open; None where there is none and none is to be made."""
+    """Open a folder; return None where it does not exist and `make` is not set."""
     made = False
     if make:
         with suppress(FileExistsError):
@@ -83,18 +82,22 @@ def open_folder(at: int, name: str, *, make: bool = False) -> int | None:
 
 
 def _require_below(at: int, inner: int) -> None:
-    """Holds by how it was opened, unless it was moved away since. Before a mode is changed, and
-    before anything is written, it is made sure of in another way too."""
+    """Fail if a folder was moved out of its parent since it was opened.
+
+    Called before a mode is changed and before anything is written, in addition to how it was
+    opened.
+    """
     if not os.path.samestat(os.stat("..", dir_fd=inner), os.fstat(at)):
         raise NoteOutside("leads out of the folder of notes; name a folder in it")
 
 
 def open_file(at: int, name: str, *, linked: bool = False) -> tuple[int, os.stat_result] | None:
-    """The plain file of that name, open for reading, with what it is. None where there is none.
-    Another name of the same file may be anywhere: only whoever removes a name may take such a one
-    (`linked`)."""
+    """Open a plain file for reading and return its status; None where there is none.
+
+    A hard link may lead anywhere, so only callers that remove a name accept one (`linked`).
+    """
     try:
-        # Looked at before it is opened: to open a device is to do something to it.
+        # Check it before opening: opening a device has effects.
         _require_plain(os.stat(name, dir_fd=at, follow_symlinks=False), linked)
         found = os.open(name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=at)
     except FileNotFoundError:
@@ -122,7 +125,7 @@ def _require_plain(what: os.stat_result, linked: bool) -> None:
 
 
 def open_lock_file(at: int, name: str) -> int:
-    """A file of ours to lock, made where there is none."""
+    """Open a lock file, created where there is none."""
     try:
         found = os.open(name, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, _FILE_MODE, dir_fd=at)
     except OSError as error:
@@ -131,7 +134,7 @@ def open_lock_file(at: int, name: str) -> int:
         raise
     try:
         what = os.fstat(found)
-        _require_plain(what, linked=True)  # it may be gone again by now
+        _require_plain(what, linked=True)  # it may be removed again by now
         restrict_mode(found, what)
     except BaseException:
         os.close(found)
@@ -140,7 +143,7 @@ def open_lock_file(at: int, name: str) -> int:
 
 
 def read_all(handle: int) -> bytes:
-    """Everything in a file, up to what a note may be."""
+    """Read a file, up to the size limit of a note."""
     most = limits.NOTE_FILE_MAX_BYTES
     pieces: list[bytes] = []
     left = most + 1
@@ -153,7 +156,7 @@ def read_all(handle: int) -> bytes:
 
 
 def create_file(at: int, name: str, data: bytes, like: os.stat_result) -> int:
-    """A new file, open, with its bytes on the disk."""
+    """Create a file, synced to disk, and return it open."""
     handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN_FLAGS, _FILE_MODE, dir_fd=at)
     try:
         os.fchmod(handle, _FILE_MODE)
@@ -171,7 +174,7 @@ def create_file(at: int, name: str, data: bytes, like: os.stat_result) -> int:
 
 
 def sync_folder(at: int) -> None:
-    """So that names outlive a power cut, where a folder can be synced."""
+    """Sync a folder, where the system can, so that names survive a power cut."""
     try:
         os.fsync(at)
     except OSError as error:
@@ -180,7 +183,7 @@ def sync_folder(at: int) -> None:
 
 
 def restrict_mode(handle: int, what: os.stat_result) -> bool:
-    """Takes from others what they may do. Whether they may do nothing now."""
+    """Remove all permissions of group and others; report whether none is left."""
     if not what.st_mode & OTHERS_MODE:
         return True
     with suppress(OSError):
@@ -189,7 +192,7 @@ def restrict_mode(handle: int, what: os.stat_result) -> bool:
 
 
 def copy_owner(handle: int, like: os.stat_result) -> None:
-    """Whose the folder is, theirs are the files: also where an administrator's process writes."""
+    """Give files the owner of the folder, also when an administrator's process writes."""
     mine = os.fstat(handle)
     if os.geteuid() == 0 and (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
         with suppress(OSError):
@@ -197,17 +200,17 @@ def copy_owner(handle: int, like: os.stat_result) -> None:
 
 
 def move_file(at: int, old: str, to: int, new: str) -> None:
-    """Gives a file another name. Raises `FileExistsError` where that is taken."""
+    """Rename a file. Raises `FileExistsError` where the name is taken."""
     if _rename_at(at, old, to, new, _NOREPLACE):
         return
     if file_exists(to, new):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    # A file system that cannot: what takes the name in between is lost, in a blink.
+    # Without renameat2: a file that takes the name in this instant is lost.
     os.rename(old, new, src_dir_fd=at, dst_dir_fd=to)
 
 
 def exchange_files(at: int, one: str, other: str) -> bool:
-    """Two names change places, in one step. False where the system cannot."""
+    """Swap two names in one step. Return False where the system cannot."""
     return _rename_at(at, one, at, other, _EXCHANGE)
 
 
@@ -225,7 +228,7 @@ def _rename_at(at: int, old: str, to: int, new: str, how: int) -> bool:
 
 @cache
 def _load_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
-    """Of the C library: Python has no name for it."""
+    """Load renameat2 from the C library: Python has no function for it."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -247,13 +250,12 @@ def _load_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
     return renamed
 
 
-# What was seen of the files of notes, as plain records.
+# What was seen of note files.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStamp:
-    """Tells a file from what it was before, mostly: two edits within one tick of the file system's
-    clock, of one size, look alike."""
+    """Identify a state of a file: two edits of equal size within one clock tick look alike."""
 
     mtime_ns: int
     size: int
@@ -271,7 +273,7 @@ class FileContent:
 
 
 class AnyFile(Enum):
-    """Says that a caller does not mind what is there."""
+    """Accept any state of a file."""
 
     ANY = "any"
 
@@ -282,8 +284,10 @@ ExpectedFile = FileStamp | FileContent | AnyFile | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderScan:
-    """What lies in the folder: paths with `/`, relative to it. Names with a leading dot are not
-    looked at (ours, `.git`, `.obsidian`)."""
+    """The content of the folder: relative paths with `/`.
+
+    Names with a leading dot (`.git`, `.obsidian`, own files) are skipped.
+    """
 
     files: dict[str, FileStamp]
     refused: dict[str, str]  # link | hard_link | special | closed | name | deep: never read

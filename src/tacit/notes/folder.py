@@ -31,8 +31,8 @@ from tacit.errors import (
 from tacit.notes import files, paths
 from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileContent, FileStamp, FolderScan
 
-# The root of a folder of notes while it is open: made, private, with an id of its own, and with
-# the locks by which processes take turns.
+# The open root of a notes folder: created, private, with its own id, and with the locks by which
+# processes take turns.
 
 MARK_FILE, LOCK_FILE, WRITING_FILE = ".tacit-notes", ".tacit-lock", ".tacit-writing"
 _LEFTOVER = re.compile(r"\.tacit-[0-9a-f]{32}\.tmp")
@@ -41,7 +41,7 @@ _LOCK_PAUSE_SECONDS = 0.002
 
 
 def temporary_name() -> str:
-    """A name for a file that is being written."""
+    """Return a name for a file that is being written."""
     return f".tacit-{secrets.token_hex(16)}.tmp"
 
 
@@ -50,11 +50,11 @@ def is_leftover(name: str) -> bool:
 
 
 class FolderRoot:
-    """One folder, however it is called later: a path that leads elsewhere by then is another."""
+    """An open folder. A path that leads elsewhere later opens another root."""
 
     def __init__(self, path: Path) -> None:
         self.handle = _open_root(path)
-        # Closed when nobody is at work in it any more, which may be later than another is opened.
+        # Closed after the last user, which may be after another root was opened.
         weakref.finalize(self, os.close, self.handle)
         what = os.fstat(self.handle)
         self._key = (what.st_dev, what.st_ino)
@@ -95,7 +95,7 @@ class FolderRoot:
 
     @contextmanager
     def writing(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> Iterator[None]:
-        """Alone among all that write here. Whoever is killed in it lets go of it by that."""
+        """Hold the write lock of the folder; the system releases it if the process is killed."""
         deadline = time.monotonic() + wait_seconds
         while (held := _lock_file(self.handle, WRITING_FILE)) is None:
             if time.monotonic() > deadline:
@@ -126,7 +126,7 @@ class FolderRoot:
         return new
 
     def _folds(self) -> bool:
-        """Whether this file system takes names of another case for the same."""
+        """Report whether this file system ignores the case of names."""
         try:
             other = os.stat(MARK_FILE.upper(), dir_fd=self.handle, follow_symlinks=False)
         except FileNotFoundError:
@@ -157,7 +157,7 @@ def _open_root(path: Path) -> int:
 
 
 def _make_private(handle: int, made: bool) -> None:
-    """A folder that is not ours is left as it is: others may need to look into it."""
+    """Make a folder private if it is ours; leave other folders as they are."""
     what = os.fstat(handle)
     if what.st_mode & stat.S_ISVTX or any(os.path.samestat(what, one) for one in _shared_folders()):
         raise SettingsError("notes.dir is used for more than notes; name a folder of its own")
@@ -175,13 +175,13 @@ def _is_own_folder(handle: int) -> bool:
 
 
 def _shared_folders() -> Iterator[os.stat_result]:
-    with suppress(RuntimeError, OSError):  # nobody in particular, or nowhere
+    with suppress(RuntimeError, OSError):  # no such user, or no such folder
         yield Path.home().stat()
     yield Path("/").stat()
 
 
 def _lock_file(at: int, name: str) -> int | None:
-    """The lock of that name, held until it is closed; None where somebody else holds it."""
+    """Take the lock of that name until it is closed; None where another process holds it."""
     while True:
         handle = files.open_lock_file(at, name)
         try:
@@ -194,7 +194,7 @@ def _lock_file(at: int, name: str) -> int | None:
             raise
         if _is_still_named(handle, at, name):
             return handle
-        os.close(handle)  # somebody removed the file: those who come now lock another
+        os.close(handle)  # the file was removed: newcomers lock another one
 
 
 def _is_still_named(handle: int, at: int, name: str) -> bool:
@@ -205,8 +205,8 @@ def _is_still_named(handle: int, at: int, name: str) -> bool:
     return os.path.samestat(os.fstat(handle), named)
 
 
-# Puts a file in the place of another, or takes one away, in one step; and gives back what was
-# there where somebody changed it in that very moment.
+# Replace or remove a file in one step, and restore what was there if it was changed in that
+# instant.
 
 OpenFile = tuple[int, os.stat_result]
 
@@ -237,7 +237,7 @@ def require_match(found: OpenFile | None, expected: ExpectedFile) -> None:
 def put_file(
     at: int, name: str, data: bytes, old: OpenFile | None, expected: ExpectedFile
 ) -> FileStamp:
-    """`old` is what is there, and was found to be what the caller expects."""
+    """Put a file; `old` is what was checked to be there."""
     like = os.fstat(at) if old is None else old[1]
     temporary = temporary_name()
     handle = files.create_file(at, temporary, data, like)
@@ -250,12 +250,12 @@ def put_file(
         return FileStamp.from_stat(os.fstat(handle))
     finally:
         os.close(handle)
-        with suppress(FileNotFoundError):  # what was replaced, or what could not be put
+        with suppress(FileNotFoundError):  # the replaced file, or the one that could not be put
             os.unlink(temporary, dir_fd=at)
 
 
 def remove_file(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> None:
-    """Aside first, where it can still be looked at."""
+    """Move a file aside, where it can be checked again, then remove it."""
     aside = temporary_name()
     try:
         os.rename(name, aside, src_dir_fd=at, dst_dir_fd=at)
@@ -264,7 +264,7 @@ def remove_file(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> No
     if not _is_unchanged(at, aside, old, expected):
         try:
             files.move_file(at, aside, at, name)
-        except FileExistsError:  # saved once more by now, over this
+        except FileExistsError:  # saved again meanwhile, over this one
             os.unlink(aside, dir_fd=at)
         raise NoteMoved
     os.unlink(aside, dir_fd=at)
@@ -284,7 +284,7 @@ def _replace_existing(
         swapped = files.exchange_files(at, temporary, name)
     except FileNotFoundError:
         raise NoteMoved from None
-    if not swapped:  # a file system that cannot: an edit in between is lost, in a blink
+    if not swapped:  # without renameat2: an edit in this instant is lost
         os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
     elif not _is_unchanged(at, temporary, old, expected):
         files.exchange_files(at, temporary, name)
@@ -292,7 +292,7 @@ def _replace_existing(
 
 
 def _is_unchanged(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> bool:
-    """Whether what lies there is what was looked at before."""
+    """Report whether the file is the one that was checked."""
     now = os.stat(name, dir_fd=at, follow_symlinks=False)
     if expected is ANY and stat.S_ISREG(now.st_mode):
         return True
@@ -308,8 +308,7 @@ def _read_bytes(handle: int) -> bytes | None:
         return None
 
 
-# Looks through a folder of notes without following a link: what lies in it, and what killed
-# writers left.
+# Scan a notes folder without following links: what it contains, and what killed writers left.
 
 
 def scan_folder(root: int) -> FolderScan:
@@ -336,7 +335,7 @@ def remove_leftovers(root: int) -> int:
 def _walk_folders(
     at: int, refused: dict[str, str], before: str = "", depth: int = 1
 ) -> Iterator[tuple[int, str, list[os.DirEntry[str]]]]:
-    """Each folder, open, with how paths in it begin and what is in it. `at` is not closed."""
+    """Yield each folder, open, with the prefix of its paths and its entries. `at` stays open."""
     own = files.reopen_folder(at)
     try:
         with os.scandir(own) as found:
@@ -379,7 +378,7 @@ def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan
         return
     path = f"{before}{entry.name}"
     if paths.find_name_fault(entry.name) is not None:
-        # As it can be shown: a name need not be text.
+        # A name need not be valid text.
         shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         scan.refused[shown] = "name"
         return
@@ -406,37 +405,37 @@ def _restrict_file(at: int, name: str) -> None:
             os.close(found[0])
 
 
-# The folder that notes live in. Nothing outside of it is ever read or written, whatever a path
-# says and whatever lies in the folder; a file is always a whole one, the old or the new.
+# The folder that contains the notes. Nothing outside is ever read or written, whatever a path says
+# and whatever the folder contains. A file is always whole: the old or the new one.
 
-_READ_ATTEMPTS_COUNT = 5  # while somebody is writing to the file
+_READ_ATTEMPTS_COUNT = 5  # while another process writes the file
 
 
 class NotesFolder:
-    """A folder that is open. Made where there is none; modes are mended; what a killed writer left
-    is cleaned. May be used by several threads.
+    """An open notes folder, created where there is none. Safe for several threads.
 
-    Paths are relative, with `/`. One that no note may have raises `NoteOutside`, which is an
-    `InvalidInput`; so does one that leads over a symbolic link, to a file with a second name, or to
-    what is no plain file. The disk's own failures are a `StoreUnavailable`.
+    Opening repairs file modes and removes what killed writers left. Paths are relative, with `/`. A
+    path that no note may have, that crosses a symbolic link, or that leads to a hard link or to
+    anything but a plain file raises `NoteOutside`, which is an `InvalidInput`. Failures of the disk
+    raise `StoreUnavailable`.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = Path(root).resolve()
-        self._guard = threading.Lock()  # over what is open
-        self._turn = threading.Lock()  # of those who write
+        self._guard = threading.Lock()  # guards the open root
+        self._turn = threading.Lock()  # serializes writers
         self._generation = 0
         with _translate_disk_errors():
             self._open: FolderRoot | None = FolderRoot(self.root)
         try:
-            with suppress(Conflict):  # somebody else is at it, and what is left stays till later
+            with suppress(Conflict):  # another process holds the lock; leftovers stay until later
                 self._clean(limits.NOTE_CLEAN_WAIT_MAX_SECONDS)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Lets go of the lock too. Twice is once."""
+        """Close the folder and release the lock. A second call does nothing."""
         with self._guard:
             if self._open is not None:
                 self._open.unlock()
@@ -454,14 +453,20 @@ class NotesFolder:
         self.close()
 
     def identity(self) -> str:
-        """A random id, kept in the folder. Where the folder was deleted and made anew it is
-        another: nothing that was known of the old one holds."""
+        """Return the random id stored in the folder.
+
+        A folder that was deleted and created again has another one: nothing known of the old one
+        holds.
+        """
         with _translate_disk_errors():
             return self._current_root().identity()
 
     def lock(self) -> bool:
-        """Whether this folder object is the one that mirrors now. Cheap where it already is: ask
-        before each round, since a folder that was made anew has nobody yet."""
+        """Report whether this object holds the mirror lock, and try to take it.
+
+        Cheap where it is held already. Call it before each round: a folder that was created again
+        has no holder yet.
+        """
         with _translate_disk_errors():
             return self._current_root().lock()
 
@@ -471,8 +476,10 @@ class NotesFolder:
                 self._open.unlock()
 
     def read(self, path: str) -> FileContent | None:
-        """None where there is no such file. `NoteUnreadable` where it is too large for a note, or
-        may not be opened."""
+        """Read a file; None where there is none.
+
+        Raises `NoteUnreadable` where it is too large for a note or may not be opened.
+        """
         names = paths.split_path(path)
         with self._reading() as root, _open_parent(root, names) as at:
             found = None if at is None else files.open_file(at, names[-1])
@@ -491,10 +498,12 @@ class NotesFolder:
             return FileContent(data=data, stamp=FileStamp.from_stat(after))
 
     def write(self, path: str, data: bytes, *, expected: ExpectedFile = ANY) -> FileStamp:
-        """The file is there, whole and on the disk, before this returns.
+        """Write a whole file, synced to disk.
 
-        `expected` is what the caller has seen: a `Read` (its bytes count), a `Stamp`, None for no
-        file, ANY. Where there is something else `NoteMoved` is raised, and that stays."""
+        `expected` is the state that the caller has seen: a `FileContent` (its bytes count), a
+        `FileStamp`, None for no file, or ANY. In any other state the file stays, and `NoteMoved` is
+        raised.
+        """
         names = paths.split_path(path)
         if len(data) > limits.NOTE_FILE_MAX_BYTES:
             most = limits.NOTE_FILE_MAX_BYTES
@@ -509,8 +518,10 @@ class NotesFolder:
                 return put_file(at, names[-1], data, old, expected)
 
     def remove(self, path: str, *, expected: FileStamp | FileContent | AnyFile = ANY) -> bool:
-        """Whether there was one. Folders that are empty then go too: their names may tell of whom
-        they were."""
+        """Remove a file and report whether there was one.
+
+        Folders that are then empty are removed too: their names may identify a person.
+        """
         names = paths.split_path(path)
         with self._writing() as root:
             with _open_parent(root, names) as at:
@@ -527,7 +538,10 @@ class NotesFolder:
             return True
 
     def rename(self, old: str, new: str) -> FileStamp:
-        """`NotFound` where there is no such file; `NoteMoved` where the new name is taken."""
+        """Rename a file.
+
+        Raises `NotFound` without it and `NoteMoved` where the new name is taken.
+        """
         here, there = paths.split_path(old), paths.split_path(new)
         with self._writing() as root:
             with _open_parent(root, here) as at, open_existing(at, here[-1]) as found:
@@ -535,7 +549,7 @@ class NotesFolder:
                     raise NotFound("note")
                 _require_exact_name(root, at, here[-1])
                 with _open_parent(root, there, make=True) as to:
-                    assert to is not None  # it was made
+                    assert to is not None  # it was made above
                     but = here[-1] if here[:-1] == there[:-1] else None
                     _require_exact_name(root, to, there[-1], new=True, but=but)
                     try:
@@ -549,7 +563,7 @@ class NotesFolder:
             return stamp
 
     def generation(self) -> int:
-        """Goes up when the folder was deleted, moved or replaced, and another is there now."""
+        """Return a number that grows each time the folder was deleted, moved or replaced."""
         with _translate_disk_errors():
             self._current_root()
             return self._generation
@@ -564,7 +578,7 @@ class NotesFolder:
                 return False
 
     def files(self) -> dict[str, FileStamp]:
-        """Of all plain files. Modes that are too open are mended."""
+        """Return the stamps of all plain files, and restrict modes that are too open."""
         return self.scan().files
 
     def scan(self) -> FolderScan:
@@ -572,8 +586,11 @@ class NotesFolder:
             return scan_folder(root.handle)
 
     def clean(self) -> int:
-        """Removes what killed writers left, and says how many that were. What somebody is writing
-        now stays: whoever writes is alone. An erasure does it too, for content lies in these."""
+        """Remove what killed writers left, and return how many files.
+
+        Files being written now stay, because writers hold the lock. Erasures call this too: such
+        files have content.
+        """
         return self._clean(limits.NOTE_LOCK_WAIT_MAX_SECONDS)
 
     def _clean(self, wait_seconds: float) -> int:
@@ -581,8 +598,10 @@ class NotesFolder:
             return remove_leftovers(root.handle)
 
     def _current_root(self) -> FolderRoot:
-        """The folder that the path leads to now: it may have been deleted and made anew. Whoever is
-        at work in the old one keeps that open until it is done."""
+        """Return the folder that the path leads to now; it may have been deleted and created again.
+
+        Threads that work in the old one keep it open until they are done.
+        """
         with self._guard:
             if self._open is None:
                 raise StoreUnavailable("the folder of notes is closed; open it again")
@@ -611,7 +630,7 @@ class NotesFolder:
 def _open_parent(
     root: FolderRoot, names: tuple[str, ...], *, make: bool = False
 ) -> Iterator[int | None]:
-    """The folder that holds the file, open; None where there is none."""
+    """Open the folder that holds the file; None where there is none."""
     at: int | None = files.reopen_folder(root.handle)
     try:
         for name in names[:-1]:
@@ -633,14 +652,17 @@ def _open_parent(
 def _require_exact_name(
     root: FolderRoot, at: int, name: str, *, new: bool = False, but: str | None = None
 ) -> None:
-    """A note has one name: not a further one where the file system does not mind the case, and no
-    new one (`new`) that would be one with another elsewhere. `but` is given up for it."""
+    """Require that a name is unique: no other spelling on file systems that ignore case.
+
+    With `new`, nor a spelling that would clash on another system. `but` is the name given up for
+    it.
+    """
     if not (new or root.folds):
         return
     if not root.folds and files.file_exists(at, name):
         return
     found = files.list_folder_names(at)
-    if name in found:  # since a moment ago: whoever writes it now finds out
+    if name in found:  # created a moment ago: the write below detects that
         return
     if root.folds and any(paths.is_same_name(other, name) for other in found):
         return
@@ -650,7 +672,7 @@ def _require_exact_name(
 
 
 def _remove_empty_folders(root: FolderRoot, names: tuple[str, ...]) -> None:
-    """From the innermost folder outwards, as long as they are empty."""
+    """Remove empty folders, the innermost first."""
     for depth in range(len(names), 0, -1):
         with _open_parent(root, names[:depth]) as at:
             if at is None:
@@ -664,7 +686,7 @@ def _remove_empty_folders(root: FolderRoot, names: tuple[str, ...]) -> None:
 
 @contextmanager
 def _translate_disk_errors() -> Iterator[None]:
-    """What the disk refuses, in our words and without the path: a name may tell of somebody."""
+    """Translate disk errors, without the path: a name may identify a person."""
     try:
         yield
     except OSError as error:

@@ -14,8 +14,8 @@ from tacit import limits
 from tacit.errors import NoteUnreadable
 from tacit.records.notes import Frontmatter, Note, Section, TaskProgress
 
-# Frontmatter as keys and values, read event by event within bounds. Every scalar is text: `yes` is
-# a word here, and 0123 no number.
+# Frontmatter as keys and values, parsed event by event within limits. Every scalar is text: `yes`
+# is a word and 0123 no number.
 
 YamlValue: TypeAlias = "str | list[YamlValue] | dict[str, YamlValue] | None"
 
@@ -26,7 +26,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 @dataclass(slots=True, kw_only=True)
 class ValueSpan:
-    """Where a value stands, in characters from the beginning."""
+    """Where a value stands, in characters from the start."""
 
     key: int
     colon_from: int  # the end of the key
@@ -38,10 +38,10 @@ class ValueSpan:
 @dataclass(slots=True)
 class YamlReader:
     parser: Any
-    end: int = 0  # of the last thing that was read
+    end: int = 0  # of the last event
     spans: dict[str, ValueSpan] = field(default_factory=dict)
     column: int = 0
-    flow_from: int | None = None  # behind the brace, where the whole is written in braces
+    flow_from: int | None = None  # after the brace, where the whole is a flow mapping
 
     def mapping(self, start: Any, depth: int) -> dict[str, YamlValue]:
         found: dict[str, YamlValue] = {}
@@ -101,8 +101,10 @@ class YamlReader:
 
 
 def parse_yaml(text: str) -> tuple[dict[str, YamlValue], YamlReader]:
-    """All keys and values, and where they stand. Raises `NoteUnreadable` on what is no plain
-    mapping within bounds."""
+    """Parse all keys and values, and where they stand.
+
+    Raises `NoteUnreadable` on anything but a plain mapping within limits.
+    """
     if len(text) > limits.NOTE_HEAD_MAX_CHARS:
         raise NoteUnreadable("the frontmatter is too long; move what it says below it")
     try:
@@ -138,26 +140,26 @@ def _refuse_unsafe_event(event: Any) -> None:
         raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
 
 
-# The frontmatter of a note: what we know of it, and its keys changed where they stand.
+# The frontmatter of a note: known keys, and edits of keys in place.
 
-UNDATED = datetime(1970, 1, 1, tzinfo=UTC)  # where a file does not say when it was made
+UNDATED = datetime(1970, 1, 1, tzinfo=UTC)  # of a file without a creation date
 
-# Words that are something else than text to other readers of YAML.
+# Words that other YAML readers do not read as text.
 _YAML_KEYWORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][A-Za-z0-9_./@:+-]*+(?<!:)")
 _QUOTED_KEYS = frozenset({"summary", "tasks", "follow_ups"})
-# What YAML does not hold as it is, or takes for the end of a line.
+# Characters that YAML cannot hold as they are, or reads as a line end.
 _ESCAPED_CHARS = re.compile('[\x00-\x1f"\\\\\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]')
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def parse_frontmatter(text: str) -> dict[str, YamlValue]:
-    """All keys and values. Raises `NoteUnreadable` on what is no plain mapping within bounds."""
+    """Parse all keys and values. Raises `NoteUnreadable` on anything but a plain mapping."""
     return parse_yaml(text)[0]
 
 
 def build_head(fields: Mapping[str, YamlValue]) -> Frontmatter:
-    """What we know of it. A value of another form than ours is taken for none."""
+    """Return the known keys. A value of an unexpected form counts as missing."""
     made = parse_head_time(fields.get("created_at"))
     tags = fields.get("tags")
     words = tags if isinstance(tags, list) else [tags]
@@ -176,7 +178,7 @@ def build_head(fields: Mapping[str, YamlValue]) -> Frontmatter:
 
 
 def format_frontmatter(note: Note) -> list[str]:
-    """The frontmatter of a new file, in the order of the templates."""
+    """Format the frontmatter of a new file, in the order of the templates."""
     head = note.head
     values: dict[str, object] = {
         "created_at": head.created_at,
@@ -196,7 +198,7 @@ def format_frontmatter(note: Note) -> list[str]:
 
 
 def update_frontmatter(text: str, changes: Mapping[str, object]) -> str:
-    """The frontmatter with some keys set, added, or (None) left out; the rest as it stands."""
+    """Set, add or (with None) remove keys, and keep the rest as it stands."""
     for key, value in changes.items():
         fields, reading = parse_yaml(text)
         wanted = {name: old for name, old in fields.items() if name != key}
@@ -210,7 +212,7 @@ def update_frontmatter(text: str, changes: Mapping[str, object]) -> str:
 
 
 def format_value(key: str, value: object) -> str:
-    """A value as it is written behind its key, on one line."""
+    """Format a value on one line."""
     plain = _normalize_value(value)
     if isinstance(plain, list):
         return f"[{', '.join(_format_scalar(v) if isinstance(v, str) else _format_json(v) for v in plain)}]"
@@ -222,7 +224,7 @@ def format_value(key: str, value: object) -> str:
 
 
 def parse_head_time(value: YamlValue) -> datetime | None:
-    """A time as people write it; UTC where it does not say."""
+    """Parse a time as people write it; UTC without a time zone."""
     if not isinstance(value, str):
         return None
     try:
@@ -238,7 +240,7 @@ def _text_field(fields: Mapping[str, YamlValue], key: str) -> str | None:
 
 
 def _normalize_value(value: object) -> YamlValue:
-    """The value that is read back."""
+    """Return the value as it will be read back."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, bool):
@@ -285,7 +287,7 @@ def _reads_back_as(text: str, wanted: Mapping[str, YamlValue]) -> bool:
 
 
 def _format_whole(wanted: Mapping[str, YamlValue]) -> str:
-    """Written as a whole, where its form is too odd to be changed in place."""
+    """Format the whole, where its form cannot be edited in place."""
     return "".join(
         f"{_format_scalar(key)}: {_format_json(value)}\n" for key, value in wanted.items()
     )

@@ -11,9 +11,9 @@ _NEVER = "(?!)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteLexicon:
-    asks: re.Pattern[str]  # somewhere in a message
-    asked_lead: re.Pattern[str]  # the same as the beginning of what is to be kept …
-    asked_tail: re.Pattern[str]  # … and as its end
+    asks: re.Pattern[str]  # anywhere in a message
+    asked_lead: re.Pattern[str]  # at the start of what is to be kept
+    asked_tail: re.Pattern[str]  # at its end
     passing: frozenset[str]
     rules_out: frozenset[str]
     kept_goal: frozenset[str]
@@ -22,7 +22,7 @@ class NoteLexicon:
 
 @cache
 def get_lexicon(code: str) -> NoteLexicon:
-    """Of a language that has no entry, nothing is known."""
+    """Return the lexicon of a language; empty for an unknown one."""
     found = _load_entries().get(code, {})
 
     def listed(name: str) -> frozenset[str]:
@@ -44,7 +44,7 @@ def get_lexicon(code: str) -> NoteLexicon:
 
 @cache
 def _load_entries() -> dict[str, dict[str, str]]:
-    """Read once, when the first note is looked at."""
+    """Load the entries once, with the first note."""
     from importlib import resources
 
     import yaml

@@ -13,10 +13,10 @@ from typing import Any
 from tacit import limits
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteKind, NoteLink, Section
 
-# The blocks of a Markdown file by their lines: headings, list items, paragraphs, and what is left
-# alone. One pass, no look back: a file costs what its lines cost.
+# Blocks of a Markdown file by line: headings, list items, paragraphs, and blocks that are left
+# alone. One pass without lookback, so that the cost is linear.
 
-# Whatever a line can begin with that makes it more than text.
+# What a line can start with that makes it more than text.
 _LINE = re.compile(
     r"([ \t]*+)(?:([-+*]|[0-9]{1,9}[.)])(?=[ \t\r]|\Z)|(#{1,6})(?=[ \t\r]|\Z)"
     r"|(`{3,}+(?=[^`]*+\Z)|~{3,}+)|(<)|(>))?"
@@ -41,25 +41,25 @@ class BlockKind(Enum):
     HEADING = "heading"
     ITEM = "item"
     PARAGRAPH = "paragraph"
-    OTHER = "other"  # code, comments, quotes, tables, rules: nothing that we read
+    OTHER = "other"  # code, comments, quotes, tables, rules: not read
 
 
 @dataclass(slots=True)
 class MarkdownBlock:
-    """Lines from `start` up to `end`, without the blank ones behind."""
+    """Lines `start` to `end`, without trailing blank lines."""
 
     kind: BlockKind
     start: int
     end: int
     indent: str = ""
     marker: str = ""
-    text: str = ""  # of a heading; of an item what follows the marker on its line
+    text: str = ""  # of a heading; of an item what follows its marker
     level: int = 0
-    is_open: bool = False  # it lasts to the end of the file, because nothing closes it
+    is_open: bool = False  # unclosed: it lasts to the end of the file
 
 
 def parse_blocks(lines: Sequence[str], at: int) -> list[MarkdownBlock]:
-    """The blocks from that line on."""
+    """Parse the blocks from that line on."""
     found = []
     while at < len(lines):
         line = lines[at]
@@ -73,12 +73,12 @@ def parse_blocks(lines: Sequence[str], at: int) -> list[MarkdownBlock]:
 
 
 def indent_width(indent: str) -> int:
-    """Columns of blanks at the beginning of a line."""
+    """Return the width of a line's indentation in columns."""
     return len(indent.expandtabs(4)) if "\t" in indent else len(indent)
 
 
 def find_fence(text: str) -> str | None:
-    """The marks that open a fenced block, if the text begins with such."""
+    """Return the marks that open a fenced block, if the text starts with them."""
     if not text.startswith(("```", "~~~")):
         return None
     found = _LINE.match(text)
@@ -86,7 +86,7 @@ def find_fence(text: str) -> str | None:
 
 
 def closes_fence(text: str, fence: str) -> bool:
-    """Whether a line ends the fenced block."""
+    """Report whether a line ends the fenced block."""
     bare = text.strip(" \t\r")
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
@@ -120,7 +120,7 @@ def _parse_block(lines: Sequence[str], at: int) -> MarkdownBlock:
 
 def _parse_list_item(lines: Sequence[str], at: int, indent: str, marker: str) -> MarkdownBlock:
     text = lines[at][len(indent) + len(marker) :].strip(" \t\r")
-    inside = indent_width(indent) + 2  # as people indent: a little more than the marker is inside
+    inside = indent_width(indent) + 2  # people indent by a little more than the marker
     hidden = text.startswith(_COMMENT_START) and "-->" not in text[2:]
     fence = find_fence(text)
     lazy = bool(text) and fence is None and not hidden
@@ -157,7 +157,7 @@ def _strip_markers(text: str) -> str:
 
 
 def _begins_block(line: str, *, in_paragraph: bool = False) -> bool:
-    """Whether a line begins a block of its own where text could go on."""
+    """Report whether a line starts a block where text could continue."""
     found = _LINE.match(line)
     assert found is not None
     indent, marker, hashes, fence, angle, quote = found.groups()
@@ -251,7 +251,7 @@ def _block_until_blank(lines: Sequence[str], at: int) -> MarkdownBlock:
     return MarkdownBlock(BlockKind.OTHER, at, end)
 
 
-# Markdown links of a note, written and found.
+# Links in Markdown.
 
 _LINK = re.compile(
     r"(?<!\\)\[((?:[^\[\]\\]|\\.)*+)\]"
@@ -272,7 +272,7 @@ def format_link(link: NoteLink) -> str:
 
 
 def find_links(text: str) -> list[NoteLink]:
-    """The links in a text, in their order."""
+    """Return the links in a text, in their order."""
     return [
         NoteLink(
             text=_LINK_ESCAPE.sub(_unescape_link_char, m[1]),
@@ -292,9 +292,9 @@ def _unescape_link_char(found: re.Match[str]) -> str:
 
 
 # Contents of memories as lines of Markdown, and back. Content is Markdown already: only what would
-# be misread as the form of a note is escaped. Each content has one form, and that one content.
+# be misread as the form of a note is escaped. The mapping is one to one.
 
-# Every run of backslashes is taken whole (`*+`), from where it begins: no line is read twice.
+# Match every run of backslashes as a whole (`*+`), so that no line is scanned twice.
 _BACKSLASHES = r"(?<!\\)(\\*+)"
 _CHAR_CODE = r"&#(?:9|10|13|32);"
 _TO_CODE = re.compile(_BACKSLASHES + rf"({_CHAR_CODE}|[\r\n]|\A[ \t]|[ \t]\Z)")
@@ -306,7 +306,7 @@ _ADDED_CHARS = len("(added 2026-01-31)")
 _TICKS = re.compile("`++")
 _BOX = re.compile(r"\[([ xX])\](?=[ \t]|\Z)")
 
-# A title is short, without a full stop, and without anything that Markdown reads.
+# A title is short, without a full stop and without Markdown syntax.
 _READ_CHARS = r"*`\[\]<>\\.:"
 _TITLE_TEXT = rf"[^\s&{_READ_CHARS}](?:[^{_READ_CHARS}]{{0,{limits.NOTE_TITLE_MAX_CHARS - 2}}}[^\s{_READ_CHARS}])?"
 _TITLE = re.compile(rf"({_TITLE_TEXT}): (?=[^ \t])")
@@ -335,14 +335,18 @@ class FirstLine:
 
 
 def has_bold_title(section: Section) -> bool:
-    """Whether `Title: rest` is written with the title in bold there."""
+    """Report whether titles (`Title: rest`) are bold in this section."""
     return section not in CHECKBOX_SECTIONS and section is not Section.PAGE
 
 
 def format_first_line(item: NoteItem, *, dated: bool, asides: str = "", flat: bool = False) -> str:
-    """The first line of an item, without its marker. `asides` are the comments of a person. If it
-    is to be flat, this line holds all of the content."""
-    bare = dated and item.added is None  # then a date at the end of the content looks like its own
+    """Format the first line of an item, without its marker.
+
+    `asides` are a person's comments. With `flat` this line holds all of the content.
+    """
+    bare = (
+        dated and item.added is None
+    )  # then a date at the end of the content would be read as its own
     line = item.content if flat else item.content.split("\n", 1)[0]
     text = escape_line(line, dated=bare, titled=has_bold_title(item.section))
     parts = [] if item.done is None else ["[x]" if item.done else "[ ]"]
@@ -360,7 +364,7 @@ def format_id_comment(item: NoteItem) -> str:
 
 
 def escape_line(line: str, *, dated: bool = False, titled: bool = False) -> str:
-    """One line of a content as Markdown that means it."""
+    """Escape one line of content as Markdown."""
     text = _TO_CODE.sub(_encode_char, line)
     if "<!--" in text:
         text = _COMMENT.sub(r"\1\\<!--", text)
@@ -377,7 +381,7 @@ def escape_line(line: str, *, dated: bool = False, titled: bool = False) -> str:
 
 
 def parse_first_line(text: str, section: Section, *, dated: bool) -> FirstLine:
-    """The opposite of `write_first`, for whatever somebody may have written there."""
+    """Parse the first line of an item, whatever a person has written there."""
     text = text.strip(" \t\r")
     id, conflict = None, False
     if text.endswith("-->"):
@@ -404,12 +408,12 @@ def parse_first_line(text: str, section: Section, *, dated: bool) -> FirstLine:
 
 
 def unescape_line(text: str) -> str:
-    """What a further line says, after its marker."""
+    """Unescape a further line, after its marker."""
     return _unescape(_strip_comments(text.strip(" \t\r")), titled=False)
 
 
 def split_id_comment(line: str) -> tuple[str, str | None]:
-    """A line without the comment that holds an id, and this comment."""
+    """Split a line into its text and the comment with the id."""
     found = _ID.search(line) if line.endswith("-->") else None
     if found is None:
         return line, None
@@ -417,13 +421,13 @@ def split_id_comment(line: str) -> tuple[str, str | None]:
 
 
 def find_comments(text: str) -> str:
-    """The comments of a person in a line, which are no part of what it says."""
+    """Return a person's comments in a line, which are not part of the content."""
     found = _ID.search(text)
     return " ".join(text[a:b] for a, b in _comment_spans(text[: found.start()] if found else text))
 
 
 def strip_line_id(line: str) -> str:
-    """The line without the comment that holds its id."""
+    """Return the line without its id comment."""
     found = _ID.search(line) if line.rstrip().endswith("-->") else None
     if found is None:
         return line
@@ -431,14 +435,14 @@ def strip_line_id(line: str) -> str:
 
 
 def strip_ids(text: str) -> str:
-    """A note as a model reads it: without the comments that hold ids."""
+    """Return a note as a model reads it: without id comments."""
     if "<!--" not in text:
         return text
     return "\n".join(strip_line_id(line) for line in text.split("\n"))
 
 
 def _encode_char(found: re.Match[str]) -> str:
-    """A character that no line can hold there, or the literal text of its code."""
+    """Encode a character that a line cannot hold there, or literal text that looks like its code."""
     run, what = found[1], found[2]
     return run * 2 + ("\\" + what if what.startswith("&") else f"&#{ord(what)};")
 
@@ -480,7 +484,7 @@ def _unescape(text: str, *, titled: bool) -> str:
 
 
 def _strip_comments(text: str) -> str:
-    """Without what Markdown does not show. In a code span it does show it."""
+    """Strip comments, except in code spans."""
     if "<!--" not in text:
         return text
     kept, at = [], 0
@@ -492,7 +496,7 @@ def _strip_comments(text: str) -> str:
 
 
 def _comment_spans(text: str) -> list[tuple[int, int]]:
-    """Where comments are that are closed, outside of code spans."""
+    """Return the spans of closed comments outside code spans."""
     code = _code_spans(text) if "`" in text else []
     spans: list[tuple[int, int]] = []
     at = passed = 0
@@ -513,7 +517,7 @@ def _comment_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _code_spans(text: str) -> list[tuple[int, int]]:
-    """Each from a run of backticks to the next run that is as long."""
+    """Return code spans: from a run of backticks to the next run of the same length."""
     runs = [(found.start(), found.end()) for found in _TICKS.finditer(text)]
     after: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
@@ -531,8 +535,8 @@ def _code_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-# Items from the lines of a list, and their lines: the first is the bullet, each further line of
-# the content a bullet inside it.
+# Items as lines of a list: the first line is the bullet, each further line of the content a bullet
+# inside it.
 
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]++|\Z)")
 
@@ -546,8 +550,10 @@ def format_item_lines(
     *,
     flat: bool = False,
 ) -> list[str]:
-    """The lines of an item that is written anew. Without a marker it is a paragraph; if it is to
-    be flat, it has one line, whatever is around it."""
+    """Format the lines of a new item.
+
+    Without a marker it is a paragraph; with `flat` it has one line.
+    """
     more = [] if flat else item.content.split("\n")[1:]
     if more and not marker:
         marker = "-"
@@ -566,7 +572,7 @@ def format_inner_line(line: str, inside: str) -> str:
 def parse_entry_fields(
     lines: Sequence[str], block: MarkdownBlock, section: Section, kind: NoteKind
 ) -> dict[str, Any] | None:
-    """What an entry is made of, or None where the item says nothing that can be seen."""
+    """Return the fields of an entry, or None where the item has no visible text."""
     first = block.text if block.marker else lines[block.start]
     more, raw, id_line = _read_leading_text(lines, block, first)
     read = parse_first_line(raw, section, dated=kind is NoteKind.LONG_TERM)
@@ -597,7 +603,7 @@ def parse_entry_fields(
 def _read_leading_text(
     lines: Sequence[str], block: MarkdownBlock, first: str
 ) -> tuple[int, str, int]:
-    """The text before any inner list, with the lines that were wrapped; its id moved to the end."""
+    """Read the text before any inner list, with wrapped lines; its id is moved to the end."""
     more, id_line = block.start + 1, block.start
     if more == block.end or (block.marker and (not first or find_fence(first) is not None)):
         return more, first, id_line
@@ -619,7 +625,7 @@ def _read_leading_text(
 
 
 def _begins_inner_block(bare: str) -> bool:
-    """Whether a line inside an item begins something else than more of its text."""
+    """Report whether a line inside an item starts something other than more text."""
     marker = _MARKER.match(bare)
     if marker is not None:
         return marker[1] in ("-", "+", "*", "1.", "1)")
@@ -627,7 +633,7 @@ def _begins_inner_block(bare: str) -> bool:
 
 
 def _read_inner_lines(lines: Sequence[str], at: int, block: MarkdownBlock) -> list[str]:
-    """What the lines inside an item say, one by one."""
+    """Read the lines inside an item, one by one."""
     found: list[list[str]] = []  # each with the lines that it was wrapped into
     fence = find_fence(block.text) if block.marker and at == block.start + 1 else None
     goes_on = in_list = hidden = False
@@ -662,7 +668,7 @@ def _read_inner_lines(lines: Sequence[str], at: int, block: MarkdownBlock) -> li
 
 
 def _join_wrapped(parts: list[str]) -> str:
-    """Lines of one text as one: people put no blanks between the signs of some scripts."""
+    """Join wrapped lines; some scripts have no spaces between characters."""
     if len(parts) == 1:
         return parts[0]
     pieces: list[str] = []

@@ -24,14 +24,14 @@ from tacit.records.text import stem_words
 from tacit.screening.instructions import find_instruction
 from tacit.unicode import normalize_unicode
 
-# Whether two wordings say the same, by words alone: numbers, names and denials must agree.
+# Whether two wordings say the same, by words alone: numbers, names and negations must agree.
 
 _ALIKE_MIN_SHARE = 0.75  # of the words of the longer one
 _SHARED_MIN_COUNT = 2
 _LOOKED_AT_MAX_CHARS = 2_000
 _CACHED_COUNT = 8_192
 _ENDS = " \t\n.,;!…"
-_WORD = re.compile(r"[^\W_]+[+#]*")  # C++ and C# are two
+_WORD = re.compile(r"[^\W_]+[+#]*")  # C++ and C# differ
 _NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*%?")
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -40,21 +40,23 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 class TextGist:
     """What a text is compared by."""
 
-    keywords: frozenset[str]  # stems of the words that count
+    keywords: frozenset[str]  # stems of the significant words
     numbers: tuple[str, ...]  # in their order
-    names: tuple[str, ...]  # words with a capital inside the text, in their order
+    names: tuple[str, ...]  # capitalized words inside the text, in their order
     denied: bool
 
 
 def normalize_text(text: str) -> str:
-    """A text without case, spacing and a full stop: the same for what only looks different."""
+    """Normalize case, spacing and the full stop of a text."""
     folded = normalize_unicode("NFKC", text).casefold()
     return " ".join(folded.split()).strip(_ENDS) or folded.strip()
 
 
 def is_alike(one: str, other: str) -> bool:
-    """All words that count of one are said by the other, which says little more; and no number,
-    name or denial speaks against it."""
+    """Report whether one text contains the keywords of the other and little more.
+
+    Numbers, names and negations must agree.
+    """
     first, second = make_gist(one), make_gist(other)
     few, many = sorted((first.keywords, second.keywords), key=len)
     return (
@@ -65,7 +67,7 @@ def is_alike(one: str, other: str) -> bool:
 
 
 def has_same_words(one: str, other: str) -> bool:
-    """The same words that count, in any form and order of the rest."""
+    """Report whether two texts have the same keywords, in any form and order."""
     if normalize_text(one) == normalize_text(other):
         return True
     first, second = make_gist(one), make_gist(other)
@@ -73,7 +75,7 @@ def has_same_words(one: str, other: str) -> bool:
 
 
 def says_less(one: str, other: str) -> bool:
-    """Whether the other says all that one says, and more."""
+    """Report whether the other text says all of this one, and more."""
     return make_gist(one).keywords < make_gist(other).keywords
 
 
@@ -90,8 +92,7 @@ def make_gist(text: str) -> TextGist:
 
 
 def find_keywords(text: str, tongue: Locale) -> frozenset[str]:
-    """The stems of the words that count. Scripts without spaces are compared by their characters
-    and pairs of them."""
+    """Return the stems of significant words; for scripts without spaces, characters and bigrams."""
     own, stem = tongue.words["small"], load_cues(tongue.code).stem
     found: set[str] = set()
     for word in _WORD.findall(normalize_unicode("NFC", text).casefold()):
@@ -104,13 +105,15 @@ def find_keywords(text: str, tongue: Locale) -> frozenset[str]:
 
 
 def gists_agree(one: TextGist, other: TextGist) -> bool:
-    """Numbers, names and denials, each in their order."""
+    """Report whether numbers, names and negations agree, each in their order."""
     return (one.numbers, one.names, one.denied) == (other.numbers, other.names, other.denied)
 
 
 def _find_names(text: str, tongue: Locale) -> tuple[str, ...]:
-    """Where a sentence begins, a capital says nothing, unless the word is known as a name. Where
-    every noun has a capital, nouns count as names: their order must agree, too."""
+    """Return capitalized words, except at the start of a sentence unless known as a name.
+
+    Where every noun is capitalized, nouns count as names, and their order must agree too.
+    """
     known = tongue.words["first_names"]
     found = []
     for match in _NAME.finditer(text):
@@ -124,31 +127,33 @@ def _find_names(text: str, tongue: Locale) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Merging what a session says anew with what its note holds, by rules. Pure: nothing is stored.
+# Merge the items of a session with those of its note, by rules. Pure functions.
 
 IsAlike = Callable[[str, str], bool]
-MatchedItem = tuple[NoteItem, NoteItem | None]  # what is new, and what it continues
+MatchedItem = tuple[NoteItem, NoteItem | None]  # a new item, and the one it continues
 
-TOPIC = "Topic"  # a label that every topic has: what follows it tells them apart
-_LIKENESS_MAX_COUNT = 100_000  # pairs that are compared by their words; then none is alike
+TOPIC = "Topic"  # a label of every topic: what follows tells topics apart
+_LIKENESS_MAX_COUNT = 100_000  # pairs compared by words; beyond that none counts as alike
 _LINK = re.compile(r"\]\(\s*<?([^()\s<>]{1,2000})>?[^()]{0,200}\)|(https?://[^\s<>()\"']{1,2000})")
 
 
 def match_items(
     old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike
 ) -> list[MatchedItem]:
-    """Each new item, in order, with the old one of its section that it continues: by id, text,
-    title, link target, and last by likeness; a task by its text alone. None is taken twice."""
+    """Match each new item, in order, with the old item of its section that it continues.
+
+    By id, text, title, link target, and last by similarity; tasks by their text alone. No item is
+    matched twice.
+    """
     return ItemMatching(old, new).match_by_rules(alike)
 
 
 class ItemMatching:
-    """Who continues whom, found out step by step: a sure reason goes before a vague one, whichever
-    item it is for."""
+    """Match items step by step: certain reasons go before vague ones, for all items."""
 
     def __init__(self, old: Sequence[NoteItem], new: Sequence[NoteItem]) -> None:
         self._old, self._new = old, new
-        self._found: dict[int, int] = {}  # place of the new one -> place of the old one
+        self._found: dict[int, int] = {}  # index of the new item -> index of the old one
         self._taken: set[int] = set()
 
     def match_by_rules(self, alike: IsAlike) -> list[MatchedItem]:
@@ -170,7 +175,7 @@ class ItemMatching:
         ]
 
     def open_old(self) -> list[int]:
-        """Those that nothing continues so far. Of two wordings in conflict a person chooses."""
+        """Return unmatched old items. Wordings in conflict are excluded: a person chooses."""
         free = (n for n in range(len(self._old)) if n not in self._taken)
         return [n for n in free if not self._old[n].conflict]
 
@@ -178,7 +183,7 @@ class ItemMatching:
         return [n for n in range(len(self._new)) if n not in self._found]
 
     def match_pair(self, new: int, old: int) -> bool:
-        """False where it cannot be: another section, or one of them is taken."""
+        """Match two items; False if the sections differ or one of them is matched already."""
         same = self._new[new].section is self._old[old].section
         if not same or new in self._found or old in self._taken:
             return False
@@ -198,7 +203,7 @@ class ItemMatching:
             for key in keys(item):
                 left = places.get((item.section, key), deque())
                 while left and new not in self._found:
-                    self.match_pair(new, left.popleft())  # which fails for one that is taken
+                    self.match_pair(new, left.popleft())  # fails if it is matched already
 
     def _by_likeness(self, alike: IsAlike) -> None:
         free: dict[Section, list[int]] = {}
@@ -218,14 +223,16 @@ class ItemMatching:
         if _have_different_titles(before, after):
             return False
         if self._new[new].section in CHECKBOX_SECTIONS:
-            # A part that is done does not finish the whole, nor is it the whole.
+            # A finished part neither finishes the whole nor equals it.
             return has_same_words(before, after)
         return alike(before, after)
 
 
 def merge_item(old: NoteItem, new: NoteItem) -> NoteItem:
-    """One item of two: the new wording, the old id and day, further lines that the new one says
-    nothing about. What is done stays done."""
+    """Merge two items: the new wording, the old id and date, and other old lines.
+
+    What is done stays done.
+    """
     return replace(
         old,
         content=_merge_content(old, new),
@@ -238,8 +245,10 @@ def merge_item(old: NoteItem, new: NoteItem) -> NoteItem:
 def merge_items(
     old: Sequence[NoteItem], new: Sequence[NoteItem], pairs: Sequence[MatchedItem] | None = None
 ) -> tuple[NoteItem, ...]:
-    """The items of a note after a session: old ones in their order, further ones after them.
-    `pairs` is what `matched` or `semantic.matched_by_model` found of the same items."""
+    """Return the items of a note after a session: old ones in their order, then new ones.
+
+    `pairs` comes from `match_items` or `match_items_with_model`.
+    """
     found = match_items(old, remove_duplicates(new)) if pairs is None else pairs
     continued = {id(before): item for item, before in found if before is not None}
     kept = []
@@ -250,7 +259,7 @@ def merge_items(
 
 
 def merge_links(old: Sequence[NoteLink], new: Sequence[NoteLink]) -> tuple[NoteLink, ...]:
-    """Each target once, where it first stood, under its newest text."""
+    """Return each link target once, at its first position, with its newest text."""
     found: dict[str, NoteLink] = {}
     for link in (*old, *new):
         target = link.target.strip()
@@ -262,7 +271,7 @@ def merge_links(old: Sequence[NoteLink], new: Sequence[NoteLink]) -> tuple[NoteL
 
 
 def remove_duplicates(items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
-    """Without what is said twice in the same words in a section; done if either is."""
+    """Drop items that repeat another one of their section; done if either is."""
     found: dict[object, NoteItem] = {}
     for item in items:
         key = (item.section, normalize_text(item.content), item.conflict)
@@ -272,7 +281,7 @@ def remove_duplicates(items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
 
 
 def find_title(content: str) -> str | None:
-    """What stands before the first colon, where that is short enough to be a title."""
+    """Return what stands before the first colon, if it is short enough for a title."""
     head = content.partition("\n")[0]
     title, colon, rest = head.partition(":")
     title = title.strip()
@@ -290,12 +299,12 @@ def _text_keys(item: NoteItem) -> Iterable[object]:
 
 
 def _first_line_keys(item: NoteItem) -> Iterable[object]:
-    """The first line tells what it is about, also where nothing in it is a title."""
+    """Match by first line, also where it has no title."""
     return [normalize_text(_first_line(item))]
 
 
 def _title_keys(item: NoteItem) -> Iterable[object]:
-    """Not of tasks: "Bob: call", "Bob: pay" are two."""
+    """Match by title, except for tasks: "Bob: call" and "Bob: pay" are two."""
     title = None if item.section in CHECKBOX_SECTIONS else find_title(item.content)
     if title is None or normalize_text(title) == normalize_text(TOPIC):
         return []
@@ -313,13 +322,13 @@ def _first_line(item: NoteItem) -> str:
 
 
 def _have_different_titles(one: str, other: str) -> bool:
-    """Two titles are two things, however alike the rest is."""
+    """Report whether both have titles and these differ."""
     titles = [find_title(one), find_title(other)]
     return None not in titles and normalize_text(titles[0] or "") != normalize_text(titles[1] or "")
 
 
 def _merge_content(old: NoteItem, new: NoteItem) -> str:
-    """The new first line, unless it is only alike and says less."""
+    """Return the new first line, unless it is similar and says less."""
     before, after = old.content.split("\n"), new.content.split("\n")
     meant = old.id is not None and old.id == new.id
     titled = find_title(after[0]) is not None and not _have_different_titles(before[0], after[0])
@@ -329,7 +338,7 @@ def _merge_content(old: NoteItem, new: NoteItem) -> str:
 
 
 def _merge_lines(old: list[str], new: list[str]) -> list[str]:
-    """A line with a label takes the place of the one with that label; no other line goes."""
+    """Replace lines with the same label; keep all others."""
     lines, left = list(old), dict(enumerate(new))
     open_ones = _replace_lines(lines, range(len(old)), left, normalize_text)
     _replace_lines(lines, open_ones, left, _line_label)
@@ -339,8 +348,7 @@ def _merge_lines(old: list[str], new: list[str]) -> list[str]:
 def _replace_lines(
     lines: list[str], places: Iterable[int], left: dict[int, str], key: Callable[[str], str]
 ) -> list[int]:
-    """Puts what is left of the new lines in the place of the old ones with the same key; which old
-    ones remain."""
+    """Put new lines in the place of old ones with the same key; return the old ones left."""
     waiting: dict[str, deque[int]] = {}
     for at, line in left.items():
         waiting.setdefault(key(line), deque()).append(at)
@@ -359,10 +367,9 @@ def _line_label(line: str) -> str:
     return normalize_text(find_title(line) or "")
 
 
-# Merging with a language model: it says which items are about the same thing, and no more.
-#
-# What it says is checked, and the wording that comes of it is the session's own: a model can at
-# worst put two items together, never write into a note.
+# Merge with a language model, which only tells which items are about the same thing. Its answer is
+# checked, and the wording is the session's own: at worst two items are merged, a model never writes
+# into a note.
 
 _log = logging.getLogger(__name__)
 _INSTRUCTIONS = """\
@@ -395,8 +402,10 @@ def match_items_with_model(
     model: LanguageModel | None,
     budget: Budget | None,
 ) -> list[MatchedItem]:
-    """As `merging.matched`; what the rules are sure of is not asked about. A model that is not
-    there, fails or talks nonsense leaves it to the rules: nothing is raised."""
+    """Match as `match_items`, and ask the model about what the rules leave open.
+
+    A missing, failing or invalid model leaves it to the rules; nothing is raised.
+    """
     matching = ItemMatching(old, new)
     pairs = matching.match_by_rules(is_alike)
     if model is None:
@@ -412,7 +421,7 @@ def match_items_with_model(
         _log.info("notes were merged by rules: %s", type(failed).__name__)
         return pairs
     said = answer.value.pairs
-    # A line that is said to be two others is none of them.
+    # A line that was matched twice is not matched at all.
     often = Counter([("new", one.new) for one in said] + [("old", one.old) for one in said])
     for one in said:
         once = often["new", one.new] == 1 and often["old", one.old] == 1
@@ -427,8 +436,7 @@ def match_items_with_model(
 def _select_open_items(
     old: Sequence[NoteItem], new: Sequence[NoteItem], matching: ItemMatching
 ) -> tuple[list[int], list[int]]:
-    """The places of what is left, in sections in which both sides have something; the newest of the
-    old ones, where there are many."""
+    """Return unmatched items of sections in which both sides have some; the newest old ones."""
     olds = [n for n in matching.open_old() if find_instruction(old[n].content) is None]
     news = [n for n in matching.open_new() if find_instruction(new[n].content) is None]
     news = [n for n in news if any(old[o].section is new[n].section for o in olds)]
@@ -447,14 +455,17 @@ def _format_material(
 
 
 def _format_line(item: NoteItem) -> str:
-    """On one line, where it cannot pass for another."""
+    """Format an item on one line, so that it cannot pass for another."""
     text = clip_text(make_inert(item.content), limits.CONSOLIDATE_TEXT_MAX_CHARS)
     return f"{SECTION_HEADINGS.get(item.section, item.section)}) {text}"
 
 
 def _is_plausible(old: NoteItem, new: NoteItem, verdict: Literal["same", "updates"]) -> bool:
-    """The same has the same numbers, names and denials. An update shares a word at least, and a
-    task is not updated: two tasks are two."""
+    """Report whether a match is plausible.
+
+    Equal items have the same numbers, names and negations. An update shares a keyword, and tasks
+    are never updated.
+    """
     if old.section is not new.section:
         return False
     before, after = make_gist(old.content), make_gist(new.content)

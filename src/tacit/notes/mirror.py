@@ -25,15 +25,15 @@ from tacit.storage.engine import FileChanges
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
-# The folder of notes as a mirror of the store: one process at a time looks at both, and settles
-# what they differ in.
+# The notes folder as a mirror of the database: one process at a time compares both and reconciles
+# them.
 
 _PAUSE_SECONDS = 0.02
 _LISTED_SECONDS = 2.0
 
 
 class NotesMirror:
-    """Safe to share between threads. `written` is told when there are words without a vector."""
+    """Synchronize files and database. Thread-safe. `written` is called when vectors are missing."""
 
     def __init__(
         self,
@@ -54,19 +54,24 @@ class NotesMirror:
         self._traces = FileChanges(store.database.engine)
 
     def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
-        """Everything, both ways. `forget`: what has no line any more, however much that is."""
+        """Synchronize everything, both ways.
+
+        `forget`: also forget what has no line any more, however much that is.
+        """
         return self._sync_space(space, self._options(forget=forget, strangers=strangers)).report()
 
     def rebuild(self, space: str, to: Path | None = None) -> NotesReport:
-        """The files from the store: lines that are missing come back. With `to`, all of them anew
-        in another folder."""
+        """Write the files from the database, which restores missing lines.
+
+        With `to`, write all of them into another folder.
+        """
         if to is None:
             return self._sync_space(space, self._options(bring_back=True)).report()
         with NotesFolder(to) as folder:
             return self._copy(space, folder)
 
     def import_folder(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
-        """What stands in another folder, whose files stay as they are."""
+        """Read the notes of another folder, whose files stay as they are."""
         with NotesFolder(source) as folder, _lock_folder(folder):
             options = self._options(forget=forget, strangers=True, read_only=True)
             tally = NotesSync(self._store, folder, space, self._retention, options).run()
@@ -74,18 +79,20 @@ class NotesMirror:
         return tally.report()
 
     def diff(self, space: str) -> list[NoteChange]:
-        """What a sync would do, and does not."""
+        """Return what a sync would do, without doing it."""
         return self._sync_space(space, self._options(rehearse=True)).changes
 
     def inspect(self, space: str) -> tuple[NotesReport, int]:
-        """How files and store stand, without a change to either; and how many notes a sync would
-        change, on either side."""
+        """Compare files and database without changing either.
+
+        Return a report, and how many notes a sync would change on either side.
+        """
         tally = self._sync_space(space, self._options(rehearse=True))
         left = {"asks", "refused"}
         return tally.report(), len({one.path for one in tally.changes if one.act not in left})
 
     def sync_changed(self, changed: Iterable[str] = ()) -> NotesReport:
-        """What changed since the last look: these files, and whatever moved in the store."""
+        """Synchronize these files, and the notes that changed in the database since the last call."""
         files = self._by_space(changed)
         total = SyncTally()
         for space, (revision, changed_paths) in self._due(files).items():
@@ -98,7 +105,7 @@ class NotesMirror:
         return total.report()
 
     def _due(self, files: dict[str, set[str]]) -> dict[str, tuple[int, set[str]]]:
-        """By space: its revision, and the notes that changed up to it."""
+        """Return, by space, its revision and the notes that changed up to it."""
         due: dict[str, tuple[int, set[str]]] = {}
         if not files and self._traces.is_unchanged():
             return due
@@ -127,19 +134,19 @@ class NotesMirror:
         return due
 
     def refresh_spaces(self) -> None:
-        """At the next look no space is left out, however new."""
+        """Include new spaces the next time."""
         self._listed_until = 0.0
         self._traces.reset()
 
     def sync_all(self) -> NotesReport:
-        """Every space that has notes, in the store or in the folder."""
+        """Synchronize every space that has notes, in the database or in the folder."""
         total = SyncTally()
         for space in self._spaces():
             total.add(self._sync_space(space, self._options()))
         return total.report()
 
     def remove_erased(self) -> bool:
-        """After an erasure: no file holds anything of it. False where that could not be seen to."""
+        """Remove erased content from all files. Return False where that could not be verified."""
         try:
             cleaned = [self._clean_space(space) for space in self._spaces()]
         except (TacitError, OSError):
@@ -147,7 +154,7 @@ class NotesMirror:
         return all(cleaned)
 
     def remove_space(self, space: str) -> bool:
-        """A space was erased, with all that could tell what stood in its files."""
+        """Remove the files of an erased space."""
         try:
             with self._lock_exclusively():
                 self._known = {one for one in self._known if one[1] != space}
@@ -250,7 +257,7 @@ class NotesMirror:
 
 @contextmanager
 def _lock_folder(folder: NotesFolder) -> Iterator[None]:
-    """One at a time, of all threads and processes."""
+    """Hold the folder's lock, among all threads and processes."""
     until = time.monotonic() + limits.NOTE_LOCK_WAIT_MAX_SECONDS
     while not folder.lock():
         if time.monotonic() > until:
@@ -262,20 +269,19 @@ def _lock_folder(folder: NotesFolder) -> Iterator[None]:
         folder.unlock()
 
 
-# Mirroring while a memory is open: a thread that hears of changed files and asks the store.
+# A background thread that mirrors while a memory is open.
 
 _log = logging.getLogger(__name__)
 MirrorListener = Callable[[NotesReport], None]
 
 
 class MirrorThread:
-    """Files and store are brought together once at the start, within a second of each change while
-    `watch` is on, and once more at the end."""
+    """Synchronize at the start, within a second of each change while `watch` is on, and at the end."""
 
     def __init__(self, mirror: NotesMirror, *, watch: bool) -> None:
         self.mirror = mirror
         self._watch = watch
-        self._started = False  # whoever only looks on changes nothing, not even at the end
+        self._started = False  # an observer changes nothing, not even at the end
         self._changed: set[str] = set()
         self._everything = False
         self._moved = threading.Event()
@@ -292,7 +298,7 @@ class MirrorThread:
             self.watch()
 
     def watch(self) -> None:
-        """From now on. Asked again, nothing changes."""
+        """Watch the folder until closed. A second call does nothing."""
         with self._lock:
             if self._thread is not None or self._stopping.is_set():
                 return
@@ -303,7 +309,7 @@ class MirrorThread:
             self._thread.start()
 
     def listen(self, listener: MirrorListener) -> Callable[[], None]:
-        """Tells of each look that found something. The answer ends it."""
+        """Call the listener after each sync that found something; the result removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -316,7 +322,7 @@ class MirrorThread:
         return self._stopping.is_set()
 
     def close(self) -> None:
-        """What was written last is in the files before this returns."""
+        """Write the last changes to the files, then stop."""
         if self._stopping.is_set():
             return
         self._stopping.set()
@@ -361,7 +367,7 @@ class MirrorThread:
             self._everything |= everything
 
     def _run_safely(self, work: Callable[[], NotesReport]) -> None:
-        """The next look may go better."""
+        """Log a failure instead of raising: the next sync tries again."""
         try:
             report = work()
         except (TacitError, OSError) as error:
@@ -376,7 +382,7 @@ class MirrorThread:
                 listener(report)
 
 
-# What the doctor finds in notes: where files and store are not in step, and why.
+# Checks of the doctor: where files and database disagree, and why.
 
 _CountProblems = Callable[[NotesReport], int]
 
@@ -388,7 +394,7 @@ def _count_problems(*problems: str) -> _CountProblems:
     )
 
 
-# By name: what is wrong, for people, behind a count; and who can mend it.
+# By name: the problem, for people, after a count; and who can fix it.
 _PROBLEM_CHECKS: dict[str, tuple[str, str, _CountProblems]] = {
     "notes-unreadable": (
         "files of notes cannot be read",
@@ -428,7 +434,7 @@ NOTES_CHECK_NAMES = (_DRIFT_CHECK, *_PROBLEM_CHECKS)
 def check_notes(
     mirror: NotesMirror, space: str, names: frozenset[str], *, repair: bool
 ) -> tuple[Finding, ...]:
-    """With `repair`, files and store are brought together; what only a person can say stays."""
+    """Check notes; with `repair`, synchronize. What only a person can decide stays."""
     report, differing = mirror.inspect(space)
     findings = []
     if _DRIFT_CHECK in names and differing:

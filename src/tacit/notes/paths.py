@@ -11,12 +11,12 @@ from tacit import limits
 from tacit.errors import InvalidInput, NoteOutside
 from tacit.records.notes import NoteKind, NoteRef
 
-# Which paths a note may have: relative, of few and ordinary names, the same everywhere.
+# Which paths a note may have: relative, of few and ordinary names, the same on every system.
 
 _ORDINARY = re.compile(r"[\w=~. -]+", re.ASCII)
 _FORBIDDEN = frozenset('\\:<>"|?*')
-# Controls, what cannot be seen or encoded, and what breaks lines: some file systems ignore these,
-# and then two names are one.
+# Control, invisible and unencodable characters and line breaks: some file systems ignore these, and
+# then two names are one.
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
@@ -25,7 +25,7 @@ _DEVICES = frozenset(
 
 
 def split_path(path: object) -> tuple[str, ...]:
-    """The names of a path, from the folder down to the file. Raises `NoteOutside`."""
+    """Split a path into its names, from the folder down to the file. Raises `NoteOutside`."""
     if not isinstance(path, str) or not path:
         raise NoteOutside("must be the path of a note in the folder, like 2026-01-31/morning.md")
     if len(path) > limits.NOTE_PATH_MAX_BYTES:
@@ -43,7 +43,7 @@ def split_path(path: object) -> tuple[str, ...]:
 
 
 def find_name_fault(name: str) -> str | None:
-    """Why no note may have this name in its path, or None."""
+    """Return why no note may have this name in its path, or None."""
     if not name:
         return "must be relative to the folder of notes, with one / between names"
     if name.startswith("."):
@@ -64,17 +64,17 @@ def _is_invisible(char: str) -> bool:
 
 
 def fold_file_name(name: str) -> str:
-    """Names that some file system takes for one are alike in this."""
+    """Fold a name: names that some file system treats as equal fold alike."""
     plain = unicodedata.normalize("NFKD", name)
     return unicodedata.normalize("NFKD", plain.casefold())
 
 
 def is_same_name(name: str, other: str) -> bool:
-    """Whether a file system that writes names in its own way would give one back for the other."""
+    """Report whether a file system that normalizes names would return one for the other."""
     return unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", other)
 
 
-# Names of notes as paths: two that differ never share one, on any file system.
+# Names of notes as paths: two different names never share a path, on any file system.
 
 DEFAULT_SPACE = "default"
 LONG_TERM_FOLDER = "_longterms"
@@ -93,7 +93,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def encode_name(name: str) -> str:
-    """One name of a file or folder for one name. A long one is cut and told apart by its hash."""
+    """Encode a name as a file or folder name. A long one is cut and gets a hash."""
     whole = "".join(_escape_bytes(name))
     if len(whole) <= limits.NOTE_ENCODED_NAME_MAX_BYTES:
         return whole
@@ -107,18 +107,18 @@ def encode_name(name: str) -> str:
 
 
 def decode_name(name: str) -> str | None:
-    """What was encoded; None where it was cut, or where nothing is encoded like this."""
+    """Decode a name; None where it was cut, or is no encoding."""
     found = _unescape_name(name)
     return found if found is not None and encode_name(found) == name else None
 
 
 def is_shortened(name: str) -> bool:
-    """Whether it is the name of a longer one, which only the frontmatter knows."""
+    """Report whether a name was cut: only the frontmatter has the whole one."""
     return _SHORTENED.fullmatch(name) is not None
 
 
 def note_path(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
-    """Where a note lies, from the root of the notes folder."""
+    """Return the path of a note, from the root of the notes folder."""
     if place.kind is NoteKind.SESSION:
         if place.day is None or not place.session:
             raise InvalidInput("place", "a session's note has a day and a session")
@@ -132,8 +132,10 @@ def note_path(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
 
 
 def parse_note_path(path: str) -> tuple[str, NoteRef] | None:
-    """Which note lies there, and in which space; None where no note of ours may lie. What was cut
-    short in the path (subject, session) is None in the place: the frontmatter has it."""
+    """Return the space and the note of a path; None where no note may be.
+
+    Cut parts (subject, session) are None: the frontmatter has them.
+    """
     space, parts = DEFAULT_SPACE, path.split("/")
     if parts[0] == SPACES_FOLDER:
         if len(parts) < 4:
@@ -150,8 +152,10 @@ def parse_note_path(path: str) -> tuple[str, NoteRef] | None:
 
 
 def check_page_name(name: object) -> str:
-    """The name of a page is what people see of it: it is kept as it is, where it is safe
-    everywhere. It may lie in one folder beside the index."""
+    """Check the name of a page, which is kept as it is where that is safe on every system.
+
+    It may be in one folder beside the index.
+    """
     text = name if isinstance(name, str) else ""
     parts = text.split("/")
     if not text.endswith(PAGE_SUFFIXES):
@@ -198,7 +202,7 @@ def _parse_session_path(parts: list[str]) -> NoteRef | None:
 
 
 def _space_folder(space: str) -> str:
-    """Names of spaces are short, and nothing but the path tells them: never cut."""
+    """Encode the name of a space, which is never cut because only the path tells it."""
     return "".join(_escape_bytes(space))
 
 
@@ -208,7 +212,7 @@ def _parse_space_folder(name: str) -> str | None:
 
 
 def _escape_bytes(name: str) -> list[str]:
-    """Each byte in a form that survives case folding and Unicode normalisation."""
+    """Encode each byte so that it survives case folding and Unicode normalization."""
     data = name.encode()
     out = [_escape_letter(byte) for byte in data]
     if data[:1] == b".":

@@ -51,12 +51,12 @@ from tacit.storage.notes import (
     update_note,
 )
 
-# What enters a person's long-term index: very little, and only what they asked to be kept.
+# What enters a person's long-term index: very little, and only what they asked to keep.
 
 _GOAL = "goal"  # the slot of a goal
 _KINDS_ELSEWHERE = (Kind.TASK, Kind.EVENT, Kind.RELATIONSHIP, Kind.PREFERENCE, Kind.IDENTITY)
 _DAY_SECONDS = 86_400
-_STATES = ("thing_passes", "thing_fails", "shared_passes")  # patterns: what is so for now
+_STATES = ("thing_passes", "thing_fails", "shared_passes")  # patterns of temporary states
 _WORD = re.compile(r"\b[^\W\d_]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -69,10 +69,10 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemUse:
-    """How much an item of the index is used, for choosing what leaves it."""
+    """How much an index item is used, to choose what leaves the index."""
 
-    count: int  # how often it came up
-    at: datetime  # when it was last used, or else said
+    count: int  # how often it was used
+    at: datetime  # of the last use, or else when it was said
 
 
 def find_promotion(
@@ -83,13 +83,13 @@ def find_promotion(
     tongue: Locale,
     index: Sequence[NoteItem] = (),
 ) -> Promotion | None:
-    """At most one thing that the person explicitly asked to be kept and that lasts; None in doubt.
+    """Find at most one lasting thing that the person explicitly asked to keep; None in doubt.
 
-    What the draft names must have been asked for in the messages, where there are any; what it does
-    not name is looked for in them. `index` is what the long-term index holds already.
+    What the draft names must have been asked for in the messages, if there are any; otherwise the
+    messages are searched. `index` is what the index holds already.
     """
     if not get_lexicon(tongue.code).passing:
-        return None  # of this language nobody can tell what lasts
+        return None  # no lexicon: nothing tells what lasts
     choice = _PromotionReader(speaker, said_at, tongue)
     requests = choice.requests(messages)
     if draft.promote is not None:
@@ -100,7 +100,7 @@ def find_promotion(
     fresh = [one for one in found if not any(merge.is_alike(one.content, old) for old in held)]
     if not fresh:
         return None
-    # The last of the weightiest: what was said later is what holds.
+    # The last of the weightiest: later statements prevail.
     best = max(enumerate(fresh), key=lambda one: (one[1].importance or 0, one[0]))[1]
     goal = choice.is_goal(best) or (draft.promote and draft.promote_to is Section.GOALS)
     return Promotion(content=best.content, section=Section.GOALS if goal else Section.KEY_FACTS)
@@ -109,7 +109,7 @@ def find_promotion(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeepRequest:
     text: str
-    whole: bool  # all of it is asked for; else what of it the rules read as asked for
+    whole: bool  # all of it is requested; else the part that the rules find
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _PromotionReader:
     tongue: Locale
 
     def requests(self, messages: Sequence[ParsedMessage]) -> list[_KeepRequest]:
-        """What of the person's own messages asks for something to be kept."""
+        """Return the parts of the person's own messages that ask to keep something."""
         found: list[_KeepRequest] = []
         before = ""
         for said in select_last_messages(messages):
@@ -134,7 +134,7 @@ class _PromotionReader:
         return found
 
     def read(self, requests: Sequence[_KeepRequest]) -> list[StatedFact]:
-        """What the rules read in the requests, as far as it may enter."""
+        """Return what the rules read in the requests and the index may hold."""
         found = []
         for request in requests:
             for one in rules.extract_by_rules(
@@ -148,7 +148,10 @@ class _PromotionReader:
     def read_named(
         self, content: str, requests: Sequence[_KeepRequest], *, asked: bool
     ) -> list[StatedFact]:
-        """What somebody else says was asked for. `asked`: there is nothing to hold it against."""
+        """Return what the draft says was requested.
+
+        `asked`: there are no messages to check it against.
+        """
         content = " ".join(content.split())
         read = rules.extract_by_rules(content, self.speaker, self.said_at, self.tongue)
         if len(read) > 1:
@@ -160,8 +163,7 @@ class _PromotionReader:
         return [whole] if self._may_enter(whole) else []
 
     def _statement(self, content: str, read: StatedFact | None) -> StatedFact:
-        """A sentence of which nothing is known but what the rules read in it. To them, the speaker
-        is somebody else in it."""
+        """Build a statement from a sentence, whose speaker the rules treat as a third person."""
         if read is not None:
             others = tuple(
                 one for one in read.about if fold_name(one.name or "") != fold_name(self.speaker)
@@ -199,7 +201,7 @@ class _PromotionReader:
         return said.name is None or fold_name(said.name) == fold_name(self.speaker)
 
     def _asked(self, text: str, before: str) -> list[_KeepRequest]:
-        """Where it says no more than "put that into long-term memory", what was said before it."""
+        """Return requests; for a bare "put that into long-term memory", the message before it."""
         own, tongue = get_lexicon(self.tongue.code), self.tongue
         found: list[_KeepRequest] = []
         for sentence in filter(None, _SENTENCE_END.split(text)):
@@ -214,7 +216,7 @@ class _PromotionReader:
         return [one for one in dict.fromkeys(found) if one.text]
 
     def _is_requested(self, text: str, statement: StatedFact) -> bool:
-        """A request bears it out, and nothing that the rules read in it has its own place."""
+        """Report whether a request supports it and nothing in it belongs elsewhere."""
         quoted = replace(statement, quote=text)
         if check_support(quoted, text, self.speaker, self.tongue) is not None:
             return False
@@ -235,7 +237,7 @@ class _PromotionReader:
         return self._own_place(statement) is None and not self._passes(statement)
 
     def _own_place(self, statement: StatedFact) -> str | None:
-        """What it is, where that is kept elsewhere: profile, preferences, people, bans, tasks."""
+        """Return where it is stored instead: profile, preferences, people, holds, tasks."""
         content, tongue = statement.content, self.tongue
         if statement.hearsay or statement.about:
             return "people"
@@ -255,11 +257,11 @@ class _PromotionReader:
         return "task" if tongue.has("kind_task", content) else None
 
     def _leads_with_person(self, content: str) -> bool:
-        """What somebody is or does, and not what a thing of theirs is."""
+        """Report whether it tells what a person is or does, not a thing of theirs."""
         return f"{content.casefold()} ".startswith(f"{self.speaker.strip().casefold()} ")
 
     def _passes(self, statement: StatedFact) -> bool:
-        """Whether it has a day, or will not be so for long."""
+        """Report whether it has a date or is temporary."""
         if statement.observed_at is not None or statement.expires_at is not None:
             return True
         content, tongue = statement.content, self.tongue
@@ -279,8 +281,10 @@ def select_overflow(
     items_max: int = limits.LONG_TERM_ITEMS_MAX_COUNT,
     chars_max: int = limits.LONG_TERM_MAX_CHARS,
 ) -> tuple[str, ...]:
-    """The ids that leave an index that holds too much: the least and longest ago used, open tasks
-    last of all. An item without an id or a use is new, and stays."""
+    """Return the ids that leave a full index: the least and longest ago used, tasks last.
+
+    An item without an id or a use is new, and stays.
+    """
     count, chars = len(items), sum(len(one.content) for one in items)
     known = [one for one in items if one.id is not None and one.id in uses]
     left: list[str] = []
@@ -295,7 +299,7 @@ def select_overflow(
 
 
 def _use_weight(use: ItemUse) -> float:
-    """Each half-life without a use weighs as much as half of the uses."""
+    """Weigh uses, halved with each half-life since the last one."""
     days = use.at.timestamp() / _DAY_SECONDS
     return math.log2(1 + max(0, use.count)) + days / limits.EVICTION_HALF_LIFE_DAYS
 
@@ -305,24 +309,24 @@ def _is_open_task(item: NoteItem) -> bool:
 
 
 def _split_words(text: str) -> list[str]:
-    """As people write them, and without accents."""
+    """Split words as written and without accents."""
     return [*text.casefold().replace("’", "'").split(), *split_terms(text)]
 
 
-# Into the long-term index of the person whose private chat it is: one thing a session at most, and
-# what is used least leaves an index that is full.
+# Write into the long-term index of the person whose private chat it is: at most one thing per
+# session; the least used item leaves a full index.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionWriter:
     tx: Transaction
-    session: str  # the path of its note, by which it is told whether it had its one
+    session: str  # the path of its note, which tells whether it had its one
     ttls: Ttls
     usable: MemoryFilter
     agent: str | None = None
 
     def promote(self, what: Promotion) -> str | None:
-        """The id of what entered the index; None where nothing did."""
+        """Return the id of what entered the index, or None."""
         w, request = self.tx, self.tx.request
         if request.subject is None or not request.private:
             return None
@@ -357,14 +361,14 @@ class PromotionWriter:
         return learning.remember(self.tx, draft, self.ttls).id
 
     def _index_known(self, known: Memory) -> str:
-        """It is remembered already: that one enters."""
+        """Add a memory that exists already to the index."""
         learning.update_memory(
             self.tx, known, RequesterRole.OWNER, Draft(run=self.session), self.ttls
         )
         return known.id
 
     def _find_known(self, content: str) -> Memory | None:
-        """What the person has in the same words."""
+        """Find the person's memory with the same words."""
         w, said = self.tx, learned_facts.normalized_digest(content)
         found = learned_facts.list_similar_facts(
             w.connection, w.space, w.request.own_identities, [said], [], 1

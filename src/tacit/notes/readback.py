@@ -41,8 +41,8 @@ from tacit.storage.notes import (
     update_note,
 )
 
-# What is to be done about one line of a note and the memory it stands for. Pure: three ways are
-# compared, the file, the store, and how both were when they last agreed.
+# What to do about one line of a note and its memory. Pure functions that compare three states: the
+# file, the database, and both at the last agreement.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +50,14 @@ class FileLine:
     """What the file says."""
 
     content: str
-    digest: str  # of the lines as they stand, however they are written
+    digest: str  # of the lines as written
     done: bool | None = None
-    alternatives: tuple[str, ...] = ()  # other wordings of it that are shown beside it already
+    alternatives: tuple[str, ...] = ()  # other wordings shown beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLine:
-    """What the store says."""
+    """What the database says."""
 
     content: str
     version: int
@@ -66,52 +66,52 @@ class StoredLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreedLine:
-    """How it was when both said the same."""
+    """What both said when they last agreed."""
 
     digest: str
     version: int
     done: bool | None = None
-    content: str | None = None  # the wording of that version; None where it is not known
+    content: str | None = None  # the wording of that version; None: unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconciledLine:
-    """What both are to say."""
+    """What both should say."""
 
     content: str
     done: bool | None
-    changes_store: bool = False  # the store is to learn it
-    changes_file: bool = False  # the file is to be changed
-    conflict: str | None = None  # another wording, which must be shown before anything is taken
+    changes_store: bool = False  # update the database
+    changes_file: bool = False  # update the file
+    conflict: str | None = None  # another wording, to be shown before either is taken
 
 
 class UnpairedAction(StrEnum):
-    """What becomes of a line, or of a memory, that has no other side."""
+    """What happens to a line or a memory without a counterpart."""
 
-    ADD = "add"  # a memory without a line: it gets one
+    ADD = "add"  # a memory without a line gets one
     FORGET = "forget"  # its line was deleted
     NOTHING = "nothing"
-    DROP = "drop"  # a line without a memory: it goes
-    RESTORE = "restore"  # the memory comes back
-    REMEMBER = "remember"  # a memory is made of it
+    DROP = "drop"  # a line without a memory is removed
+    RESTORE = "restore"  # the memory is restored
+    REMEMBER = "remember"  # the line becomes a memory
 
 
 class MemoryStatus(StrEnum):
-    """What became of the memory that a line names and the note does not show."""
+    """What became of a memory that a line names and the note does not show."""
 
-    UNKNOWN = "unknown"  # never heard of
+    UNKNOWN = "unknown"  # this database never had it
     ERASED = "erased"
     FORGOTTEN = "forgotten"
-    ELSEWHERE = "elsewhere"  # it stands, but not in this note
-    FOREIGN = "foreign"  # whoever owns the note has nothing to do with it
+    ELSEWHERE = "elsewhere"  # active, but not in this note
+    FOREIGN = "foreign"  # the note's owner may not change it
 
 
 def reconcile_line(line: FileLine, agreed: AgreedLine | None, kept: StoredLine) -> ReconciledLine:
-    """A line and its memory, both there."""
+    """Reconcile a line with its memory, both present."""
     done = _merge_done(line, agreed, kept)
     untouched = agreed is not None and agreed.digest == line.digest
     if untouched and agreed is not None and kept.version == agreed.version:
-        # However the line is written, it stood for this wording when both agreed.
+        # However the line is written, it had this wording at the last agreement.
         return ReconciledLine(content=line.content, done=done, changes_file=done != line.done)
     content, clash = _merge_wording(line, agreed, kept)
     return ReconciledLine(
@@ -124,8 +124,11 @@ def reconcile_line(line: FileLine, agreed: AgreedLine | None, kept: StoredLine) 
 
 
 def decide_missing_line(agreed: AgreedLine | None, kept: StoredLine) -> UnpairedAction:
-    """A memory of the note that no line stands for. What changed in the store since a person
-    deleted its line comes back: they have not seen what it says now."""
+    """Decide about a memory of the note without a line.
+
+    If it changed since a person deleted its line, the line comes back: the person has not seen the
+    new wording.
+    """
     if agreed is None or agreed.version != kept.version or agreed.done != kept.done:
         return UnpairedAction.ADD
     return UnpairedAction.FORGET
@@ -134,14 +137,14 @@ def decide_missing_line(agreed: AgreedLine | None, kept: StoredLine) -> Unpaired
 def decide_unpaired_line(
     line: FileLine, agreed: AgreedLine | None, where: MemoryStatus
 ) -> UnpairedAction:
-    """A line whose memory the note does not show."""
+    """Decide about a line whose memory the note does not show."""
     if where is MemoryStatus.ERASED:
         return UnpairedAction.DROP
     if where in (MemoryStatus.UNKNOWN, MemoryStatus.FOREIGN):
         return UnpairedAction.REMEMBER
     if agreed is not None and agreed.digest == line.digest:
-        return UnpairedAction.DROP  # forgotten, or taken out of the note, by somebody else
-    return UnpairedAction.RESTORE  # written again, or brought back by whoever deleted it
+        return UnpairedAction.DROP  # another writer forgot it, or took it out of the note
+    return UnpairedAction.RESTORE  # the line was written again
 
 
 def _merge_wording(
@@ -159,7 +162,7 @@ def _merge_wording(
 
 
 def _merge_done(line: FileLine, agreed: AgreedLine | None, kept: StoredLine) -> bool | None:
-    """Of two that differ the one that moved counts; where nobody knows, what is done is done."""
+    """Return the side that changed since the agreement; without one, done wins."""
     if line.done is None or kept.done is None or line.done == kept.done:
         return kept.done if line.done is None else line.done
     if agreed is None or agreed.done is None:
@@ -167,19 +170,19 @@ def _merge_done(line: FileLine, agreed: AgreedLine | None, kept: StoredLine) -> 
     return line.done if line.done != agreed.done else kept.done
 
 
-# Which line of a file stands for which memory of its note. Pure.
+# Which line of a file is which memory of its note. Pure functions.
 
 ShownItem = tuple[ItemRow, Memory]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinePair:
-    """A line and the memory it stands for."""
+    """A line and its memory."""
 
     entry: Entry
     row: ItemRow
     memory: Memory
-    alternatives: tuple[Entry, ...] = ()  # further wordings of it, left by a conflict
+    alternatives: tuple[Entry, ...] = ()  # further wordings, left by a conflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,14 +197,14 @@ class UnpairedLine:
 class LinePairing:
     pairs: tuple[LinePair, ...] = ()
     unpaired: tuple[UnpairedLine, ...] = ()
-    new: tuple[Entry, ...] = ()  # lines that name none
-    missing: tuple[ShownItem, ...] = ()  # memories that no line stands for
+    new: tuple[Entry, ...] = ()  # lines without an id
+    missing: tuple[ShownItem, ...] = ()  # memories without a line
 
 
 def pair_lines(
     entries: Sequence[Entry], shown: Sequence[ShownItem], agreed: Mapping[str, AgreedLine]
 ) -> LinePairing:
-    """By id; then what lost its id, by its words, or as the next wording of what is missing."""
+    """Pair by id; then lines that lost their id by words, or as new wordings of missing items."""
     named, others, new = _pair_by_id(entries, agreed)
     rows = {row.memory_id: (row, memory) for row, memory in shown}
     pairs = {
@@ -240,8 +243,10 @@ def make_stored_line(row: ItemRow, memory: Memory) -> StoredLine:
 def _pair_by_id(
     entries: Sequence[Entry], agreed: Mapping[str, AgreedLine]
 ) -> tuple[dict[str, Entry], dict[str, tuple[Entry, ...]], list[Entry]]:
-    """By id: the line, and the wordings of conflicts. Of a line that was copied, the one that is as
-    it was keeps the id; the others are new."""
+    """Return lines by id, the wordings of conflicts by id, and new lines.
+
+    Of a copied line the unchanged copy keeps the id; the others are new.
+    """
     plain: dict[str, list[Entry]] = {}
     clashing: dict[str, list[Entry]] = {}
     new = [entry for entry in entries if entry.item.id is None]
@@ -255,7 +260,7 @@ def _pair_by_id(
         named[id] = (same or some)[0]
         new += [one for one in some if one is not named[id]]
     for id, some in clashing.items():
-        if id not in named:  # of the two the other one was deleted: this is the wording now
+        if id not in named:  # the other one was deleted: this is the wording now
             named[id] = some.pop(0)
     new.sort(key=lambda one: one.start)
     return named, {id: tuple(some) for id, some in clashing.items()}, new
@@ -272,7 +277,7 @@ def _pair_by_content(
         found[memory.id] = LinePair(entry=entry, row=row, memory=memory)
         rest.remove(entry)
 
-    for entry in new:  # written, and the process ended before the file had the id
+    for entry in new:  # stored, but the process ended before the file had the id
         for one in left:
             item, (row, memory) = entry.item, one
             same = item.content == memory.content and item.section is row.section
@@ -294,36 +299,36 @@ def _pair_by_content(
     return found, rest
 
 
-# From a file to the store: what a person changed in a note is done to its memories, each by its
-# own line; and what the file is to look like then.
+# From a file to the database: apply each changed line to its memory, and tell what the file should
+# contain then.
 
-_SUPERSEDED_VERSION = -1  # the version of what another memory took the place of
+_SUPERSEDED_VERSION = -1  # the version of a superseded memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadbackRules:
-    """What a reading may do."""
+    """What a readback may do."""
 
-    forget: bool = True  # what has no line any more
-    restore_lines: bool = False  # the line instead
-    elsewhere: frozenset[str] = frozenset()  # ids that stand in other files that were changed
-    accept_unknown: bool = True  # ids that this database has never heard of are taken in
-    strict: bool = False  # what is refused ends it; otherwise the line is left alone
-    own_only: bool = False  # no id counts but of what was shown
+    forget: bool = True  # forget what has no line any more
+    restore_lines: bool = False  # write the line again instead
+    elsewhere: frozenset[str] = frozenset()  # ids that stand in other changed files
+    accept_unknown: bool = True  # accept ids that this database never had
+    strict: bool = False  # a refusal ends it; otherwise the line is left alone
+    own_only: bool = False  # accept no ids but those that were shown
 
 
 class UnknownLines(Exception):
-    """There are lines of another database, and nobody said that they are to be taken in."""
+    """The file has lines of another database that no person has accepted."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ReadbackOutcome:
     edits: list[Edit] = field(default_factory=list)
     changes: list[NoteChange] = field(default_factory=list)
-    # By id: the memory that a line stands for now. What is not here keeps what was agreed before.
+    # By id: the memory of each line. Absent ids keep what was agreed before.
     versions: dict[str, tuple[int, bool | None]] = field(default_factory=dict)
     unresolved: set[str] = field(default_factory=set)  # refused or asked about
-    has_conflicts: bool = False  # both wordings are to be shown first, and then it is read again
+    has_conflicts: bool = False  # show both wordings, then read again
     asked: int = 0
     refused: int = 0
 
@@ -332,7 +337,7 @@ class ReadbackOutcome:
 
 
 class Readback:
-    """One file in one write."""
+    """Read one file back in one write."""
 
     def __init__(
         self,
@@ -367,7 +372,7 @@ class Readback:
         return self.outcome
 
     def _attempt(self, entry: Entry | None, id: str | None, work: Callable[[], None]) -> None:
-        """What may not be kept, or is not theirs to change, is left as it stands in the file."""
+        """Apply a line; leave it as it is where it is refused."""
         try:
             work()
         except StoreError:
@@ -411,7 +416,7 @@ class Readback:
             position = row.position if memory.id != row.memory_id else None
             put_item(self._tx, self._row.path, memory.id, section, position, dated)
         done = found.done if section in CHECKBOX_SECTIONS else None
-        # A person who took the day off a line does not want it back.
+        # A person who removed the date of a line does not want it back.
         day = entry.item.added if entry.item.id is not None else dated
         self._set_item(
             entry, NoteItem(section=section, content=found.content, done=done, added=day), memory
@@ -469,7 +474,10 @@ class Readback:
             return memory, MemoryStatus.ELSEWHERE
         if memory.state is State.FORGOTTEN:
             return memory, MemoryStatus.FORGOTTEN
-        return None, MemoryStatus.FORGOTTEN  # set aside, or replaced by what is not in this note
+        return (
+            None,
+            MemoryStatus.FORGOTTEN,
+        )  # quarantined, or superseded by a memory outside this note
 
     def _restore_memory(self, entry: Entry, memory: Memory, where: MemoryStatus) -> None:
         item = entry.item
@@ -518,19 +526,19 @@ class Readback:
             self._record_change("asks", memory.content)
 
     def _is_in_other_note(self, id: str) -> bool:
-        """Out of this note it is not out of mind."""
+        """Report whether another note still shows the memory."""
         return bool(
             list_note_paths(self._tx.connection, self._tx.space, [id])[id] - {self._row.path}
         )
 
     def _previous_entry(self, row: ItemRow) -> Entry | None:
-        """The line that it comes after: the nearest one before it in its section."""
+        """Return the nearest line before it in its section."""
         earlier = {one.memory_id: one.position for one, _ in self._shown if _is_before(one, row)}
         here = [e for e in self._document.entries if e.item.id in earlier and not e.item.conflict]
         return max(here, key=lambda e: earlier[e.item.id or ""], default=None)
 
     def _pair_successors(self, paired: LinePairing) -> LinePairing:
-        """Lines of what another memory of the note took the place of are lines of that."""
+        """Pair lines of superseded memories with their successors in the note."""
         if not paired.unpaired or not paired.missing:
             return paired
         lost = {memory.id: (row, memory) for row, memory in paired.missing}
@@ -585,9 +593,9 @@ def _is_before(one: ItemRow, row: ItemRow) -> bool:
     return one.section is row.section and one.position < row.position
 
 
-# The head of a note, both ways: its summary, which is a memory, and what else stands there.
+# The head of a note, both ways: its summary, which is a memory, and other keys.
 
-SUMMARY_CONFLICT_KEY = "summary_conflict"  # the wording of the store, where both were changed
+SUMMARY_CONFLICT_KEY = "summary_conflict"  # the database's wording, where both were changed
 INDEX_SUMMARY = "Most important and stable long-term facts and project state."
 _HEAD_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
 SHOWN_STATES = (State.ACTIVE, State.EXPIRED)
@@ -613,13 +621,13 @@ def build_note_head(row: NoteRow, summary: str) -> Frontmatter:
 
 
 def get_summary(w: Transaction, row: NoteRow) -> Memory | None:
-    """The summary of a session, where there is one that stands."""
+    """Return the active summary of a session, if there is one."""
     memory = memories.get_for_update(w, row.summary_id) if row.summary_id else None
     return memory if memory is not None and memory.state in SHOWN_STATES else None
 
 
 def is_storable(value: str | NoteLink | tuple[str, ...] | None) -> bool:
-    """Whether it may be stored. What may not stays in the file, and is left alone there."""
+    """Report whether it may be stored. What may not stays in the file only."""
     if isinstance(value, NoteLink):
         value = (value.text, value.target)
     parts = value if isinstance(value, tuple) else () if value is None else (value,)
@@ -634,7 +642,7 @@ def is_storable(value: str | NoteLink | tuple[str, ...] | None) -> bool:
 
 
 class HeadReadback:
-    """The head of one file in one write."""
+    """Read the head of one file back in one write."""
 
     def __init__(
         self,
@@ -650,7 +658,7 @@ class HeadReadback:
         self._agreed, self._rules, self._outcome = agreed, rules, outcome
 
     def read(self, state: FileState | None, *, touched: bool) -> None:
-        """`touched`: a person changed the file. What stands in the head then counts."""
+        """Read the head; it counts if a person changed the file (`touched`)."""
         if self._row.kind is NoteKind.SESSION:
             try:
                 self._summary(state)
@@ -692,7 +700,7 @@ class HeadReadback:
         self._outcome.versions[memory.id] = (memory.version, None)
 
     def _add_summary(self, said: str, state: FileState | None) -> None:
-        """No memory stands for it: it is new, or what it was is gone."""
+        """Remember a summary that has no memory: it is new, or its memory is gone."""
         if not said:
             return
         id = self._row.summary_id

@@ -41,13 +41,13 @@ def note_place(row: NoteRow) -> NoteRef:
 
 
 def last_updated_at(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> datetime:
-    """When anything of it last changed."""
+    """Return when anything in the note last changed."""
     told = [memory for _, memory in shown] + ([summary] if summary is not None else [])
     return max([row.updated_at, *(memory.updated_at for memory in told)])
 
 
 def build_note(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> Note:
-    """All of it, in the order of its sections."""
+    """Build the note, in the order of its sections."""
     order = {section: at for at, section in enumerate(SECTIONS_BY_KIND[row.kind])}
     placed = sorted(shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
     long_term = row.kind is NoteKind.LONG_TERM
@@ -64,14 +64,14 @@ def build_note(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None)
 
 
 def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> bytes:
-    """A file where there was none."""
+    """Render a new file."""
     if row.kind is NoteKind.PAGE and row.layout is not None:
         return render_page(row.layout, shown)
     return render_note(build_note(row, shown, summary))
 
 
 def render_page(layout: str, shown: Sequence[ShownItem]) -> bytes:
-    """A page as it was written, with the ids of its memories."""
+    """Render a page as it was written, with the ids of its memories."""
     return fill_layout_with_ids(
         layout,
         [(row.position, notes.item_from_memory(memory, row.section)) for row, memory in shown],
@@ -81,7 +81,7 @@ def render_page(layout: str, shown: Sequence[ShownItem]) -> bytes:
 def finish_file(
     document: Document, data: bytes, edits: Sequence[Edit], row: NoteRow, at: datetime
 ) -> bytes:
-    """The file with these edits, its tasks counted. What needs no edit stays byte for byte."""
+    """Apply edits and update the task counts. What needs no edit stays byte for byte."""
     after = apply_edits(document, edits) if edits else data
     if row.kind is NoteKind.PAGE:
         return after
@@ -110,7 +110,7 @@ def build_file_state(
     before: FileState | None,
     summary: Memory | None,
 ) -> FileState:
-    """What both say now. Of what was refused or asked about, what they said before stays."""
+    """Build the agreed state; refused lines keep their former one."""
     document = parse_note(data, row.kind)
     known = before.lines if before is not None else {}
     lines = {id: known[id] for id in outcome.unresolved if id in known}
@@ -134,7 +134,7 @@ def build_file_state(
 
 
 def outcome_of_new_file(shown: Sequence[ShownItem], summary: Memory | None) -> ReadbackOutcome:
-    """Of a file that was just written whole."""
+    """Return the outcome for a file that was just written whole."""
     outcome = ReadbackOutcome()
     for row, memory in shown:
         outcome.versions[memory.id] = (
@@ -149,7 +149,7 @@ def outcome_of_new_file(shown: Sequence[ShownItem], summary: Memory | None) -> R
 def load_agreed_lines(
     connection: Connection, space: str, lines: Mapping[str, LineState], memories: Sequence[Memory]
 ) -> dict[str, AgreedLine]:
-    """What was agreed on each line; with its wording, where the store has moved on since."""
+    """Load what was agreed on each line, with its wording where the database has changed."""
     now = {memory.id: memory.version for memory in memories}
     found = {}
     for id, line in lines.items():
@@ -185,8 +185,10 @@ def _count_progress(document: Document, section: Section) -> TaskProgress:
 
 
 def save_layout(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
-    """Of a page that a person wrote: what stands between its items, and where they stand in it.
-    Whether that is new. What must not be kept stays in the file alone."""
+    """Store the layout of a page and the order of its items; report whether it is new.
+
+    What must not be stored stays in the file only.
+    """
     document = parse_note(data, row.kind)
     layout: str | None = extract_layout(document)
     try:
@@ -206,7 +208,7 @@ def save_layout(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: 
 
 
 def save_order(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
-    """The items of each section in the order that the file has them in. Whether that is another."""
+    """Store the order of items in each section; report whether it changed."""
     place = {item.memory_id: item for item, _ in shown}
     entries = [
         entry.item for entry in parse_note(data, row.kind).entries if not entry.item.conflict

@@ -64,14 +64,13 @@ from tacit.storage.notes import (
     update_note,
 )
 
-# Sessions, a thread's stretch on one day: what one starts with, and what it leaves behind.
-#
-# A session's note is its chat's: who may hear of it is settled by the memories that stand in it.
+# Sessions: a thread's turns of one day, and the note they leave. The note belongs to its chat; its
+# memories decide who may see it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSession:
-    """Which one, and where its note of the day lies."""
+    """A session, and the path of its note of the day."""
 
     name: str
     day: date
@@ -80,19 +79,19 @@ class NoteSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionContext:
-    """What there was before a session ended, as far as whoever ends it may hear it."""
+    """What was there before a session ended, as far as the requester may see it."""
 
     items: tuple[NoteItem, ...] = ()  # of its note of the day
     open_tasks: tuple[
         NoteItem, ...
-    ] = ()  # tasks of recent days that wait, those of its own note among them
+    ] = ()  # open tasks of recent days, those of its own note included
     open_task_paths: tuple[str, ...] = ()  # where each of these stands
     index: tuple[NoteItem, ...] = ()  # in the person's own private chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedConversation:
-    """A conversation that ended, and how it is to be read."""
+    """An ended conversation, and how to read it."""
 
     messages: tuple[ParsedMessage, ...]
     speaker: str
@@ -104,24 +103,22 @@ class EndedConversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPlan:
-    """What is to be written, found before the transaction: no model is waited for in one."""
+    """What to write, planned before the transaction: no model is called inside one."""
 
     draft: SessionDraft
     items: tuple[NoteItem, ...]
-    pairs: tuple[MatchedItem, ...]  # each of the items with what it continues
+    pairs: tuple[MatchedItem, ...]  # each item with what it continues
     promoted: Promotion | None = None
-    is_partial: bool = (
-        False  # of a session that may go on: made of messages, and not by whoever knows all
-    )
+    is_partial: bool = False  # made of messages of a session that may continue, not by its agent
 
     @property
     def has_note(self) -> bool:
-        """Whether the session's own note has anything of it."""
+        """Report whether the session's own note gets anything."""
         return bool(self.items or self.draft.summary or self.draft.links)
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Where it is filed: an agent with an allow-list may use all of it, or writes nothing."""
+        """Return the categories it uses: an agent with an allow-list may use all or writes nothing."""
         sections = [item.section for item in self.items]
         if self.promoted is not None:
             sections.append(self.promoted.section)
@@ -132,15 +129,17 @@ class SessionPlan:
 
     @property
     def texts(self) -> list[str]:
-        """The wordings that come of it, as far as that can be told."""
+        """Return the wordings that it will write, as far as known."""
         worded = [(new if old is None else merge_item(old, new)).content for new, old in self.pairs]
         kept = [self.promoted.content] if self.promoted is not None else []
         return list(dict.fromkeys(filter(None, [*worded, *kept, self.draft.summary])))
 
 
 def find_session(request: Request, thread: str, named: str | None = None) -> NoteSession | None:
-    """The session that a view is in, today. None where nobody can tell who listens: such a place
-    has no notes."""
+    """Return the session of a view, today.
+
+    None where the audience is unknown: such a chat has no notes.
+    """
     chat = request.chat
     if chat is None or not (request.private or request.kind is ChatKind.GROUP):
         return None
@@ -178,7 +177,7 @@ def load_today(
     session: NoteSession,
     usable: MemoryFilter,
 ) -> ReadableSession | None:
-    """The session's own note, as far as it may be heard."""
+    """Load the session's own note, as far as the requester may see it."""
     row = get_note(connection, request.space, session.path)
     if row is None or not has_same_audience(request, row):
         return None
@@ -198,8 +197,10 @@ def load_session_note(
 
 
 def has_same_audience(request: Request, row: NoteRow) -> bool:
-    """Whether what is said here may show in that note. A task that is ticked where a group sees it
-    would tell what was said in private."""
+    """Report whether what is said here may show in that note.
+
+    A task ticked in a group would reveal what was said in private.
+    """
     if request.private:
         return row.chat_kind is ChatKind.PRIVATE and row.subject in request.own_identities
     return row.chat_kind is ChatKind.GROUP and row.chat in request.chat_ids
@@ -237,8 +238,10 @@ def load_context(
 def plan_session(
     seen: SessionContext, heard: EndedConversation, draft: SessionDraft | None, *, private: bool
 ) -> SessionPlan:
-    """From what was said, or what an agent made of it, to what is written. In doubt a thing stands
-    beside another; what is kept for good is settled where nobody else listens."""
+    """Plan the note from the messages or from an agent's draft.
+
+    In doubt an item is added beside another; the long-term index changes in private only.
+    """
     part = draft is None
     if draft is None:
         waiting = list(dict.fromkeys(item.content for item in seen.open_tasks))
@@ -255,8 +258,8 @@ def plan_session(
         remove_duplicates(drafts.list_draft_items(draft)), (*seen.items, *seen.open_tasks)
     )
     if not private and draft.summary and not new:
-        # A group hears of a session by its items, since a summary may hold words of one that not
-        # everybody may hear. Where it is all that there is, it is the item.
+        # A group sees a session by its items, because a summary may contain words that not all
+        # members may see. If the summary is all there is, it becomes the item.
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
     promoted = None
     if private:
@@ -269,16 +272,16 @@ def plan_session(
 
 
 def join_draft_text(draft: SessionDraft | None) -> str:
-    """Everything that a draft says, to tell its language by."""
+    """Join all texts of a draft, to detect its language."""
     if draft is None:
         return ""
     items = (item.content for item in drafts.list_draft_items(draft))
     return " ".join([draft.summary, *items, draft.promote or ""])
 
 
-# The summary of a session. It is concluded, and said by nobody: it goes with what it was made of
-# when that is erased; and where it is a room's nobody hears it, since it may hold words of what not
-# everybody there may hear. There it is for the file alone.
+# The summary of a session. It is inferred and has no speaker, so it goes with what it was made of
+# when that is erased. In a group it is visible to no one, because it may contain words that not all
+# members may see; there it exists in the file only.
 
 _SUMMARY_IMPORTANCE = 2
 
@@ -286,14 +289,17 @@ _SUMMARY_IMPORTANCE = 2
 def save_summary(
     w: Transaction, row: NoteRow, said: str, ttls: Ttls, *, part: bool = False
 ) -> str | None:
-    """The id of the memory that the note's summary is now. Without words for it, it is made of what
-    stands in the note. What sums up a part only stands beside what was there before."""
+    """Store the summary and return the id of its memory.
+
+    Without a text it is made of the items of the note. A `part` is added to the summary that was
+    there.
+    """
     rows = list_visible_items(w.connection, w.audiences, w.request, [row.path])[row.path]
     content = clip_text(
         said or readable_notes.compose_summary(rows)[0], limits.SESSION_SUMMARY_MAX_CHARS
     )
     old = memories.get_for_update(w, row.summary_id) if row.summary_id is not None else None
-    unwanted = old is not None and old.state is not State.ACTIVE  # somebody forgot it
+    unwanted = old is not None and old.state is not State.ACTIVE  # it was forgotten
     if not content or unwanted:
         return row.summary_id
     if old is not None and part:
@@ -311,7 +317,7 @@ def save_summary(
 
 
 def _join_summaries(before: str, after: str) -> str:
-    """Both where there is room for both, and the newer one where not."""
+    """Join both if they fit; otherwise keep the newer one."""
     if after in before:
         return before
     both = f"{before.rstrip(' .;')}; {after}"
@@ -366,13 +372,13 @@ def _strictest_sensitivity(*found: Sensitivity) -> Sensitivity:
     return max([Sensitivity.PERSONAL, *found], key=lambda one: one.rank)
 
 
-# The end of a session as rows, all in one transaction: its note, what stands in it, the tasks of
-# recent days that it finished, and what the person wants kept for good.
+# Write the end of a session in one transaction: its note and items, finished tasks of recent days,
+# and what enters the long-term index.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """Whom an agent talked with, where that is one person."""
+    """The one person that an agent talked with."""
 
     id: str
     nickname: str | None = None
@@ -380,7 +386,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnding:
-    """One write, and what an operator set for it."""
+    """One write, and the operator's options for it."""
 
     tx: Transaction
     session: NoteSession
@@ -392,7 +398,7 @@ class SessionEnding:
 
     def save(self, seen: SessionContext, plan: SessionPlan) -> SessionEnded:
         w = self.tx
-        # Two who end a session at once do so one after the other, or both would add the same.
+        # Serialize concurrent ends of a session, or both would add the same items.
         w.dialect.acquire_lock(w.connection, f"{w.space} note {self.session.path}")
         ended = SessionEnded(path=self.session.path)
         handled: set[str] = set()
@@ -409,7 +415,7 @@ class SessionEnding:
         return replace(ended, note=shown)
 
     def _write_items(self, pairs: Sequence[MatchedItem], handled: set[str]) -> int:
-        """How many are new; all of them are among the `handled` then."""
+        """Write items, add them to `handled`, and return how many are new."""
         added = 0
         for new, old in pairs:
             id = None if old is None else self._merge_item(old, new)
@@ -452,15 +458,14 @@ class SessionEnding:
         )
 
     def _match_items(self, seen: SessionContext, plan: SessionPlan) -> Sequence[MatchedItem]:
-        """As planned, unless somebody wrote meanwhile: then by the rules, of what there is now."""
+        """Return the planned matches; if the note changed meanwhile, match again by rules."""
         w = self.tx
         there = load_session_note(w.connection, w.audiences, w.request, self.session, self.usable)
         items = () if there is None else there.items
         return plan.pairs if items == seen.items else match_items(items, plan.items)
 
     def _merge_item(self, old: NoteItem, new: NoteItem) -> str | None:
-        """The id of what it is now; None where it cannot be changed, and the new one stands beside
-        it."""
+        """Return the id of the merged memory, or None where it cannot be changed."""
         memory = self._get_changeable(old.id)
         if memory is None:
             return None
@@ -484,7 +489,7 @@ class SessionEnding:
         if memory.owner is None and self._resolve_people(
             self._find_subjects(item.content)
         ) != self._resolve_people(memory.subjects):
-            # Who may hear it goes by whom it is about: other people, another memory.
+            # New subjects change who may see it: make another memory.
             id = self._remember(item)
             learning.supersede_memory(w, memory, id)
             place = next(
@@ -496,9 +501,7 @@ class SessionEnding:
         else:
             standing = may_change(ChangeAction.UPDATE, w.request, memory)
             if memory.owner is None:
-                standing = (
-                    RequesterRole.MEMBER
-                )  # whoever it is about is one too, and the room words it
+                standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
             assert standing is not None
             id = learning.update_memory(
                 w, memory, standing, Draft(content=item.content), self.ttls
@@ -524,12 +527,12 @@ class SessionEnding:
         return learning.remember(self.tx, draft, self.ttls).id
 
     def _sensitivity(self, content: str) -> Sensitivity:
-        """In a group public, unless the lexicon says more: else nobody but its speaker heard it."""
+        """Return the lexicon's sensitivity; public in a group without one, so that members see it."""
         least = Sensitivity.PERSONAL if self.tx.request.private else Sensitivity.PUBLIC
         return stricter_sensitivity(least, chat_sensitivity(content))
 
     def _find_subjects(self, content: str) -> frozenset[str]:
-        """Whom a room's words are about, as far as whoever says them knows people by name."""
+        """Find the people whom a text of a group names, as far as the speaker knows them."""
         if not self._names:
             known = people.list_known_people(self.tx.connection, self.tx.request)
             self._names.append(KnownNames(self.tx.request, known))
@@ -551,7 +554,7 @@ class SessionEnding:
 
     def _update_head(self, row: NoteRow, plan: SessionPlan) -> None:
         w, draft = self.tx, plan.draft
-        # Links and tags no rule judges, and nobody owns: a group's note has none.
+        # No rule covers links and tags, and they have no owner: a group's note has none.
         links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
         update_note(
             w,
@@ -564,7 +567,7 @@ class SessionEnding:
 
 
 def tick_task(w: Transaction, memory: Memory) -> bool:
-    """A task is done; it stays so. Whether somebody may say that was asked before."""
+    """Mark a task as done; the caller has checked the permission."""
     if memory.kind is not Kind.TASK or notes.is_task_done(memory):
         return False
     section = Section.FOLLOW_UPS if notes.FOLLOW_UP_TAG in memory.tags else Section.TASKS

@@ -64,15 +64,17 @@ from tacit.storage.memories import Transaction
 from tacit.storage.notes import FileState, ItemMemories, NoteRow
 from tacit.storage.store import Store
 
-# What is left of erased memories in a file that nobody can read as a note.
+# Remove erased memories from a file that cannot be parsed as a note.
 
 _ID_COMMENT = re.compile(rb"<!--[ \t]{0,8}([A-Za-z0-9]{8})(?:[ \t]{1,8}conflict)?[ \t]{0,8}-->")
 _INDENTS = (b" ", b"\t")
 
 
 def strip_erased_items(w: Transaction, data: bytes) -> bytes:
-    """The same bytes without the bullets of what was erased, each with the lines that are indented
-    below it. Everything else stays as it is, since nobody knows what it is."""
+    """Remove the bullets of erased memories, with the lines indented below them.
+
+    Everything else stays as it is, because its meaning is unknown.
+    """
     kept: list[bytes] = []
     dropping = False
     for line in data.splitlines(keepends=True):
@@ -85,7 +87,7 @@ def strip_erased_items(w: Transaction, data: bytes) -> bytes:
     return b"".join(kept)
 
 
-# What a look at the notes of a space works with: notes beside their files, and what came of it.
+# What a sync of a space works with, and its result.
 
 UNKNOWN_FOLDER = "unknown_folder"  # lines of another database, in a folder that was never mirrored
 
@@ -94,20 +96,20 @@ UNKNOWN_FOLDER = "unknown_folder"  # lines of another database, in a folder that
 class SyncOptions:
     forget_at_once_max: int = limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT
     forget: bool = False  # however much it is
-    strangers: bool = False  # lines of another database are taken in
-    bring_back: bool = False  # lines that are missing, instead of asking about them
-    rehearse: bool = False  # nothing is changed
-    read_only: bool = False  # the files stay as they are
+    strangers: bool = False  # accept lines of another database
+    bring_back: bool = False  # restore missing lines instead of asking
+    rehearse: bool = False  # change nothing
+    read_only: bool = False  # leave the files as they are
 
     @property
     def resolves_problems(self) -> bool:
-        """Somebody said what is to be done about what was left alone."""
+        """Report whether the caller decided about problems that were left alone."""
         return self.forget or self.strangers or self.bring_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSyncState:
-    """One note: its file, what is known of that, and its row."""
+    """One note: its file, its stored state and its row."""
 
     path: str
     place: NoteRef
@@ -117,12 +119,12 @@ class NoteSyncState:
 
     @property
     def is_unknown(self) -> bool:
-        """It was left alone: it is of another database."""
+        """Report whether it was left alone because it is of another database."""
         return self.state is not None and self.state.problem == UNKNOWN_FOLDER
 
     @property
     def is_changed(self) -> bool:
-        """Somebody changed the file, or it has to be looked at."""
+        """Report whether the file was changed or must be examined."""
         if self.file is None:
             return False
         if self.state is None or self.is_unknown:
@@ -171,7 +173,7 @@ class SyncTally:
 
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
 def space_prefix(space: str) -> str:
-    """Of the folder's tree, the part that a space has."""
+    """Return the path prefix of a space's files."""
     somewhere = NoteRef(kind=NoteKind.LONG_TERM, subject="acct:0")
     return paths.note_path(somewhere, space).removesuffix(paths.note_path(somewhere))
 
@@ -183,20 +185,23 @@ def parse_file(sheet: NoteSyncState) -> Document | None:
         return None
 
 
-# Which lines are gone from the files of a space, and whether that is forgotten or asked about.
+# Which lines are gone from the files of a space, and whether to forget their memories or ask.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteGuard:
-    elsewhere: frozenset[str] = frozenset()  # ids in files that were changed
+    elsewhere: frozenset[str] = frozenset()  # ids in changed files
     may_forget: bool = True
 
 
 def guard_deletes(
     store: Store, space: str, sheets: Sequence[NoteSyncState], options: SyncOptions
 ) -> DeleteGuard:
-    """Lines that moved from one file to another are not gone. A file that is gone, or many lines at
-    once, may be a checkout or a disk that is not there: nothing is forgotten then."""
+    """Decide about missing lines; lines that moved to another file are not missing.
+
+    A missing file, or many missing lines, may be a checkout or an unmounted disk: then nothing is
+    forgotten.
+    """
     pages = {one.path: page for one in sheets if one.is_changed and (page := parse_file(one))}
     elsewhere = frozenset(
         entry.item.id for page in pages.values() for entry in page.entries if entry.item.id
@@ -234,14 +239,13 @@ def _find_deleted(
     ]
 
 
-# Whose a note is, and who acts when its file is changed.
+# Who owns a note, and who acts when its file changes.
 
 
 def build_note_row(
     place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
 ) -> NoteRow | None:
-    """The note that a file is, of which the store knows nothing yet. None where nobody can tell
-    whose it is."""
+    """Build the row of a file that the database does not know; None without a known owner."""
     try:
         return _build_row(place, head, links, at)
     except InvalidInput:
@@ -249,7 +253,7 @@ def build_note_row(
 
 
 def resolve_note_owner(store: Store, space: str, row: NoteRow) -> RawRequest | None:
-    """The person whose note it is, in their private chat; None where it is a room's."""
+    """Return the owner of a note, in their private chat; None for a group's note."""
     if row.subject is None:
         return None
     key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
@@ -259,7 +263,7 @@ def resolve_note_owner(store: Store, space: str, row: NoteRow) -> RawRequest | N
         return asking
     return parse_request(
         Requester(key), Chat.private(key)
-    )  # of a chat that is somebody else's by now
+    )  # of a chat that belongs to another person by now
 
 
 def _build_row(
@@ -311,7 +315,7 @@ def _storable(value: str | None) -> str | None:
 
 
 def _find_chat(head: Frontmatter, session: str | None, subject: str | None) -> str | None:
-    """A session's name begins with its chat; the channel in the head may be one too."""
+    """Return the chat: a session's name starts with it; the channel in the head may be one too."""
     for named in (head.channel, (session or "").partition("/")[0]):
         if named and ":" in named:
             try:
@@ -325,7 +329,7 @@ def _find_chat(head: Frontmatter, session: str | None, subject: str | None) -> s
     return None if subject is None else subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
 
 
-# One file and one note, settled in one write.
+# Reconcile one file with one note in one write.
 
 STORE_ACTS = ("remember", "update", "complete", "reopen", "restore", "forget")
 
@@ -339,10 +343,14 @@ def merge_file(
     rules: ReadbackRules,
     of: tuple[str, bool],
 ) -> tuple[ReadbackOutcome, bytes, FileState]:
-    """In one write: what a person changed is done, and what the file and its state are then. `of`:
-    the folder, and whether somebody changed the file."""
+    """Apply a person's changes in one write; return the outcome, the file and its state.
+
+    `of`: the folder, and whether a person changed the file.
+    """
     folder, touched = of
-    w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")  # as whoever ends a session
+    w.dialect.acquire_lock(
+        w.connection, f"{w.space} note {row.path}"
+    )  # same lock as the end of a session
     row = notes.ensure_note(w, row)
     state = notes.get_file_state(w.connection, w.space, folder, row.path)
     if state is not None and state.problem == UNKNOWN_FOLDER:
@@ -370,7 +378,9 @@ def merge_file(
     keep = rendering.save_layout if page and touched else rendering.save_order
     if keep(w, row, shown, after):
         notes.stamp_notes(w)
-        row = replace(reload_row(w, row), stamp=row.stamp)  # whatever else moved it is looked at
+        row = replace(
+            reload_row(w, row), stamp=row.stamp
+        )  # other changes of its stamp are examined next time
     return outcome, after, build_file_state(folder, row, after, outcome, state, summary)
 
 
@@ -383,7 +393,7 @@ def apply_deleted_file(
     *,
     forget: bool,
 ) -> ReadbackOutcome:
-    """The file is not there: a person deleted or renamed it, or the disk is away."""
+    """Handle a missing file: a person deleted or renamed it, or the disk is not mounted."""
     w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")
     outcome = ReadbackOutcome()
     shown = lock_note_items(w, row.path)
@@ -410,7 +420,7 @@ def apply_deleted_file(
 
 
 def lock_note_items(w: Transaction, path: str) -> ItemMemories:
-    """What a note shows, as it stays until this write is done: another writer may be at it."""
+    """Lock what a note shows until this write ends."""
     locked: set[str] = set()
     while True:
         shown = notes.list_file_items(w.connection, w.audiences, w.space, path)
@@ -427,14 +437,14 @@ def reload_row(w: Transaction, row: NoteRow) -> NoteRow:
     return row if found is None else found
 
 
-# One look at the notes of a space: what its files and its store differ in is settled, file by
-# file, each in one transaction and one write of the file.
+# Sync the notes of a space: reconcile file by file, each in one transaction and one write of the
+# file.
 
 T = TypeVar("T")
 
 
 class DryRun(Exception):
-    """Takes a write back, and what it would have done with it."""
+    """Roll back a write and carry its result."""
 
     def __init__(self, outcome: ReadbackOutcome) -> None:
         super().__init__()
@@ -459,7 +469,7 @@ class NotesSync:
         self._may_forget = True
 
     def run(self, paths: Iterable[str] | None = None) -> SyncTally:
-        """Of these notes; None: of all there are, in the folder or in the store."""
+        """Sync these notes; None: all notes, in the folder or in the database."""
         sheets = self._load_all() if paths is None else self._load_some(paths)
         self._tally.files = len(sheets)
         asked = self._options.resolves_problems
@@ -498,7 +508,7 @@ class NotesSync:
         return [self._load_state(*one) for one in found]
 
     def _note_path(self, disk: str) -> str | None:
-        """The note that a file is, if it is one of this space."""
+        """Return the note of a file, if it is one of this space."""
         found = paths.parse_note_path(disk)
         return (
             disk.removeprefix(space_prefix(self._space))
@@ -508,7 +518,7 @@ class NotesSync:
 
     def _load_state(self, path: str, state: FileState | None, row: NoteRow | None) -> NoteSyncState:
         found = paths.parse_note_path(path)
-        assert found is not None  # only names of notes come here
+        assert found is not None  # only names of notes reach this
         read = None
         try:
             read = self._folder.read(space_prefix(self._space) + path)
@@ -526,27 +536,27 @@ class NotesSync:
                 if self._try_sync(sheet):
                     return
             except NoteMoved:
-                pass  # somebody wrote meanwhile: look again
+                pass  # it was written meanwhile: compare again
             except NoteUnreadable as error:
                 self._record_unreadable(sheet, error)
                 return
             except NoteOutside:
                 self._record_problem(sheet.path, "outside")
                 return
-            except InvalidInput:  # what stands in the store has no place in such a file
+            except InvalidInput:  # what is stored cannot be written into such a file
                 self._record_problem(sheet.path, "refused")
                 return
             (sheet,) = self._load_some([sheet.path])
-        self._record_problem(sheet.path, "busy")  # the next look may find it still
+        self._record_problem(sheet.path, "busy")  # the next sync may succeed
 
     def _try_sync(self, sheet: NoteSyncState) -> bool:
-        """Whether there is nothing more to do about it."""
+        """Try to sync one note; return whether nothing is left to do."""
         if sheet.file is None:
             said = self._tally.problems.get(sheet.path)
             there = said is not None and said.problem in ("outside", "unreadable")
             return there or self._sync_absent(sheet)
         mirrored = sheet.state is not None and not sheet.is_unknown
-        untouched = mirrored and not sheet.is_changed  # what a person wrote since stays
+        untouched = mirrored and not sheet.is_changed  # keep what a person wrote since
         erased = sheet.row is None and (untouched or self._is_erased(sheet.path))
         if erased or self._is_deleted_page(sheet):
             return self._remove_file(sheet)
@@ -571,7 +581,7 @@ class NotesSync:
 
     def _create_file(self, row: NoteRow) -> None:
         def work(w: Transaction) -> tuple[bytes, FileState] | None:
-            now = reload_row(w, row)  # first: what changes after this moves its stamp on
+            now = reload_row(w, row)  # first: a later change increments its stamp
             shown = notes.list_file_items(w.connection, w.audiences, w.space, row.path)
             summary = get_summary(w, now)
             if not shown and summary is None:
@@ -587,10 +597,10 @@ class NotesSync:
         if not self._options.rehearse:
             self._write_file(row.path, made[0], None)
             self._as_system(lambda w: notes.save_file_state(w, made[1]))
-            self._tally.problems.pop(row.path, None)  # whatever was missing is there again
+            self._tally.problems.pop(row.path, None)  # what was missing is there again
 
     def _sync_deleted(self, sheet: NoteSyncState, row: NoteRow) -> None:
-        """A person deleted it, or it was moved, or the disk is not there."""
+        """Handle a missing file: deleted, moved, or the disk is not mounted."""
 
         def work(w: Transaction, hand: NoteWriter) -> ReadbackOutcome:
             return apply_deleted_file(
@@ -641,7 +651,7 @@ class NotesSync:
         return True
 
     def _leave_unknown(self, sheet: NoteSyncState) -> bool:
-        """Until somebody says that it is to be taken in."""
+        """Leave a file of another database alone until a person accepts it."""
         self._record_problem(sheet.path, UNKNOWN_FOLDER)
         if sheet.file is not None and not self._options.rehearse:
             digest = digest_data(sheet.file.data)
@@ -652,7 +662,7 @@ class NotesSync:
         return True
 
     def _remove_file(self, sheet: NoteSyncState) -> bool:
-        """The note was erased with its person, or with all that stood in it."""
+        """Remove the file of a note that was erased with its person or with all its items."""
         self._tally.changes.append(NoteChange(path=sheet.path, act="drop"))
         if not self._options.rehearse and not self._options.read_only and sheet.file is not None:
             self._folder.remove(space_prefix(self._space) + sheet.path, expected=sheet.file)
@@ -669,12 +679,12 @@ class NotesSync:
         if data != read.data:
             self._write_file(sheet.path, data, read)
         if state is not None:
-            told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is mended
+            told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is repaired
             left = replace(state, digest=digest_data(data), problem=told)
             self._as_system(lambda w: notes.save_file_state(w, left))
 
     def _is_deleted_page(self, sheet: NoteSyncState) -> bool:
-        """A page that was deleted as a whole, through the store, and nobody edited since."""
+        """Report whether a page was deleted through the database and not edited since."""
         row, state = sheet.row, sheet.state
         if row is None or state is None or row.kind is not NoteKind.PAGE or sheet.is_changed:
             return False
@@ -682,13 +692,13 @@ class NotesSync:
             shown = notes.list_file_items(connection, self._store.audiences, self._space, row.path)
         return row.layout is None and bool(state.lines) and not shown
 
-    # Small things
+    # Helpers
 
     def _is_erased(self, path: str) -> bool:
         return self._as_system(lambda w: notes.is_tombstoned(w, path))
 
     def _as_owner(self, row: NoteRow, work: Callable[[Transaction, NoteWriter], T]) -> T:
-        """As the person whose note it is; as the operator of the folder where it is a room's."""
+        """Act as the note's owner, or as the operator of the folder for a group's note."""
 
         def tried(w: Transaction, hand: NoteWriter) -> T:
             done = work(w, hand)

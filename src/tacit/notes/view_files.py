@@ -46,25 +46,23 @@ from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
 from tacit.storage.notes import ItemMemories, NoteRow
 
-# Which line of an edited text is which line of the text before. Pure.
-#
-# Whoever edits a text sees no ids: a line is known by its words, or by where it stood and how
-# much of its words is left.
+# Match the lines of an edited text with those before. Pure functions. Editors see no ids: a line is
+# recognized by its words, or by its position and the share of its words that is left.
 
-_ALIKE_MIN = 0.4  # of the words; with less in common it is another thing that took the place
-_COMPARED_MAX_COUNT = 10_000  # pairs of lines, each with each; beyond, in their order alone
-_COMPARED_WORDS_MAX_COUNT = 2_000_000  # pairs of their words, which are as many steps
+_ALIKE_MIN = 0.4  # share of words; with less in common it is another item
+_COMPARED_MAX_COUNT = 10_000  # pairs of lines; beyond that they are matched in order
+_COMPARED_WORDS_MAX_COUNT = 2_000_000  # pairs of words, which is the number of steps
 _WORDS_COUNT = 60  # of a line that are compared
 
 
 def count_changes_at_least(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> int:
-    """How many lines are new, or gone, by their words alone: quickly, before they are aligned."""
+    """Count new and missing lines by words alone, quickly, before they are aligned."""
     before, after = Counter(map(_item_key, old)), Counter(map(_item_key, new))
     return max((after - before).total(), (before - after).total())
 
 
 def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteItem | None]:
-    """For each of the new ones the old one that it is, if it is one. None is given twice."""
+    """Return for each new item the old one that it is, or None. No item is used twice."""
     found: list[NoteItem | None] = [None] * len(new)
     before, after = [_item_key(item) for item in old], [_item_key(item) for item in new]
     blocks: list[tuple[range, range]] = []
@@ -100,7 +98,7 @@ def _pair_edited(
     new: Sequence[NoteItem],
     found: list[NoteItem | None],
 ) -> None:
-    """Of what was replaced at one place, the most alike first."""
+    """Pair the lines replaced at one place, most similar first."""
     before = {one: _first_words(old[one]) for one in gone}
     after = {one: _first_words(new[one]) for one in come}
     words = sum(map(len, before.values())) * sum(map(len, after.values()))
@@ -131,13 +129,12 @@ def _word_overlap(one: list[str], other: list[str]) -> float:
 
 
 def _item_key(item: NoteItem) -> tuple[str, str]:
-    """Ticked or not, it is the same task."""
+    """Return the key of an item; ticked or not, it is the same task."""
     return item.section.value, " ".join(item.content.split())
 
 
-# The files that one view has: their names as a model writes them, looked at before anything else.
-#
-# `_index.md` is the person's long-term index, `trips.md` or `work/plans.md` a page of theirs, and
+# The files of a view, by the names that a model uses, checked before anything is looked up.
+# `_index.md` is the person's long-term index, `trips.md` or `work/plans.md` one of their pages, and
 # `2026-03-01/telegram_1001.md` the session of a day.
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -145,13 +142,13 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewPath:
-    """Where in the tree. A folder has no kind of its own: it is what lies in it."""
+    """A place in the tree. A folder has no kind."""
 
     path: str
     kind: NoteKind | None
 
     def stored_paths(self, subjects: Collection[str]) -> list[str]:
-        """The paths under which notes of these people, or the session, are kept."""
+        """Return the stored paths of these people's notes, or of the session."""
         if self.kind is NoteKind.SESSION:
             return [self.path]
         name = self.path if self.kind is NoteKind.PAGE else None
@@ -162,7 +159,7 @@ class ViewPath:
 
 
 def parse_view_path(path: object) -> ViewPath:
-    """What a path names, or the reason why it can name nothing. Nothing is looked up for that."""
+    """Parse a path or raise the reason why it is invalid, without a lookup."""
     names = _split_names(path)
     whole = "/".join(names)
     if whole == INDEX_FILE:
@@ -182,7 +179,7 @@ def parse_view_path(path: object) -> ViewPath:
 
 
 def parse_file_path(path: object) -> ViewPath:
-    """The same for what must be a file."""
+    """Parse a path that must name a file."""
     found = parse_view_path(path)
     if found.kind is None:
         raise NoteOutside("names a folder; a file ends with .md or .txt")
@@ -190,7 +187,7 @@ def parse_file_path(path: object) -> ViewPath:
 
 
 def view_name(path: str) -> str | None:
-    """What a view calls a note that is kept under this path."""
+    """Return a view's name for the note at this stored path."""
     found = parse_note_path(path)
     if found is None:
         return None
@@ -201,7 +198,7 @@ def view_name(path: str) -> str | None:
 
 
 def is_same_path(one: str, other: str) -> bool:
-    """Two names that some file system takes for one."""
+    """Report whether some file system treats two names as one."""
     return paths.fold_file_name(one) == paths.fold_file_name(other)
 
 
@@ -209,7 +206,7 @@ def _split_names(path: object) -> tuple[str, ...]:
     names = paths.split_path(path)
     for name in names:
         plain = unicodedata.normalize("NFKC", name)
-        # What somebody decodes, or writes more simply, must not become another path then.
+        # Refuse what decoding or normalization would turn into another path.
         if any(char in plain for char in "/\\%") or plain.startswith("."):
             raise NoteOutside("a name holds one of / \\ % or begins with a dot; use another")
     validation.refuse_secrets("path", "/".join(names))
@@ -226,14 +223,12 @@ def _parse_day_path(names: tuple[str, ...]) -> ViewPath:
     return ViewPath(path=whole, kind=NoteKind.SESSION)
 
 
-# The tree of files that one request may read, made of the store alone.
-#
-# In the person's own private chat that is their index, their pages, and the sessions they may
-# hear of; in a group the group's own sessions. Each is made of what this audience may hear and
-# of nothing else, and one of which nothing may be heard is not there.
+# The files that one request may read, built from the database alone. In a person's private chat:
+# their index, their pages, and the sessions visible to them; in a group: the group's sessions. Each
+# file contains only what this audience may see, and a file without visible content does not exist.
 
 _FIRST_DAY = date.min
-_ROW_STRIDE = 2**32  # between the items of two notes in one file: those of the first come first
+_ROW_STRIDE = 2**32  # separates the items of two notes in one file
 _END_OF_HEAD = "\n---\n"
 
 
@@ -242,7 +237,7 @@ class ViewFile:
     """A file as it may be read here."""
 
     path: ViewPath
-    rows: tuple[NoteRow, ...]  # several, where a person's identities have a page of that name each
+    rows: tuple[NoteRow, ...]  # several, where a person's identities each have a page of that name
     shown: ItemMemories  # what the text is made of
     text: str
 
@@ -252,11 +247,11 @@ class FileTree:
     connection: Connection
     audiences: AudienceCache
     request: Request
-    may_use: Callable[[Memory], bool]  # whether the agent that reads may hear of it
-    has_pages: bool = True  # whether that agent may use what pages are filed as
+    may_use: Callable[[Memory], bool]  # whether the reading agent may use it
+    has_pages: bool = True  # whether that agent may use the categories of pages
 
     def list_files(self, folder: str = "") -> list[ViewFile]:
-        """All files, or those of a folder, by their names."""
+        """List all files, or those of a folder, by name."""
         most = limits.FILES_LISTED_MAX_COUNT
         notes_of = notes.list_recent_sessions(
             self.connection, self.audiences, self.request, _FIRST_DAY, most
@@ -280,7 +275,7 @@ class FileTree:
         return [one for one in found if one is not None]
 
     def open_file(self, spot: ViewPath) -> ViewFile | None:
-        """One file; None where there is none for this audience."""
+        """Return one file, or None where this audience has none."""
         rows = [row for row in self._find_rows(spot) if self._may_open(row)]
         return self._make_file(spot, rows, self._visible_items(rows)) if rows else None
 
@@ -316,7 +311,7 @@ class FileTree:
     def _make_file(
         self, spot: ViewPath, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]
     ) -> ViewFile | None:
-        # One's own name of today first: its layout is the one that counts.
+        # The current identity first: its layout counts.
         ordered = sorted(rows, key=lambda row: (row.subject != self.request.subject, row.path))
         shown = [one for row in ordered for one in heard[row.path]]
         if not shown and all(row.layout is None for row in ordered):
@@ -333,7 +328,7 @@ class FileTree:
         ]
         if first.kind is NoteKind.PAGE:
             return fill_layout(first.layout or "", items)
-        # The head of a file has ids of people and times of what is hidden: it is not shown.
+        # The head has ids of people and times of hidden items, so it is not shown.
         place = NoteRef(
             kind=first.kind, subject=first.subject, day=first.day, session=first.session
         )
@@ -349,24 +344,23 @@ class FileTree:
         return strip_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
 
     def _visible_links(self, row: NoteRow) -> tuple[NoteLink, ...]:
-        """No rule judges links: they are told to the person whose note it is."""
+        """Return the links, which no rule covers, to the note's owner only."""
         own = row.chat_kind is not ChatKind.GROUP and self.request.private
         return row.links if own else ()
 
 
-# Writing, deleting and renaming the files of a view: every act is one write, by its own request.
-#
-# What is written is compared with what may be read here. A line that is new is remembered, one that
-# was changed is updated, one that is missing is forgotten; whatever is not shown here stays.
+# Write, delete and rename the files of a view; each is one transaction by its own request. The text
+# is compared with what may be read here: a new line is remembered, a changed one updated, a missing
+# one forgotten. What is not shown here stays.
 
-_EDIT_RULES = ReadbackRules(strict=True, own_only=True)  # all of it is taken, or nothing
+_EDIT_RULES = ReadbackRules(strict=True, own_only=True)  # all or nothing
 _TITLES = ("# Long-Term Memory",)
 NOT_YOURS = "holds what is not yours to change here; leave those lines as they are"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEditor:
-    """Whoever writes, and how."""
+    """The requester who writes, and how."""
 
     tx: Transaction
     tree: FileTree  # as they read it
@@ -397,7 +391,7 @@ class FileEditor:
         self._read_back(row, found, document)
 
     def delete(self, spot: ViewPath) -> None:
-        """Everything in it is forgotten, and can be restored as anything that is forgotten."""
+        """Forget everything in a file; it can be restored like any forgotten memory."""
         hand = ViewNoteWriter(self.tx, self.retention, self.agent)
         for one in self._find_target(spot):
             if not self._is_from_here(one):
@@ -429,7 +423,7 @@ class FileEditor:
                 assert row.subject is not None
                 path = note_path(NoteRef(kind=NoteKind.PAGE, subject=row.subject, name=to.path))
                 if notes.get_note(self.tx.connection, self.tx.space, path) is not None:
-                    notes.delete_note(self.tx, path)  # of one that was deleted
+                    notes.delete_note(self.tx, path)  # of a deleted one
                 notes.rename_note(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
 
     def _find_target(self, spot: ViewPath) -> list[ViewFile]:
@@ -439,7 +433,7 @@ class FileEditor:
         return found
 
     def _lock_files(self, spot: ViewPath) -> list[ViewFile]:
-        """The file, or all of a folder, as it stays until this write is done."""
+        """Lock and return the file, or all files of a folder, until this write ends."""
         held: set[str] = set()
         while True:
             found = (
@@ -453,7 +447,7 @@ class FileEditor:
             held |= ids
 
     def _make_row(self, spot: ViewPath) -> NoteRow:
-        """The note of a file that is not there yet, where there may be one."""
+        """Build the note of a new file, where one is allowed."""
         w, request = self.tx, self.tx.request
         session = find_session(request, self.thread)
         if spot.kind is NoteKind.SESSION:
@@ -488,7 +482,7 @@ class FileEditor:
         return notes.ensure_note(w, row)
 
     def _check_free(self, spot: ViewPath, besides: str | None = None) -> None:
-        """A page of this name is none yet, in any spelling that a file system takes for it."""
+        """Raise if a page of this name exists, in any equivalent spelling."""
         if spot.kind is not NoteKind.PAGE:
             return
         rows = notes.list_page_notes(
@@ -507,8 +501,11 @@ class FileEditor:
                 raise InvalidInput("path", "is another spelling of a name that is taken")
 
     def _is_from_here(self, found: ViewFile) -> bool:
-        """What a group has heard is read in private, and never changed there: the group would see
-        what was said behind its back."""
+        """Report whether it may be changed here.
+
+        In private a group's memories can be read but not changed: the group would see what was said
+        elsewhere.
+        """
         return all(has_same_audience(self.tx.request, row) for row in found.rows)
 
     def _read_back(self, row: NoteRow, found: ViewFile | None, document: Document) -> None:
@@ -544,8 +541,11 @@ class FileEditor:
         notes.update_note(self.tx, row.path, **changes)
 
     def _save_order(self, row: NoteRow, items: Sequence[NoteItem]) -> dict[str, int]:
-        """Positions as they stand in the text. They share the places that they had: what stands
-        between them and is not shown here stays where it is, and nothing tells of it."""
+        """Store the positions as they stand in the text.
+
+        The items share the positions they had: hidden items between them stay where they are,
+        unnoticed.
+        """
         had = {
             item.memory_id: item
             for item in notes.list_items(self.tx.connection, self.tx.space, row.path)
@@ -556,7 +556,7 @@ class FileEditor:
         last = -1
         for position, item in enumerate(wanted):
             assert item.id is not None
-            # A page is marked out by the positions of its items: there they are 0, 1, 2…
+            # The layout of a page needs the positions 0, 1, 2…
             last = position if row.kind is NoteKind.PAGE else max(free[position], last + 1)
             places[item.id] = last
             if had[item.id].position != last:
@@ -565,7 +565,7 @@ class FileEditor:
 
 
 def _assign_ids(document: Document, known: Sequence[NoteItem | None]) -> list[SetItem]:
-    """Each line with the id of the memory that it is, and with no other."""
+    """Give each line the id of its memory, and no other."""
     return [
         SetItem(entry=entry, item=wanted)
         for entry, before in zip(document.entries, known, strict=True)
@@ -577,7 +577,7 @@ def _assign_ids(document: Document, known: Sequence[NoteItem | None]) -> list[Se
 def _count_changed(
     old: Sequence[NoteItem], items: Sequence[NoteItem], known: Sequence[NoteItem | None]
 ) -> int:
-    """Lines that are new, worded otherwise, or gone."""
+    """Count lines that are new, reworded or missing."""
     come = sum(
         before is None or (before.content, before.section) != (item.content, item.section)
         for item, before in zip(items, known, strict=True)
@@ -586,14 +586,14 @@ def _count_changed(
 
 
 def _check_change_count(count: int) -> None:
-    """Each line that changes is a write of its own, and all of them are one transaction."""
+    """Limit the changed lines: each is a write, and all are one transaction."""
     most = limits.FILE_CHANGED_LINES_MAX_COUNT
     if count > most:
         raise InvalidInput("text", f"changes more than {most} lines at once; write it in parts")
 
 
 def _agreed_lines(shown: Sequence[ShownItem]) -> dict[str, AgreedLine]:
-    """What was read is what both sides say."""
+    """Treat what was read as the agreed state."""
     items = ((memory, item_from_memory(memory, row.section, row.added_on)) for row, memory in shown)
     return {
         memory.id: AgreedLine(
@@ -604,7 +604,7 @@ def _agreed_lines(shown: Sequence[ShownItem]) -> dict[str, AgreedLine]:
 
 
 def _screen_new_text(before: str, said: str) -> None:
-    """Only what is new: an older line may say what people may say and a model may not."""
+    """Screen new text only: older lines may say what people may write and a model may not."""
     seen = set(before.split("\n"))
     fresh = "\n".join(line for line in said.split("\n") if line not in seen)
     validation.refuse_secrets("text", fresh)
@@ -613,8 +613,7 @@ def _screen_new_text(before: str, said: str) -> None:
 
 
 def _check_form(spot: ViewPath, document: Document, before: str, said: str) -> None:
-    """A page may hold anything; of the others only bullets under their headings are kept, and what
-    would be lost is refused."""
+    """Check the form: a page may contain anything, other files only bullets under their headings."""
     if any(not item.content.strip() for item in document.items):
         raise InvalidInput("text", "has a bullet with nothing in it; leave it out")
     if spot.kind is NoteKind.PAGE:

@@ -22,18 +22,20 @@ _DRAIN_MS = 1
 
 
 class FolderWatcher:
-    """Calls `changed` in its own thread with the paths that may have changed, as `Folder.files`
-    gives them: also ours, also gone ones. An empty set says that everything may have: once at the
-    start, when the folder was made anew, and where what is told is not to be relied on. What
-    `changed` raises is logged by its type, and watching goes on.
+    """Call `changed`, in a thread, with the paths that may have changed.
 
-    Each folder is watched by itself. To watch a tree as a whole would be to follow the links in it,
-    and to miss what is put into a folder right after that is made."""
+    The paths are those of `NotesFolder.files`, including own writes and removed files. An empty set
+    means that anything may have changed: once at the start, when the folder was created again, and
+    where notifications are unreliable. What `changed` raises is logged by its type.
+
+    Each folder is watched by itself: watching a tree as a whole follows links and misses files that
+    are put into a folder right after it is created.
+    """
 
     def __init__(
         self, folder: NotesFolder, changed: Callable[[set[str]], None], *, poll: bool = False
     ) -> None:
-        """`poll`: do without notifications, for a folder on a network."""
+        """Set up; `poll` does without notifications, for a folder on a network."""
         self._folder, self._changed = folder, changed
         self._poll = poll
         self._stop = threading.Event()
@@ -41,16 +43,18 @@ class FolderWatcher:
         self._notify: RustNotify | None = None
         self._generation = 0
         self._folders: frozenset[str] = frozenset()
-        self._files: dict[str, FileStamp] = {}  # when they were last looked through
+        self._files: dict[str, FileStamp] = {}  # at the last scan
 
     @property
     def is_polling(self) -> bool:
-        """Whether the system had no notifications to give, and the folder is looked through every
-        few seconds instead. Said in the log, once."""
+        """Report whether the folder is scanned every few seconds for want of notifications.
+
+        Logged once.
+        """
         return self._poll
 
     def start(self) -> None:
-        """Whatever changes after this returned is told."""
+        """Start; changes after this returns are reported."""
         if self._thread is not None:
             return
         self._open()
@@ -58,7 +62,10 @@ class FolderWatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Waits until the thread has ended; no call of `changed` comes after. Twice is once."""
+        """Stop and wait for the thread; `changed` is not called afterwards.
+
+        A second call does nothing.
+        """
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -101,10 +108,10 @@ class FolderWatcher:
             self._handle_changes(set(filter(None, map(self._relative, told))))
 
     def _handle_changes(self, paths: set[str]) -> None:
-        """What was told, as paths of notes; folders that are new are watched from now on."""
+        """Report changed notes and watch new folders."""
         folders = {path for path in paths if self._folder.is_folder(path)}
         if not paths.isdisjoint(self._folders - folders):
-            self._start_over()  # one is gone, and what was in it need not have been told
+            self._start_over()  # one is gone, and its content need not have been reported
             return
         if folders - self._folders:
             paths |= self._watch_new_folders()
@@ -112,7 +119,7 @@ class FolderWatcher:
             self._report_paths(paths - folders)
 
     def _scan_changes(self) -> None:
-        """What changed since the folder was looked through the last time."""
+        """Report what changed since the last scan."""
         before, after = self._files, self._folder.files()
         self._files = after
         changed = {path for path, stamp in after.items() if before.get(path) != stamp}
@@ -121,10 +128,12 @@ class FolderWatcher:
             self._report_paths(changed)
 
     def _watch_new_folders(self) -> set[str]:
-        """Watches the new folders too, and gives what lies in them by now. The old notifications
-        are read to their end, so that nothing falls in between."""
+        """Watch the new folders and return what they contain.
+
+        The old notifications are read to their end, so that nothing is missed in between.
+        """
         known, old = self._folders, self._notify
-        assert old is not None  # it told of them
+        assert old is not None  # it reported them
         self._notify = None
         with old:
             self._open()
@@ -151,13 +160,13 @@ class FolderWatcher:
                 raise
 
     def _is_open(self) -> bool:
-        """Whether every folder is watched now, and was when they were looked through."""
+        """Report whether every folder is watched, and was when it was scanned."""
         self._generation = self._folder.generation()
         folders = self._folder.scan().folders
         if not self._poll:
             try:
                 self._notify = self._notifications(folders)
-            except FileNotFoundError:  # of a folder that is gone by now
+            except FileNotFoundError:  # the folder is gone by now
                 return False
         scan = self._folder.scan()
         self._folders, self._files = frozenset(scan.folders), scan.files
@@ -184,7 +193,7 @@ class FolderWatcher:
             self._notify = None
 
     def _relative(self, path: str) -> str | None:
-        """As notes go by it; None for what is none of them, like our own files in the making."""
+        """Return the path as notes use it; None for other files, such as temporary ones."""
         relative = path.removeprefix(f"{self._folder.root}/")
         try:
             paths.split_path(relative)

@@ -27,15 +27,14 @@ from tacit.retrieval.text_features import KnownNames
 from tacit.storage import chats, memories, people
 from tacit.storage.memories import Transaction
 
-# Doing to memories what a note says: as the person whose note it is, or as the operator of the
-# folder where it is a room's.
+# Apply a note to memories, as its owner or, for a group's note, as the operator of the folder.
 
-NOTES_OPERATOR = "operator:notes"  # stands in the history of what is a room's
+NOTES_OPERATOR = "operator:notes"  # in the history of a group's memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRetention:
-    """What an operator set for memories, as far as notes make and drop some."""
+    """The operator's retention options for memories that notes create and forget."""
 
     ttls: Ttls = field(default_factory=dict)
     restorable_days: int = limits.RESTORABLE_DAYS
@@ -43,7 +42,7 @@ class NoteRetention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignMemory:
-    """What a file tells of a memory that it has from another database."""
+    """What a file tells of a memory of another database."""
 
     id: str | None
     created_at: datetime
@@ -51,8 +50,11 @@ class ForeignMemory:
 
 
 class NoteWriter(Protocol):
-    """Every method answers with the memory as it is then; its id may be another. `NotFound` where
-    whoever acts may not; `InvalidInput` where the words may not be kept."""
+    """Change memories for a note; every method returns the memory, whose id may be new.
+
+    Raises `NotFound` where the requester may not change it, and `InvalidInput` where the content
+    may not be stored.
+    """
 
     def remember(
         self, content: str, filed: Filing, known: ForeignMemory | None = None
@@ -65,18 +67,18 @@ class NoteWriter(Protocol):
 
 
 def file_new_item(item: NoteItem) -> Filing:
-    """What an item that is new is filed as."""
+    """Return how a new item is filed."""
     plain = notes.filing_of_section(item.section)
     return plain._replace(tags=notes.tags_of_item(item.section, item.done))
 
 
 def chat_sensitivity(content: str) -> Sensitivity:
-    """Of what is said to a whole room: what the lexicon says, and public where it says nothing."""
+    """Return the sensitivity of a group's words: the lexicon's, or public."""
     return find_floor(f"{content} ")
 
 
 def raise_sensitivity(w: Transaction, memory: Memory) -> Memory:
-    """A line that was just reworded is as sensitive as its new words at the least."""
+    """Raise the sensitivity of a reworded memory to that of its new words."""
     kept = stricter_sensitivity(memory.sensitivity, chat_sensitivity(memory.content))
     if kept is memory.sensitivity:
         return memory
@@ -87,7 +89,7 @@ def raise_sensitivity(w: Transaction, memory: Memory) -> Memory:
 
 @dataclass(frozen=True, slots=True)
 class OwnerNoteWriter:
-    """A request's own: that of the person whose note it is, or of a view."""
+    """Write as the requester: the note's owner, or the requester of a view."""
 
     tx: Transaction
     retention: NoteRetention
@@ -111,7 +113,7 @@ class OwnerNoteWriter:
         if standing is None:
             raise NotFound
         if memory.owner is None:
-            standing = RequesterRole.MEMBER  # whoever it is about is one too, and the room words it
+            standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
         done = learning.update_memory(
             w, memory, standing, Draft(content=wording), self.retention.ttls
         )
@@ -138,8 +140,10 @@ class OwnerNoteWriter:
         return may_change(ChangeAction.RESTORE, request, memory) is not None and not memory.is_turn
 
     def _in_own_chat(self, memory: Memory) -> Transaction:
-        """A person's note is read by nobody else, wherever they said what stands in it: it goes
-        on as what was said in the private chat that it is from."""
+        """Return a transaction in the private chat that a memory is from.
+
+        Only its owner reads a person's note, so what stands in it stays in that chat.
+        """
         request = self.tx.request
         own = memory.owner is not None and request.person(memory.owner) == request.requester
         private = memory.learned_kind is ChatKind.PRIVATE and memory.learned_in
@@ -151,8 +155,7 @@ class OwnerNoteWriter:
 
 @dataclass(frozen=True, slots=True)
 class ChatNoteWriter:
-    """The operator's, on what is a room's own. Their words are nobody's, and say nothing of who
-    heard them."""
+    """Write a group's own memories as the operator, without speaker and audience."""
 
     tx: Transaction
     retention: NoteRetention
@@ -181,7 +184,7 @@ class ChatNoteWriter:
             memory,
             content=wording,
             version=memory.version + 1,
-            speaker=None,  # as of a new line: it is about whom it names, and nobody heard it
+            speaker=None,  # as of a new line: about whom it names, heard by no one
             heard_by=frozenset(),
             updated_at=self.tx.at,
         )
@@ -221,7 +224,7 @@ def _apply_foreign_identity(memory: Memory, known: ForeignMemory | None) -> Memo
 
 
 def _refile_memory(w: Transaction, memory: Memory, filed: Filing, how: NoteRetention) -> Memory:
-    """The same words in another section, or ticked. What has a key stays where it is filed."""
+    """File the same words under another section, or tick them. Keyed memories stay."""
     kind, category = memory.kind, memory.category
     if memory.key is None:
         kind, category = filed.kind, filed.category
@@ -237,14 +240,13 @@ def _refile_memory(w: Transaction, memory: Memory, filed: Filing, how: NoteReten
 
 def _get_locked(w: Transaction, id: str) -> Memory:
     found = memories.get_for_update(w, id)
-    assert found is not None  # it was written in this very transaction
+    assert found is not None  # written in this transaction
     return found
 
 
-# The hand of a view: what a model writes into a note, as the person it works for may say it there.
-#
-# In a group it is said to everybody. Whom the words are about settles who may hear them, so that is
-# found out before they are kept; and what is too private for a room is not put into its note.
+# The writer of a view: what a model writes into a note, as the person it works for may say it
+# there. In a group all members see it. The subjects decide who may see a text, so they are found
+# before it is stored; what is too private for a group is not put into its note.
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,7 @@ class ViewNoteWriter(OwnerNoteWriter):
     _names: list[KnownNames] = field(default_factory=list)
 
     def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
-        """Always as something new: a model knows of no ids."""
+        """Remember as a new memory: a model knows no ids."""
         assert known is None
         said, room = validation.parse_content(content), self.tx.request.kind is ChatKind.GROUP
         if room:
@@ -286,7 +288,7 @@ class ViewNoteWriter(OwnerNoteWriter):
             return OwnerNoteWriter.reword(self, memory, content)
         if may_change(ChangeAction.UPDATE, self.tx.request, memory) is None:
             raise NotFound
-        # Words of a room about other people reach others: another memory.
+        # Words of a group about other people have another audience: make another memory.
         new = self.remember(content, Filing(memory.kind, memory.category, memory.tags))
         learning.supersede_memory(self.tx, memory, new.id)
         return new
@@ -295,7 +297,7 @@ class ViewNoteWriter(OwnerNoteWriter):
         return {self.tx.request.person(one) for one in identities}
 
     def _find_subjects(self, content: str) -> frozenset[str]:
-        """As far as whoever says it knows people by name."""
+        """Find subjects, as far as the speaker knows people by name."""
         if not self._names:
             known = people.list_known_people(self.tx.connection, self.tx.request)
             self._names.append(KnownNames(self.tx.request, known))

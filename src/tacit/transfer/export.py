@@ -20,10 +20,8 @@ from tacit.records.results import Imported
 from tacit.storage import memories
 from tacit.storage.memories import Transaction
 
-# Memories as JSON lines: a person's own, out of one store and into another.
-#
-# A line tells what was remembered, never where: provenance cannot be carried in a file, so what is
-# imported counts as learned in the private chat of the import.
+# A person's own memories as JSON lines. A line tells what was remembered, not where: a file cannot
+# prove provenance, so an imported memory counts as learned in the private chat of the import.
 
 _MEMORY_FIELDS = (
     "kind", "category", "key", "slot", "visibility", "sensitivity", "portable", "importance",
@@ -37,7 +35,7 @@ _SKIPPED_PARTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportLine:
-    """One line, checked."""
+    """A parsed and checked line."""
 
     draft: Draft
     wordings: tuple[str, ...]  # oldest first; the last is the content
@@ -61,7 +59,7 @@ def memory_to_json(memory: Memory, versions: Iterable[Version]) -> dict[str, Any
 
 
 def import_run_to_json(run: ImportRun) -> dict[str, Any]:
-    """One import, as a part of everything about somebody."""
+    """Return one import as a part of the export of a person's data."""
     moments = {n: v.isoformat() for n, v in asdict(run).items() if isinstance(v, datetime)}
     return asdict(run) | moments
 
@@ -90,7 +88,7 @@ def import_lines(
 
 
 def parse_line(raw: object, categories: Collection[str]) -> ExportLine | None:
-    """None for a part of an export that is no memory of one's own: it is not to be taken in."""
+    """Parse a line; None for parts of an export that are not own memories, which are skipped."""
     if not isinstance(raw, str):
         raise InvalidInput("line", "expected text")
     if len(raw.encode("utf-8", "replace")) > limits.IMPORT_LINE_MAX_BYTES:
@@ -111,7 +109,7 @@ def parse_line(raw: object, categories: Collection[str]) -> ExportLine | None:
     asked = drafts.parse_draft(fields, categories)
     if asked.content is None:
         raise InvalidInput("content", "is missing")
-    room = asked.visibility is Visibility.ROOM  # which means nothing in the chat of an import
+    room = asked.visibility is Visibility.ROOM  # means nothing in the chat of an import
     asked = replace(
         asked,
         about=asked.about or None,
@@ -136,7 +134,7 @@ def _earlier_wordings(versions: object, content: str | None) -> list[str]:
 
 
 def import_line(w: Transaction, line: ExportLine) -> bool:
-    """False where the owner already has it: importing a file twice changes nothing."""
+    """Import a line; return False where the owner has it already, so that repeats change nothing."""
     if not w.request.private:
         raise InvalidInput("import", "works in a private chat only")
     if line.state is not State.ACTIVE:
@@ -166,7 +164,7 @@ def _parse_moment(name: str, value: object) -> datetime | None:
         raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00") from None
 
 
-# What a person may see about themselves, for people to read.
+# A person's data as Markdown, for people to read.
 
 ExportPart = Mapping[str, Any]
 
@@ -182,13 +180,13 @@ SECTION_TITLES = {
     "import": "What was taken over from other memories",
     "turn": "What was said, word for word",
 }
-# What would be read as markup, wherever it stands; and what only the beginning of a line makes so.
+# Characters that are markup anywhere, and those that are markup at the start of a line.
 _MARKS = re.compile(r"([\\`*_\[\]<>|~])")
 _LINE_OPENING = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)]))")
 
 
 def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
-    """One section for each kind of part, in the order they come."""
+    """Render one section per kind of part, in the order in which they come."""
     yield "# What Tacit remembers of you"
     last = None
     for part in parts:
@@ -200,7 +198,7 @@ def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
 
 
 def escape_markdown(text: str) -> str:
-    """People's words as words: nothing in them is markup, and they stay in their item."""
+    """Escape a text so that none of it is markup and it stays in its list item."""
     rows = (
         _LINE_OPENING.sub(r"\1\\\2", _MARKS.sub(r"\\\1", row)) for row in text.splitlines() or [""]
     )

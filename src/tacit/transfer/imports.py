@@ -33,11 +33,11 @@ _HIDDEN_REASON = "cannot be used, and why would repeat a secret: look at it wher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedItem:
-    """One that may be kept."""
+    """An item that may be stored."""
 
-    position: int  # among those that were handed in
+    position: int  # among those handed in
     draft: Draft
-    named: tuple[str, str]  # what it is known by: its id there, or its words
+    named: tuple[str, str]  # what identifies it: its id in the source, or its content
 
     @property
     def content(self) -> str:
@@ -54,22 +54,22 @@ class CheckedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportBatch:
-    """What one call brings."""
+    """The items of one call."""
 
     source: str
-    count: int  # of everything that was handed in
+    count: int  # of everything handed in
     items: tuple[CheckedItem, ...]
     refused: tuple[RefusedItem, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedBatch:
-    """The same, by what is to become of it."""
+    """A batch, sorted by what happens to each item."""
 
     new: list[tuple[CheckedItem, str]] = field(default_factory=list)  # with its token
     known: list[tuple[CheckedItem, str, str]] = field(
         default_factory=list
-    )  # token, and the memory's id
+    )  # token, and the id of the memory
     repeated: list[tuple[CheckedItem, str | None]] = field(
         default_factory=list
     )  # the run that brought it
@@ -79,7 +79,7 @@ class SortedBatch:
 def parse_batch(
     source: str, items: object, categories: Collection[str], at: datetime
 ) -> ImportBatch:
-    """What is wrong with one of them is no harm to the others."""
+    """Check the items of a call; a bad one does not affect the others."""
     given = _check_list(items)
     found: list[CheckedItem] = []
     refused: list[RefusedItem] = []
@@ -103,7 +103,7 @@ def _check_list(items: object) -> list[object]:
 
 
 def _check_batch_size(given: list[object]) -> None:
-    """All of them together; one alone is held to its own limits."""
+    """Limit the total size; each item has limits of its own."""
     most = limits.IMPORT_ITEMS_MAX_CHARS
     if len(given) > 1 and measure_items(given, most) > most:
         raise InvalidInput(
@@ -125,7 +125,7 @@ def _check_item(
         asked = replace(asked, observed_at=min(asked.observed_at, at))
     foreign = parse_source_id(item)
     named = (_BY_WORDS, asked.content or "") if foreign is None else (_BY_ID, foreign)
-    # Nobody here says how sensitive it is: its words do.
+    # The source does not tell the sensitivity: the words do.
     said = join_words(
         asked.content or "", key=asked.key, tags=asked.tags or (), data=asked.data or None
     )
@@ -139,8 +139,10 @@ def _check_item(
 
 
 def _refuse_instructions(asked: Draft) -> None:
-    """By the judgement that learning has. Nobody said this here, whom one could ask what it means:
-    it is not set aside, it does not come in."""
+    """Refuse instructions, by the rules of learning.
+
+    They are not quarantined, because there is no speaker to ask what was meant.
+    """
     said = [("content", asked.content or ""), ("key", asked.key or "")]
     said += [("tags", one) for one in asked.tags or ()]
     said += [("about", str(one)) for one in asked.about or ()]
@@ -153,7 +155,7 @@ def _refuse_instructions(asked: Draft) -> None:
 
 
 def build_refusal(place: int, error: InvalidInput) -> RefusedItem:
-    """Some reasons quote what was handed in, and that may be anything."""
+    """Build a refusal without quoting the input."""
     secret = error.kind if isinstance(error, SecretRefused) else None
     told = str(error) if find_secret(str(error)) is None else f"{error.field}: {_HIDDEN_REASON}"
     return RefusedItem(place=place, why=told, secret=secret)
@@ -166,8 +168,10 @@ def sort_batch(
     batch: ImportBatch,
     make: Callable[[CheckedItem], str],
 ) -> SortedBatch:
-    """What was imported before stays as it is by now, forgotten or not; so does what its owner has
-    in the same words, or under the same key. `make` gives the id of what is new, or refuses it."""
+    """Sort a batch: what the owner has by id, content or key stays as it is.
+
+    `make` returns the id of a new item, or refuses it.
+    """
     tokens = {
         one.position: imports.import_token(secret, batch.source, *one.named) for one in batch.items
     }
@@ -182,7 +186,7 @@ def sort_batch(
         for key, id in imports.find_key_holders(connection, request, category, keys).items()
     }
     done = SortedBatch(refused=list(batch.refused))
-    brought: set[str] = set()  # tokens that are new in this very batch
+    brought: set[str] = set()  # tokens that are new in this batch
     for item in batch.items:
         token, key = tokens[item.position], item.draft.key
         here = said.get(item.content) if key is None else keyed.get((item.category, key))
@@ -216,7 +220,7 @@ def _import_keys(items: Iterable[CheckedItem]) -> list[tuple[str, set[str]]]:
 
 
 def list_lapsed(connection: Connection, request: Request, batch: ImportBatch) -> list[str]:
-    """What stands in the way of these by its key alone: nobody hears it any more."""
+    """List expired memories whose key alone blocks these items."""
     return [
         id
         for category, keys in _import_keys(batch.items)
@@ -227,8 +231,10 @@ def list_lapsed(connection: Connection, request: Request, batch: ImportBatch) ->
 def check_people(
     connection: Connection, request: Request, item: CheckedItem, seen: set[object]
 ) -> None:
-    """Whoever it is about can be told. Asked before anything is written: somebody new becomes a
-    person only with the memory that names them."""
+    """Check that the subjects can be resolved, before anything is written.
+
+    A new person is created only with the memory that names them.
+    """
     for who in item.draft.about or ():
         if not isinstance(who, str) or who not in seen:
             people.resolve_person(connection, request, who, "about")
@@ -238,8 +244,11 @@ def check_people(
 def count_batch(
     run: ImportRun, batch: ImportBatch, found: SortedBatch, after: int | None
 ) -> dict[str, int]:
-    """By how much a run moves on. What it made itself is no surprise when it comes again; where it
-    is said how much came before, nothing counts that was dealt with."""
+    """Return the counts by which a run advances.
+
+    Its own memories do not count as duplicates when they come again; items before `after` do not
+    count at all.
+    """
     fresh = 0 if after is None else run.done - after
     again = [item for item, by in found.repeated if by != run.run and item.position >= fresh]
     here = [item for item, *_ in found.known if item.position >= fresh]

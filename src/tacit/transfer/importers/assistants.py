@@ -30,8 +30,8 @@ from tacit.transfer.importers.parsing import (
 )
 from tacit.transfer.importers.parsing import read_text_lines as lines_of
 
-# Memories as a text that somebody copied: bullets, numbers, dates in brackets, headings and
-# paragraphs, with or without a code fence around.
+# Memories as copied text: bullets, numbers, dates in brackets, headings and paragraphs, with or
+# without a code fence.
 
 LineSource = Callable[[], Iterable[TextLine]]
 
@@ -49,9 +49,9 @@ _NO_DATE = frozenset({"unknown", "date unknown", "unknown date", "no date", "und
 _STATUSES = frozenset({"stated", "inferred"})
 _WRITTEN_DAYS = ("%Y/%m/%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
 _ENDS = (".", "!", "?", ":", ";", "…", '"', "”", ")")
-_WRAPPED_FROM_CHARS = 60  # a shorter line was not broken by the margin
+_WRAPPED_FROM_CHARS = 60  # a shorter line was not wrapped
 _PARENT_MAX_CHARS = 120
-_PARENTS_MAX_COUNT = 3  # that are told with what is below them
+_PARENTS_MAX_COUNT = 3  # added to what is below them
 _HEADING_MAX_WORDS = 4
 _HEADING_MAX_CHARS = 80
 _SENTENCE_ENDS = (".", "!", "?", ";", "…")
@@ -65,13 +65,13 @@ _INTRODUCTION_REASON = "only introduces a list"
 class ListEntry:
     line: int
     text: str
-    headings: tuple[str, ...] = ()  # that it stands under, the widest first
+    headings: tuple[str, ...] = ()  # above it, the widest first
     created_at: datetime | None = None
     status: str | None = None  # `stated` or `inferred`, where the text says so
 
 
 def parse_entries(lines: LineSource) -> Iterator[ListEntry | SkippedPart]:
-    """What the text lists. Where most of it stands in code fences, what is outside is chatter."""
+    """Yield the entries of a text. Where most of it is in code fences, the rest is chatter."""
     only_fenced = _is_fenced(lines())
     listing = _EntryParser()
     fenced = False
@@ -92,7 +92,7 @@ def parse_entries(lines: LineSource) -> Iterator[ListEntry | SkippedPart]:
 
 
 def lines_of_text(text: str) -> LineSource:
-    """Of a text that is part of something else."""
+    """Read the lines of a text inside a document."""
     return lambda: (
         TextLine(number=number, head=one.strip()[:1], text=one)
         for number, one in enumerate(text.splitlines(), start=1)
@@ -112,11 +112,11 @@ def _is_fenced(lines: Iterable[TextLine]) -> bool:
 
 @dataclass(slots=True)
 class _OpenEntry:
-    """The entry that is being read."""
+    """The entry being read."""
 
     line: int
     parts: list[str]
-    indent: int | None = None  # of its bullet; none: it is prose
+    indent: int | None = None  # of its bullet; None: it is prose
     created_at: datetime | None = None
     status: str | None = None
 
@@ -127,7 +127,7 @@ class _OpenEntry:
 
     @property
     def may_introduce(self) -> bool:
-        """Whether what follows is listed below it, if it is a list."""
+        """Report whether it may introduce the list below it."""
         said = self.parts[-1]
         short = len(self.parts) == 1 and len(said) <= _PARENT_MAX_CHARS
         return short and said.endswith(":")
@@ -136,11 +136,11 @@ class _OpenEntry:
 @dataclass(slots=True)
 class _EntryParser:
     heading: str | None = None
-    below: str | None = None  # a lesser heading under it
-    above: str | None = None  # the name of the list that is being read
+    below: str | None = None  # a subheading
+    above: str | None = None  # the line that introduces the list being read
     now: _OpenEntry | None = None
     after_blank: bool = False
-    parents: list[tuple[int, str]] = field(default_factory=list)  # bullets that others are below
+    parents: list[tuple[int, str]] = field(default_factory=list)  # bullets with others below them
 
     def read_line(self, number: int, text: str) -> Iterator[ListEntry | SkippedPart]:
         if not text.strip():
@@ -217,8 +217,11 @@ class _EntryParser:
         self.now = _begin_entry(number, text[bullet.end() :].strip(), indent)
 
     def _introduced(self, line: int, said: str) -> Iterator[SkippedPart]:
-        """By a line above a list: the name of a category heads it, as `Projects:` does. Another
-        few words are told with each, for they may be half a sentence: `Wants recipes:`."""
+        """Handle a line above a list.
+
+        The name of a category heads it, as `Projects:` does. Other short lines are added to each
+        entry, because they may be half a sentence: `Wants recipes:`.
+        """
         title = said.rstrip(": ")
         if len(said.split()) > _HEADING_MAX_WORDS:
             yield SkippedPart(where=f"line {line}", why=_INTRODUCTION_REASON, is_no_memory=True)
@@ -236,7 +239,7 @@ class _EntryParser:
 
 
 def _is_heading(text: str) -> bool:
-    """A line that is emphasised as a whole is one, unless it is a sentence."""
+    """Report whether a line is a heading: emphasized as a whole, and no sentence."""
     emphasised = _BOLD_LINE.match(text) or _SLANTED_LINE.match(text)
     if emphasised is None:
         return _HEADING.match(text) is not None
@@ -260,7 +263,7 @@ def _begin_entry(number: int, text: str, indent: int | None) -> _OpenEntry:
 
 
 def _match_date(text: str) -> re.Match[str] | None:
-    """What stands before an entry: a day, or that none is known. Other brackets are its words."""
+    """Match a date, or "unknown", in brackets before an entry. Other brackets are content."""
     found = _BRACKET.match(text)
     if found is not None:
         said = found[1].strip()
@@ -280,12 +283,12 @@ def _parse_day(text: str) -> datetime | None:
     return found
 
 
-# What ChatGPT had saved: the list of its settings copied as text, `memories.json`, and what it
-# noted in the conversations of an export.
+# ChatGPT: the saved memories copied as text, `memories.json`, and what it noted in the
+# conversations of an export.
 
 _CHATGPT_LISTS = frozenset({"memories", "memory", "conversations"})
 _TEXT_FIELDS = ("content", "memory", "text", "value")
-_BIO_TOOL = "bio"  # whom it writes to when it saves something
+_BIO_TOOL = "bio"  # the recipient of a message that saves a memory
 _FORGET_PREFIX = "forget "
 
 
@@ -293,7 +296,7 @@ def read_chatgpt(path: Path) -> Iterator[ReadResult]:
     if not begins_as_json(path):
         yield from read_entries(lines_of_file(path))
         return
-    said: set[str] = set()  # of many conversations, each of which may repeat the last
+    said: set[str] = set()  # conversations may repeat each other's entries
     for one in read_elements(path, _CHATGPT_LISTS):
         if isinstance(one, SkippedPart):
             yield one
@@ -316,7 +319,7 @@ def lines_of_file(path: Path) -> LineSource:
 def read_entries(
     lines: LineSource, *, within: str = "", filed: str | None = None, tags: tuple[str, ...] = ()
 ) -> Iterator[ReadResult]:
-    """Entries of a text, each as something to take in."""
+    """Yield the entries of a text as items to import."""
     for one in parse_entries(lines):
         where = one.where if isinstance(one, SkippedPart) else f"line {one.line}"
         where = f"{within}, {where}" if within else where
@@ -372,7 +375,7 @@ def _read_message(where: str, message: dict[str, Any]) -> Iterator[ReadResult]:
     content = message.get("content")
     if not isinstance(content, dict):
         return
-    known = content.get("model_set_context")  # the list that the model was shown
+    known = content.get("model_set_context")  # the list shown to the model
     if isinstance(known, str):
         yield from read_entries(lines_of_text(known), within=where)
     if message.get("recipient") != _BIO_TOOL:
@@ -386,7 +389,7 @@ def _read_message(where: str, message: dict[str, Any]) -> Iterator[ReadResult]:
         yield FoundItem(where=where, item=ImportItem(content=said, created_at=created_at))
 
 
-# What Claude remembered: its memory copied as text, and `memories.json` of an export.
+# Claude: its memory copied as text, and `memories.json` of an export.
 
 _CONVERSATIONS_FIELD, _PROJECTS_FIELD, _FILES_FIELD = (
     "conversations_memory",

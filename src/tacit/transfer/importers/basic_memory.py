@@ -29,8 +29,8 @@ from tacit.transfer.importers.parsing import (
     split_text,
 )
 
-# The head of a Markdown file: keys and values as text, within bounds. Anchors, aliases and tags
-# are refused, so that a few lines cannot come to more than they say.
+# The frontmatter of a Markdown file: keys and values as text, within limits. Anchors, aliases and
+# tags are refused, so that a few lines cannot expand to many.
 
 _HEAD_FENCE = "---"
 _HEAD_CLOSINGS = ("---", "...")
@@ -40,18 +40,18 @@ _CLOSES = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 
 
 def split_frontmatter(text: str) -> tuple[str, int]:
-    """The head, and the number of the first line below it; an empty one where there is none."""
+    """Return the frontmatter and the number of the first line below it; empty without one."""
     lines = text.split("\n")
     if lines[0].rstrip() != _HEAD_FENCE:
         return "", 0
     for number, line in enumerate(lines[1:], start=1):
         if line.rstrip() in _HEAD_CLOSINGS:
             return "\n".join(lines[1:number]), number + 1
-    return "", 0  # nothing closes it: a line across the page
+    return "", 0  # unclosed: a thematic break
 
 
 def parse_fields(head: str) -> dict[str, Any]:
-    """Raises `ValueError` with a reason that says nothing of what stands there."""
+    """Parse fields. Raises `ValueError` with a reason that does not quote the input."""
     if len(head) > limits.IMPORTER_FRONTMATTER_MAX_CHARS:
         raise ValueError("the frontmatter is too long")
     try:
@@ -74,8 +74,8 @@ def parse_fields(head: str) -> dict[str, Any]:
     return found
 
 
-# The body of one of basic-memory's notes: `- [category] text #tag (context)`, `- type [[Target]]`,
-# and whatever else stands there, by the paragraph.
+# The body of a basic-memory note: `- [category] text #tag (context)`, `- type [[Target]]`, and
+# everything else by paragraph.
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.+)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,5}[.)])[ \t]+(?=\S)")
@@ -117,7 +117,7 @@ NotePart = Observation | Relation | Prose
 
 
 def parse_parts(lines: Sequence[str], first: int, title: str) -> Iterator[NotePart | SkippedPart]:
-    """From that line on, with the numbers that an editor shows."""
+    """Yield the parts from that line on, with the line numbers of the file."""
     body = _BodyParser(title=title)
     for number, line in enumerate(lines[first:], start=first + 1):
         if is_valid_text(line):
@@ -135,7 +135,7 @@ class _BodyParser:
     in_fence: bool = False
     prose: list[str] = field(default_factory=list)
     prose_line: int = 0
-    item: list[str] = field(default_factory=list)  # of a list, with the lines that belong to it
+    item: list[str] = field(default_factory=list)  # of a list, with its continuation lines
     item_line: int = 0
 
     def read_line(self, number: int, text: str) -> Iterator[NotePart]:
@@ -191,8 +191,10 @@ class _BodyParser:
 
 
 def _parse_relation(line: int, said: str) -> Relation | None:
-    """`type [[Target]] (context)`; a type of several words stands in quotes. Whatever else links
-    is a sentence."""
+    """Parse `type [[Target]] (context)`; a type of several words is quoted.
+
+    Any other line with a link is a sentence.
+    """
     kind, opening, _ = said.partition("[[")
     kind = kind.strip()
     linked = _TARGET.match(said, said.find("[[")) if opening else None
@@ -229,14 +231,14 @@ def _strip_last_tags(said: str) -> str:
 
 
 def _is_category(word: str) -> bool:
-    """`[x]`, `[ ]` and `[>]` are boxes, and `[00:11]` is a time."""
+    """Report whether it is a category: `[x]`, `[ ]` and `[>]` are boxes, `[00:11]` is a time."""
     if len(word) <= 1:
         return word.isalnum() and word not in "xX"
     return _CLOCK.match(word) is None
 
 
 def _split_context(said: str) -> tuple[str, str | None]:
-    """What stands in brackets at the end, apart from the rest."""
+    """Split off what stands in parentheses at the end."""
     bare = said.strip()
     start = bare.rfind("(")
     if not bare.endswith(")") or start < 0 or len(bare) - start > _CONTEXT_MAX_CHARS:
@@ -244,7 +246,7 @@ def _split_context(said: str) -> tuple[str, str | None]:
     return bare[:start].strip(), bare[start + 1 : -1].strip() or None
 
 
-# What basic-memory kept: a folder of Markdown files, with observations, relations and prose.
+# basic-memory: a folder of Markdown files with observations, relations and prose.
 
 _SUFFIX = ".md"
 _HIDDEN = "."
@@ -257,7 +259,7 @@ _PERSON = "person"
 _DEFAULT_KIND = "note"
 _LINK_REASON = "is a link; links are not followed"
 _TITLE_MAX_CHARS = 200
-# Labels that say what sort of words these are, and not what they are about, as `birthday` does.
+# Labels that describe the kind of text and not its subject, as `birthday` does.
 _GENERIC_CATEGORIES = frozenset({
     "approach", "benefit", "context", "decision", "design", "detail", "details", "definition",
     "example", "experiment", "fact", "feature", "feedback", "finding", "general", "idea", "info",
@@ -275,7 +277,7 @@ class _SourceNote:
     title: str
     kind: str
     tags: tuple[str, ...]
-    fields: dict[str, Any]  # those of its writer's own
+    fields: dict[str, Any]  # added by its author
 
     def item(
         self,
@@ -303,7 +305,7 @@ class _SourceNote:
 
 
 def list_note_files(path: Path) -> Iterator[Path | SkippedPart]:
-    """The notes of a folder, in the order of their names. Links lead anywhere: none is followed."""
+    """Yield the notes of a folder by name. Links are not followed."""
     if not path.is_dir():
         yield path
         return
@@ -391,7 +393,7 @@ def _read_note(place: str, text: str) -> Iterator[ReadResult]:
 
 
 def _describe_own_fields(fields: dict[str, Any]) -> str:
-    """What its writer noted of the whole: `status: active`."""
+    """Describe the author's own fields: `status: active`."""
     said = []
     for name, value in fields.items():
         words = value if isinstance(value, list) else [value]
@@ -421,7 +423,7 @@ def _make_items(note: _SourceNote, part: Observation | Relation | Prose) -> Iter
 
 
 def _find_label(category: str, said: str) -> str:
-    """What `3 May` is, unless the words tell it themselves."""
+    """Return what `3 May` is, unless the text says so."""
     label = category.replace("_", " ").replace("-", " ").strip()
     is_told = label.casefold() in _GENERIC_CATEGORIES or label.casefold() in said.casefold()
     return "" if is_told else label

@@ -32,12 +32,12 @@ _LISTS = frozenset({"items", "results"})
 _SQLITE = b"SQLite format 3\0"
 _CATEGORY = "item"
 _DOT = "."  # joins a namespace in the table
-_SLASH = "/"  # and where people write one
+_SLASH = "/"  # joins a namespace on the command line
 _NO_ITEM_REASON = "is no item: it needs a namespace, a key and a value that is an object"
 _BROKEN_REASON = "cannot be read from here on; `sqlite3 FILE .recover` may mend the database"
 _TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'store'"
 _COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # no later than whatever the memory says
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # before any date in a store
 
 
 def read_langgraph(path: Path, only: str | None = None) -> Iterator[ReadResult]:
@@ -55,7 +55,7 @@ def read_langgraph(path: Path, only: str | None = None) -> Iterator[ReadResult]:
 
 
 def read_store(store: BaseStore, only: str | None = None) -> Iterator[ReadResult]:
-    """Page by page; reading keeps nothing alive that would have expired."""
+    """Read a store page by page, without refreshing expiry dates."""
     below = _split_labels(only)
     most = limits.IMPORTER_STORE_BATCH_COUNT
     at = 0
@@ -73,7 +73,7 @@ def _read_namespace(
     while found := store.search(namespace, limit=most, offset=at, refresh_ttl=False):
         at += len(found)
         for one in found:
-            if one.namespace == namespace:  # a search finds what is below it too
+            if one.namespace == namespace:  # a search also finds what is below it
                 yield from _read_item(_SLASH.join(namespace), one.dict(), below)
 
 
@@ -84,7 +84,7 @@ def _is_database(path: Path) -> bool:
 
 
 def _read_database(path: Path, below: list[str]) -> Iterator[ReadResult]:
-    """Read-only, and from a table alone: a view could be anything that SQL can say."""
+    """Read a database read-only, and only from a table: a view could run any SQL."""
     uri = f"{path.resolve().as_uri()}?mode=ro"
     number = 0
     try:
@@ -116,7 +116,7 @@ def _read_row(where: str, row: dict[str, Any], below: list[str]) -> Iterator[Rea
     if row["value"] is None:
         yield SkippedPart(where=where, why=TOO_LONG)
         return
-    said = row["value"]  # which their own store writes as bytes
+    said = row["value"]  # LangGraph's own store writes bytes
     try:
         value = parse_json(_decode(said) if isinstance(said, bytes) else str(said))
     except ValueError as error:

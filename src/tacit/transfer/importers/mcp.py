@@ -34,7 +34,7 @@ _RELATION = ("from", "relationType", "to")
 
 
 def read_mcp(path: Path) -> Iterator[ReadResult]:
-    told: dict[str, int] = {}  # how many observations of an entity there were before
+    told: dict[str, int] = {}  # observations of each entity so far
     for one in read_elements(path, _LISTS):
         if isinstance(one, SkippedPart):
             yield one
@@ -76,7 +76,7 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
         told[entity.name] += 1
         key = observation_key(entity.name, place, said)
         item = _make_item(entity, key, format_observation(entity.name, said))
-        # Its place may be another the next time; what it says of whom is not.
+        # Its position may change; what it says about whom does not.
         source = f"{entity.key}|{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()}"
         yield FoundItem(where=here, item=replace(item, source=source))
     told.setdefault(entity.name, 0)

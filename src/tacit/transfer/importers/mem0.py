@@ -23,14 +23,19 @@ from tacit.transfer.importers.parsing import (
 _LISTS = frozenset({"results", "memories"})
 _PAGING = frozenset({"count", "next", "previous", "total"})
 _RELATION = ("source", "relationship", "target")
-_TEXT_FIELDS = ("memory", "data", "text", "content")  # the name of what it says, newest first
+_TEXT_FIELDS = (
+    "memory",
+    "data",
+    "text",
+    "content",
+)  # the field of the content, newest format first
 _USER_FIELDS = ("user_id", "agent_id", "run_id")
 _KEPT_FIELDS = ("agent_id", "run_id", "app_id", "actor_id", "role", "attributed_to", "memory_type")
 _NO_TEXT_REASON = "has no memory in it"
 
 
 def read_mem0(path: Path, only: str | None = None) -> Iterator[ReadResult]:
-    """Of one user: with several in a file, whose it is to be has to be said."""
+    """Read the memories of one user; with several in a file, `only` must name one."""
     if only is None:
         _refuse_several(path)
     for one in read_elements(path, _LISTS):
@@ -94,7 +99,7 @@ def _read_memory(where: str, value: dict[str, Any]) -> ReadResult:
 
 
 def _collect_data(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The metadata; and beside it whatever says who was there."""
+    """Return the metadata, and the fields that tell who was there."""
     metadata = value.get("metadata")
     found = dict(metadata) if isinstance(metadata, dict) else {}
     for name in _KEPT_FIELDS:
@@ -104,7 +109,7 @@ def _collect_data(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _read_field(one: JsonElement) -> ReadResult:
-    """A platform export in a form of one's own has facts as fields: `current_role: …`."""
+    """Read a field of a custom platform export, where facts are fields: `current_role: …`."""
     values = one.value if isinstance(one.value, list) else [one.value]
     said = ", ".join(str(value) for value in values if isinstance(value, str | int | float))
     if one.name is None or not said.strip():

@@ -19,12 +19,12 @@ from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.records.drafts import ImportItem, ImportPreviewItem
 
-# What readers give, and what comes of it: something to take in, or why something was not.
+# What readers yield and what an import returns.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundItem:
-    """Something to take in, and where it stands."""
+    """An item to import, and where it stands in the source."""
 
     where: str
     item: ImportItem
@@ -32,11 +32,11 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedPart:
-    """A part that cannot be read, and why: never with what it says."""
+    """A part that cannot be read, and why, without its content."""
 
     where: str
     why: str
-    is_no_memory: bool = False  # no memory, but words around one
+    is_no_memory: bool = False  # text around memories, not a lost memory
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"
@@ -47,24 +47,24 @@ ReadResult: TypeAlias = "FoundItem | SkippedPart"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePreview:
-    """What it would come to. Nothing of it is done."""
+    """What an import would do."""
 
     run: str  # the name that the import would have
-    total: int  # what could be read
+    total: int  # items that could be read
     new: int
-    already: int  # here by now, or there twice
+    already: int  # stored already, or repeated in the source
     sensitive: int  # of the new ones
-    refused: int  # by the memory
+    refused: int  # by Tacit
     skipped: int  # by the reader
-    problems: tuple[str, ...]  # the first of what was refused or skipped, and why
-    shown: tuple[ImportPreviewItem, ...]  # the first of the new ones, as they would be kept
+    problems: tuple[str, ...]  # the first refusals and skipped parts, with reasons
+    shown: tuple[ImportPreviewItem, ...]  # the first new ones, as they would be stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSummary:
-    """What was done; from a disabled view nothing: then it is false."""
+    """What an import did; false for a disabled view, which imports nothing."""
 
-    run: str  # what `revert_import` takes it back by
+    run: str  # `revert_import` takes it
     total: int
     created: int = 0
     already: int = 0
@@ -78,7 +78,7 @@ class ImportSummary:
 
 
 class ProblemList:
-    """The first few in words; all of them as a count, but for words that were no memory."""
+    """Collect the first problems as text, and count all that may be lost memories."""
 
     def __init__(self) -> None:
         self.shown: list[str] = []
@@ -90,11 +90,10 @@ class ProblemList:
             self.shown.append(problem)
 
 
-# Where something is filed here that had a place of another kind elsewhere: words as tags, headings
-# as categories.
+# Map the labels of other systems: words to tags, headings to categories.
 
 _NON_WORD = re.compile(r"[\W_]+")
-# The first of which a word stands in a heading decides. Others are left to the memory.
+# The first match in a heading decides. Without one, the content does.
 _CATEGORY_WORDS = (
     ("preference", ("preference", "preferences", "instruction", "instructions", "style", "tone")),
     ("project", ("project", "projects", "work")),
@@ -108,14 +107,14 @@ _CATEGORY_WORDS = (
 
 
 def make_tag(words: str) -> str | None:
-    """In the form that tags have: `Work context` is `work-context`."""
+    """Return a valid tag: `Work context` gives `work-context`."""
     return (
         _NON_WORD.sub("-", words.casefold()).strip("-")[: limits.TAG_MAX_CHARS].strip("-") or None
     )
 
 
 def parse_import_tags(words: object) -> tuple[str, ...] | None:
-    """Of a list, or of words between commas; none where there are none."""
+    """Return tags of a list or of comma-separated words; None where there are none."""
     listed: Iterable[object] = ()
     if isinstance(words, str):
         listed = words.split(",")
@@ -132,11 +131,11 @@ def guess_category(heading: str | None) -> str | None:
     return next((name for name, words in _CATEGORY_WORDS if not said.isdisjoint(words)), None)
 
 
-# Files as text, within bounds: only plain files, only text, and no more of a line than fits.
+# Files as text, within limits: only plain files, only text, with a limit on line length.
 
 PATH_FIELD = "path"
 _SNIFFED_BYTES = 65_536
-# The longer ones first: the mark of UTF-16 is how that of UTF-32 begins.
+# Longer ones first: the UTF-32 mark starts with that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -153,12 +152,12 @@ NOT_TEXT = "is not UTF-8 text; save the file as UTF-8"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLine:
     number: int
-    head: str  # its first character that is no blank; empty for a blank line
-    text: str | None  # none: it is longer than a line may be
+    head: str  # its first nonblank character; empty for a blank line
+    text: str | None  # None: it exceeds the limit of a line
 
 
 def check_size(path: Path, most: int = limits.IMPORTER_FILE_MAX_BYTES) -> int:
-    """Of a plain file that is small enough to be read."""
+    """Return the size of a plain file that is small enough to read."""
     try:
         found = path.stat()
     except ValueError:
@@ -174,8 +173,10 @@ def check_size(path: Path, most: int = limits.IMPORTER_FILE_MAX_BYTES) -> int:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """As text in the encoding that its mark tells, else UTF-8. Bytes that are none of it come as
-    halves of surrogate pairs: whoever reads them knows, and the rest of the file is still read."""
+    """Open a file as text, in the encoding of its byte order mark or UTF-8.
+
+    Invalid bytes become lone surrogates, so that callers detect them and still read the rest.
+    """
     check_size(path)
     with path.open("rb") as raw:
         yield _decode_stream(raw)
@@ -217,7 +218,7 @@ def is_valid_text(value: str) -> bool:
 
 
 def parse_json(text: str) -> Any:
-    """JSON. Raises `ValueError` with a reason that says nothing of what stands there."""
+    """Parse JSON. Raises `ValueError` with a reason that does not quote the input."""
     if not is_valid_text(text):
         raise ValueError(NOT_TEXT)
     try:
@@ -233,7 +234,7 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def parse_moment(value: object) -> datetime | None:
-    """A time as another memory writes it; none where it is not to be understood."""
+    """Parse a time as other systems write it; None where it is invalid."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(value, UTC)
@@ -249,7 +250,7 @@ def parse_moment(value: object) -> datetime | None:
 
 
 def parse_end_of_day(value: object) -> datetime | None:
-    """The last moment of a date; a time is itself."""
+    """Return the last moment of a date; a time is returned as it is."""
     if isinstance(value, str):
         try:
             return datetime.combine(date.fromisoformat(value.strip()), time.max, UTC)
@@ -259,7 +260,7 @@ def parse_end_of_day(value: object) -> datetime | None:
 
 
 def split_text(text: str, most: int) -> list[str]:
-    """Cut where a line, else a word ends, so that each part is within the bound."""
+    """Split a text at line ends, else at word ends, into parts within the limit."""
     found = []
     while len(text) > most:
         at = max(text.rfind("\n", 1, most), 0) or max(text.rfind(" ", 1, most), 0) or most
@@ -269,7 +270,7 @@ def split_text(text: str, most: int) -> list[str]:
 
 
 def begins_as_json(path: Path) -> bool:
-    """A list of things in brackets; `[2025-01-03] - …` is none."""
+    """Report whether a file starts like JSON; `[2025-01-03] - …` does not."""
     with open_text(path) as file:
         first = next((line for line in read_text_lines(file) if line.head), None)
     if first is None or first.head not in ("{", "["):
@@ -277,14 +278,14 @@ def begins_as_json(path: Path) -> bool:
     return first.text is None or _JSON_START.match(first.text.lstrip()) is not None
 
 
-# A JSON document in the order of its characters: the elements of its list, or of each list that a
-# field of it has, and its other fields. Each is parsed on its own, so that one that is broken, too
-# long or nested too deep is left out and the others are not.
+# Read a JSON document incrementally: the elements of its list, or of each list that a field has,
+# and its other fields. Each is parsed on its own, so that one that is broken, too long or nested
+# too deep is skipped without the others.
 
 TOO_LONG = "is longer than a record may be; leave out what is not needed"
 _CUT_SHORT = "the file ends in the middle of it; fetch the file again"
 _CHUNK_CHARS = 262_144
-_NAME_MAX_CHARS = 200  # of a list, with the blanks around it
+_NAME_MAX_CHARS = 200  # of a list, with the whitespace around it
 _WHERE_MAX_CHARS = 60
 _STRUCTURE_CHARS = re.compile(r'["{}\[\],]')
 _STRING_CHARS = re.compile(r'["\\]')
@@ -295,7 +296,7 @@ _FIELD_NAME = re.compile(r'\s*+"((?:[^"\\]|\\.)*+)"\s*+:\s*+', re.DOTALL)
 class JsonElement:
     where: str
     value: Any
-    name: str | None = None  # of the list or the field of a document that it stands in
+    name: str | None = None  # of the list or field that it is in
 
 
 def describe_number(name: str | None, number: int) -> str:
@@ -303,7 +304,7 @@ def describe_number(name: str | None, number: int) -> str:
 
 
 def describe_field(name: str) -> str:
-    """A field of a document, as a place in it."""
+    """Describe a field of a document as a place."""
     return name[:_WHERE_MAX_CHARS]
 
 
@@ -317,14 +318,14 @@ def scan_json(file: TextIO) -> Iterator[JsonElement | SkippedPart]:
 class _JsonScanner:
     def __init__(self) -> None:
         self._depth = 0
-        self._level = 0  # the depth at which elements stand
-        self._in_object = False  # the document is one: its parts have names
-        self._name: str | None = None  # of the list that is being read
+        self._level = 0  # the depth of elements
+        self._in_object = False  # the document is an object: its parts have names
+        self._name: str | None = None  # of the list being read
         self._number = 0
-        self._kept: list[str] = []  # of the element that is being read
+        self._kept: list[str] = []  # of the element being read
         self._size = 0
         self._in_string = False
-        self._escaped = False  # the first character of the next chunk is
+        self._escaped = False  # the first character of the next chunk is escaped
 
     def chunk(self, text: str) -> Iterator[JsonElement | SkippedPart]:
         at, start = int(self._escaped), 0
@@ -344,7 +345,7 @@ class _JsonScanner:
                     self._open_bracket(mark)
                     start = at
             elif self._depth == 0:
-                continue  # between two documents nothing is meant
+                continue  # ignore anything between documents
             elif self._depth == self._level:
                 yield from self._end_element(text[start : at - 1])
                 start = at
@@ -360,7 +361,7 @@ class _JsonScanner:
             yield SkippedPart(where=describe_number(self._name, self._number + 1), why=_CUT_SHORT)
 
     def _may_name(self, mark: str, near: int) -> bool:
-        """Whether a list may begin here that a field of the document has."""
+        """Report whether a list of a field of the document may start here."""
         in_field = self._in_object and self._level == 1 and self._depth == 2
         return mark == "[" and in_field and self._size + near <= _NAME_MAX_CHARS
 
@@ -413,15 +414,15 @@ class _JsonScanner:
             yield SkippedPart(where=where, why=str(error))
 
 
-# Records of a JSON file, one at a time: lines of JSON, or a document with a list in it. One that
-# is broken, too long or nested too deep does not take the others with it.
+# Records of a JSON file, one at a time: JSON Lines, or a document with a list. One that is broken,
+# too long or nested too deep does not affect the others.
 
-_LOOKED_AT_LINES = 8  # to tell lines of JSON from a document
+_LOOKED_AT_LINES = 8  # to tell JSON Lines from a document
 _JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
 def read_elements(path: Path, wrappers: frozenset[str]) -> Iterator[JsonElement | SkippedPart]:
-    """What a file holds. `wrappers` are the names by which a document is told from a record."""
+    """Yield the elements of a file; `wrappers` are field names that identify a document."""
     if _is_json_lines(path):
         with open_text(path) as file:
             yield from _read_json_lines(file)
@@ -432,7 +433,7 @@ def read_elements(path: Path, wrappers: frozenset[str]) -> Iterator[JsonElement 
         try:
             value = parse_json(whole)
         except ValueError:
-            pass  # its good parts are read one by one
+            pass  # its valid parts are read one by one
         else:
             yield from _document_elements(value, wrappers)
             return
@@ -441,8 +442,11 @@ def read_elements(path: Path, wrappers: frozenset[str]) -> Iterator[JsonElement 
 
 
 def _is_json_lines(path: Path) -> bool:
-    """Lines of JSON each begin with a brace, or most of them are a record by themselves, and a few
-    are broken; the lines of a document are neither."""
+    """Report whether a file is JSON Lines.
+
+    Each line starts with a brace, or most are records by themselves; neither holds for the lines of
+    a document.
+    """
     if path.suffix.lower() in _JSON_LINES_SUFFIXES:
         return True
     with open_text(path) as file:

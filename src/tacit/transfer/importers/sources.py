@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 
-# A file, a folder or a store of another memory, opened to be read as often as it takes.
+# A file, folder or store of another system, which can be read repeatedly.
 
 _READ_AT_ONCE_BYTES = 1_048_576
 _FINGERPRINT_CHARS = 12
 
 
 class ImportFormat(StrEnum):
-    """Which memory it comes from."""
+    """The system that a source comes from."""
 
     MEM0 = "mem0"
     MCP = "mcp"
@@ -56,11 +56,11 @@ class ImportFormat(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSource:
     format: ImportFormat
-    run: str  # what an import of it is called unless another name is given: its content names it
+    run: str  # default name of the import, derived from its content
     read: Callable[[], Iterator[ReadResult]]
 
     def __iter__(self) -> Iterator[ReadResult]:
-        """Everything that can be taken in, and what cannot be read."""
+        """Yield all items to import, and the parts that cannot be read."""
         for count, one in enumerate(self.read(), start=1):
             if count > limits.IMPORTER_RECORDS_MAX_COUNT:
                 most = f"{limits.IMPORTER_RECORDS_MAX_COUNT:,}"
@@ -71,7 +71,10 @@ class ImportSource:
 def open_source(
     path: str | Path, form: ImportFormat | str, *, only: str | None = None
 ) -> ImportSource:
-    """Of a file or folder. `only`: of one user, in mem0's; below one namespace, in LangGraph's."""
+    """Open a file or folder.
+
+    `only`: one user, of mem0; one namespace prefix, of LangGraph.
+    """
     origin = validation.parse_enum("form", form, ImportFormat)
     where = _check_path(path)
     _check_only(only)
@@ -95,7 +98,7 @@ def open_source(
 
 
 def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
-    """A store of LangGraph's that is open, such as an `InMemoryStore`."""
+    """Open a LangGraph store, such as an `InMemoryStore`."""
     if not all(callable(getattr(store, name, None)) for name in ("search", "list_namespaces")):
         raise InvalidInput("store", "takes an open store of LangGraph's; moving.open takes files")
     _check_only(only)
@@ -134,20 +137,20 @@ def _check_path(path: object) -> Path:
 
 
 def _fingerprint(path: Path, form: ImportFormat, only: str | None) -> str:
-    """Of what it holds: the same again is the same import, and goes on where it stopped."""
+    """Hash the content: the same content is the same import, and resumes it."""
     mark = hashlib.sha256((only or "").encode("utf-8", "replace"))
     if form is not ImportFormat.BASIC_MEMORY:
         check_size(path)
         _hash_file(mark, path)
         return mark.hexdigest()
-    path.stat()  # one that is not there is told as such
+    path.stat()  # raises where there is none
     for one in basic_memory.list_note_files(path):
         if not isinstance(one, SkippedPart):
             mark.update(str(one.name).encode("utf-8", "surrogateescape") + b"\0")
             try:
                 _hash_file(mark, one)
             except OSError:
-                continue  # it is told when it is read
+                continue  # reported when it is read
     return mark.hexdigest()
 
 
@@ -161,11 +164,11 @@ def _make_run_name(form: ImportFormat, fingerprint: str) -> str:
     return f"{form}-{fingerprint[:_FINGERPRINT_CHARS]}"
 
 
-# From a source into a memory: what it would come to, and then all of it, in steps.
+# Import a source into a view: preview it, then import it in steps.
 
-OnProgress = Callable[[int, int], object]  # how many are dealt with, and of how many
+OnProgress = Callable[[int, int], object]  # items done, and of how many
 
-_ABOUT_PREFIX = "about:"  # how a refusal begins that is for whom something is about
+_ABOUT_PREFIX = "about:"  # prefix of refusals because of a subject
 
 
 @runtime_checkable
@@ -191,7 +194,7 @@ class ImportTarget(Protocol):
 def preview_source(
     view: ImportTarget, source: ImportSource, *, run: str | None = None
 ) -> SourcePreview:
-    """What it would come to. Everything is read, and nothing is written."""
+    """Preview an import: read everything and write nothing."""
     name = _check_run_name(view, source, run)
     problems = ProblemList()
     new = already = sensitive = refused = total = 0
@@ -227,8 +230,11 @@ def import_source(
     run: str | None = None,
     progress: OnProgress | None = None,
 ) -> ImportSummary:
-    """All of it, in steps that are each done wholly or not at all. Interrupted and asked again, it
-    goes on: what was taken in is known, and nothing comes twice. `revert_import` undoes it."""
+    """Import everything, in atomic steps.
+
+    An interrupted import can be repeated: what was imported is known, and nothing comes twice.
+    `revert_import` undoes it.
+    """
     name = _check_run_name(view, source, run)
     if progress is not None and not callable(progress):
         raise InvalidInput("progress", "takes a function of how many are done, and of how many")
@@ -258,7 +264,7 @@ def import_source(
 
 
 def _check_run_name(view: object, source: object, run: object) -> str:
-    """What the import is called, after a look at what was handed in."""
+    """Return the name of the import, after checking the arguments."""
     if not isinstance(view, ImportTarget):
         raise InvalidInput("view", "takes memory.view(…), of the library or of a client")
     if not isinstance(source, ImportSource):
@@ -271,7 +277,7 @@ def _check_run_name(view: object, source: object, run: object) -> str:
 
 
 def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[FoundItem]]:
-    """As many at a time as a call takes. What cannot be read is noted on the way."""
+    """Yield batches of the size that a call takes, and note what cannot be read."""
     batch: list[FoundItem] = []
     size = 0
     for one in source:
@@ -292,8 +298,10 @@ def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[
 def _drop_unknown_people(
     view: ImportTarget, source: ImportSource, batch: Sequence[FoundItem]
 ) -> list[ImportItem]:
-    """Where it cannot be told whom something is about, it is kept without that: what it says is
-    worth more than a name that several people have."""
+    """Retry without subjects where these cannot be resolved.
+
+    The content is worth more than a name that several people have.
+    """
     items = [one.item for one in batch]
     if any(item.about for item in items):
         for one in view.preview_items(items, source=source.format.value).refused:
@@ -303,7 +311,7 @@ def _drop_unknown_people(
 
 
 def _is_first_seen(item: ImportItem, known: set[bytes]) -> bool:
-    """Of those that a source has twice: the memory would know the second one again."""
+    """Report whether an item is the first of its kind in the source."""
     said = f"id {item.source}" if item.source is not None else f"words {item.content}"
     mark = hashlib.sha256(said.encode("utf-8", "replace")).digest()
     if mark in known:
