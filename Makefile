@@ -22,7 +22,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 golden golden-change size flows names lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
+.PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 settings golden golden-change size flows names lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
 	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
 
 help: ## list the targets
@@ -77,6 +77,9 @@ test-inspector: .venv/.test-ready ## let the MCP inspector's command line call e
 
 test-mem0: .venv/.test-ready ## run scripts for mem0 on mem0 and on Tacit, and compare call by call (installs mem0)
 	$(BIN)/python bench/mem0_shapes.py $(ARGS)
+
+settings: .venv/.test-ready ## write docs/settings.md and tacit.example.yaml from the declared settings
+	$(BIN)/python -m scripts.settings_reference
 
 golden: .venv/.test-ready ## record the golden files of tests/golden anew
 	$(BIN)/python -m tests.golden.record tests/golden

@@ -217,7 +217,7 @@ def _build_learning(
         daily_max=chosen.daily_max_count,
         min_chars=chosen.min_chars,
         debounce_seconds=chosen.debounce_seconds,
-        locale=checked_tongue(chosen.tongue),
+        locale=checked_tongue(chosen.locale),
         quarantine=chosen.quarantine,
         model=model,
         allowance=allowed,

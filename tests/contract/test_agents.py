@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
-from tacit.settings.values import CategorySetting
+from tacit.settings.sections import CategorySetting
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses

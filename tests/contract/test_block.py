@@ -13,8 +13,7 @@ from tacit import SessionDraft, TopicDraft
 from tacit.memory import Memory
 from tacit.records.text import estimate_tokens
 from tacit.settings import Settings
-from tacit.settings.sections import PromptSettings
-from tacit.settings.values import CategorySetting
+from tacit.settings.sections import CategorySetting, PromptSettings
 from tacit.storage.schema import metadata
 from tacit.view.view import View
 from tests.contract.conftest import Open

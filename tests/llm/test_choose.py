@@ -12,6 +12,7 @@ from tacit.llm.budget import Allowance
 from tacit.llm.endpoint import LANGUAGE_PROVIDERS, OUTPUT_SETTINGS
 from tacit.llm.language_model import LanguageModel
 from tacit.settings import LanguageSettings, Settings
+from tacit.settings.load import parser_of
 from tests.llm.asking import ASKED, GOOD, KEY, MEANT, TEXT, Facts
 from tests.llm.endpoint import Api, Endpoint
 from tests.llm.replies import says
@@ -34,9 +35,9 @@ def test_no_provider_is_no_model_whatever_else_is_set() -> None:
 
 def test_a_file_may_say_whatever_the_stage_knows() -> None:
     for provider in LANGUAGE_PROVIDERS:
-        assert LanguageSettings.__dataclass_fields__["provider"].metadata["parse"]("", provider)
+        assert parser_of("language.provider")("", provider)
     for output in OUTPUT_SETTINGS:
-        assert LanguageSettings.__dataclass_fields__["output"].metadata["parse"]("", output)
+        assert parser_of("language.output")("", output)
 
 
 @pytest.mark.parametrize("after", ["", "/", "/v1", "/v1/", "whole"])

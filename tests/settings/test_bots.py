@@ -7,7 +7,7 @@ import pytest
 
 from tacit.errors import SettingsError
 from tacit.settings import ChatSettings, Settings
-from tacit.settings.sections import describe_variable
+from tacit.settings.parsers import describe_variable
 from tests.settings.test_settings import DEFAULTS, Place
 
 

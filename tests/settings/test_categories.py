@@ -109,7 +109,7 @@ def test_agents_have_the_names_that_were_written(place: Place) -> None:
 
 def test_an_agent_is_the_same_however_its_letters_are_composed(place: Place) -> None:
     assert list(place.read("allowlists: {Ko\u0308chin: []}").allowlists) == ["K\u00f6chin"]
-    assert "a second time" in place.refused("allowlists: {Ko\u0308chin: [], K\u00f6chin: []}")
+    assert "is given twice" in place.refused("allowlists: {Ko\u0308chin: [], K\u00f6chin: []}")
 
 
 def test_lists_cannot_be_changed_by_whoever_made_or_holds_them() -> None:
@@ -144,9 +144,9 @@ def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
         ("categories: recipe", 1, "names alone go to memory.categories"),
         ("categories:\n  sytem: []", 2, "categories.sytem: is not a key; did you mean system?"),
         ("categories:\n  zzz: []", 2, "categories.zzz: is not a key; docs/settings.md lists"),
-        ("categories:\n  ? [a]\n  : []", 2, "has an odd key; the keys are system, custom"),
+        ("categories:\n  ? [a]\n  : []", 2, "has an invalid key; use system, custom"),
         ("categories: {<<: {system: []}}", 1, "categories.<<: is not a key"),
-        ("categories:\n  system: []\n  system: []", 3, "categories: 'system' is here a second"),
+        ("categories:\n  system: []\n  system: []", 3, "categories: system is given twice"),
         ("categories:\n  system: recipe", 2, "categories.system: expected a list"),
         ("categories:\n  custom: {name: x}", 2, "categories.custom: expected a list"),
         ("categories:\n  custom:\n    - recipe", 3, "categories.custom: expected a category with"),
@@ -164,7 +164,7 @@ def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
         (
             "categories:\n  custom:\n    - name: a\n      name: b",
             4,
-            "categories.custom: 'name' is here a second time",
+            "categories.custom: name is given twice",
         ),
         (
             "categories:\n  custom:\n    - name: a\n      contxt: rag",
@@ -179,9 +179,9 @@ def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
         (
             "categories:\n  custom:\n    - name: a\n      context: all\n      rag_length: 5",
             5,
-            "rag_length: is for categories that come by recall; write context: rag, or remove it",
+            "rag_length: is for categories with context: rag; write that, or remove it",
         ),
-        ("categories:\n  custom:\n    - {name: a, rag_length: 5}", 3, "write context: rag"),
+        ("categories:\n  custom:\n    - {name: a, rag_length: 5}", 3, "with context: rag"),
         (
             "categories:\n  custom:\n    - name: a\n      context: rag\n      rag_length: 0",
             5,
@@ -190,12 +190,12 @@ def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
         (
             "categories:\n  system:\n    - name: a\n    - name: a",
             4,
-            "categories.system: 'a' is here a second time; remove one of the two",
+            "categories.system: a is given twice; remove one of them",
         ),
         (
             "categories:\n  system:\n    - name: a\n  custom:\n    - name: b\n    - name: a",
             6,
-            "categories.custom: 'a' is here a second time",
+            "categories.custom: a is given twice",
         ),
         # allowlists
         ("allowlists:\n  - planner", 2, "allowlists: expected agents with their categories"),
@@ -211,15 +211,15 @@ def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
         (
             "allowlists:\n  planner:\n    - goal\n    - task\n    - goal",
             5,
-            "allowlists.planner: 'goal' is here a second time; remove one of the two",
+            "allowlists.planner: goal is given twice; remove one of them",
         ),
         (
             "allowlists:\n  planner: [goal]\n  cook: []\n  planner: [goal]",
             4,
-            "allowlists: 'planner' is here a second time",
+            "allowlists: planner is given twice",
         ),
-        ("allowlists:\n  ? [a]\n  : []", 2, "allowlists: has an odd key; write the name of an"),
-        ("allowlists: {<<: {planner: []}}", 1, "allowlists: has an odd key"),
+        ("allowlists:\n  ? [a]\n  : []", 2, "allowlists: has an invalid key; write the name of an"),
+        ("allowlists: {<<: {planner: []}}", 1, "allowlists: has an invalid key"),
         ("allowlists:\n  '': []", 2, "allowlists: must not be empty"),
         ("allowlists:\n  ' planner': []", 2, "allowlists: must not be empty or begin"),
         ('allowlists:\n  "pl\\u200banner": []', 2, "the invisible character U+200B"),
@@ -286,6 +286,6 @@ def test_the_example_in_the_documentation_means_what_is_said_about_it(place: Pla
     for said in (
         "TACIT_CATEGORIES",
         "TACIT_ALLOWLISTS",
-        "an agent without one may use no category at all",
+        "an agent without one may use no category",
     ):
         assert said in page

@@ -59,16 +59,16 @@ def test_unless_told_otherwise_conversations_are_learned_from_without_asking() -
         min_chars=20,
         debounce_seconds=30,
         workers=1,
-        tongue="auto",
+        locale="auto",
         quarantine=True,
     )
 
 
 def test_what_learning_is_told_is_kept(place: Place) -> None:
     place.environ["TACIT_LEARN_WORKERS"] = "0"
-    loaded = place.read("learn: {confirm: new, tongue: no, min_chars: 0, quarantine: off}")
+    loaded = place.read("learn: {confirm: new, locale: no, min_chars: 0, quarantine: off}")
     assert loaded.learn == LearnSettings(
-        confirm="new", tongue="no", min_chars=0, quarantine=False, workers=0
+        confirm="new", locale="no", min_chars=0, quarantine=False, workers=0
     )
 
 
@@ -116,7 +116,7 @@ def test_an_empty_temperature_is_the_models_own(place: Place) -> None:
             "language:\n  provider: openai\n  model: tiny\n  api_key_env: KEY\n  cost_per_day: 1",
             5,
             (
-                "language.cost_per_day: cannot be kept without prices; "
+                "language.cost_per_day: cannot be enforced without prices; "
                 "set language.price_in_per_million"
             ),
         ),
@@ -230,7 +230,7 @@ def test_the_key_is_not_kept_among_the_settings(place: Place) -> None:
         f"language: {{api_key_env: [sk-{SECRET}]}}",
         f"language: {{retries: sk-{SECRET}}}",
         f"language: {{cost_per_day: sk-{SECRET}}}",
-        f"learn: {{tongue: sk_{SECRET}}}",
+        f"learn: {{locale: sk_{SECRET}}}",
     ],
 )
 def test_a_key_in_the_wrong_place_is_not_repeated_either(place: Place, yaml: str) -> None:

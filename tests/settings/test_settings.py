@@ -13,6 +13,7 @@ import sqlalchemy
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scripts import settings_reference
 from tacit import limits, settings
 from tacit.errors import SettingsError
 from tacit.settings import (
@@ -269,7 +270,7 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("memory.sessions.retention_days", "0", "from 1 to 36500"),
         ("memory.sessions.retention_days", "36501", "from 1 to 36500"),
         ("embedding.provider", "openai", "not one of auto, local, folder, endpoint, none"),
-        ("embedding.folder", "https://host/model", "is a URL; fetch what is there"),
+        ("embedding.folder", "https://host/model", "is a URL; download"),
         ("embedding.folder", "a\0b", "NUL"),
         ("embedding.model", " bge", "begin or end with a space"),
         ("embedding.model", "x" * 201, "shorten it"),
@@ -279,7 +280,7 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("embedding.threads", "all", "from 1 to 64"),
         ("language.provider", "ollama", "'ollama' is not one of none, openai, anthropic"),
         ("language.model", " gpt", "begin or end with a space"),
-        ("language.timeout_seconds", "0", "from 0.001 to 600; write for example 10 or 0.5"),
+        ("language.timeout_seconds", "0", "from 0.001 to 600, such as 10 or 0.5"),
         ("language.timeout_seconds", "601", "from 0.001 to 600"),
         ("language.timeout_seconds", "60s", "from 0.001 to 600"),
         ("language.timeout_seconds", "", "from 0.001 to 600"),
@@ -301,12 +302,12 @@ def test_categories_are_a_list_in_the_file_and_divided_by_commas_in_a_variable(
         ("jobs.every.expire", "59s", "must be 1m to 8784h, or off"),
         ("jobs.every.expire", "8785h", "must be 1m to 8784h, or off"),
         ("jobs.every.expire", "never", "is not a duration"),
-        ("learn.tongue", "English", "'English' is neither auto nor a language, as in en or de"),
-        ("learn.tongue", "", "neither auto nor a language"),
-        ("learn.tongue", "../en", "neither auto nor a language"),
+        ("learn.locale", "English", "'English' is neither auto nor a language, as in en or de"),
+        ("learn.locale", "", "neither auto nor a language"),
+        ("learn.locale", "../en", "neither auto nor a language"),
         ("learn.quarantine", "maybe", "neither true nor false"),
         ("recall.tokenizer", "s3://bucket/tokenizer.json", "is a URL"),
-        ("recall.link_min", "1.01", "a number from 0 to 1; write for example 0.6"),
+        ("recall.link_min", "1.01", "a number from 0 to 1, such as 0.5"),
         ("recall.link_min", "-0.1", "from 0 to 1"),
         ("recall.link_min", "nan", "from 0 to 1"),
         ("recall.link_min", "1e-1", "from 0 to 1"),
@@ -349,16 +350,16 @@ def test_a_task_can_be_switched_off(place: Place) -> None:
         ("db.driver: sqlite", 1, "db.driver: write db: and below it driver:"),
         (".db: {}", 1, ".db: is not a key; did you mean db?"),
         ("db: &a {pool: *a}", 1, "db.pool.pool: is not a key"),
-        ("? [a, b]\n: c", 1, "has an odd key; the keys are db, memory"),
-        ("db: {7: x}", 1, "db: has an odd key; the keys are driver, dsn"),
+        ("? [a, b]\n: c", 1, "has an invalid key; use db, memory"),
+        ("db: {7: x}", 1, "db: has an invalid key; use driver, dsn"),
         ("embeding: {}", 1, "embeding: is not a key; did you mean embedding?"),
         ("prompt:\n  max_items: 9", 2, "did you mean prompt.items_max?"),
         ("memory:\n  sessions:\n    keeps: on", 3, "did you mean memory.sessions.keep?"),
         ("allowlist: {}", 1, "allowlist: is not a key; did you mean allowlists?"),
         ("db: {<<: {driver: sqlite}}", 1, "db.<<: is not a key"),
-        ("db: {}\ndb: {}", 2, "db: is here a second time; remove one"),
+        ("db: {}\ndb: {}", 2, "db is given twice; remove one of them"),
         ("db:\n  wal: 1\n  wal: 1", 2, "db.wal: is not a key; did you mean db.sqlite.wal?"),
-        ("memory:\n  read: union\n  read: union", 3, "memory.read: is here a second time"),
+        ("memory:\n  read: union\n  read: union", 3, "memory: read is given twice"),
         ("db:\n  sqlite", 2, "db: expected keys with values: driver, dsn, pool"),
         ("- db", 1, "expected keys with values: db, memory"),
         ("sqlite", 1, "expected keys with values: db, memory"),
@@ -425,10 +426,10 @@ def test_a_file_that_cannot_be_opened_is_told(place: Place) -> None:
 def test_a_file_name_that_is_none_is_told_without_repeating_it(place: Place) -> None:
     for name in ("", POSTGRES):
         place.environ["TACIT_CONFIG"] = name
-        with pytest.raises(SettingsError, match=r"^TACIT_CONFIG: is no file name") as caught:
+        with pytest.raises(SettingsError, match=r"^TACIT_CONFIG: is not a file name") as caught:
             place.load()
         assert SECRET not in str(caught.value)
-    with pytest.raises(SettingsError, match=r"^the settings file: is no file name") as caught:
+    with pytest.raises(SettingsError, match=r"^the settings file: is not a file name") as caught:
         place.load(POSTGRES)
     assert SECRET not in str(caught.value)
 
@@ -482,7 +483,7 @@ def test_a_home_where_nothing_can_be_created_is_told(place: Place) -> None:
 def test_a_home_that_cannot_be_looked_into_is_told(place: Place) -> None:
     loop = place.home / ".tacit"
     loop.symlink_to(loop)  # the one kind of path that even root cannot look at
-    with pytest.raises(SettingsError, match="cannot be looked at"):
+    with pytest.raises(SettingsError, match="cannot be accessed"):
         place.load()
 
 
@@ -711,7 +712,7 @@ VALID = {
     "learn.min_chars": st.integers(0, 1_000),
     "learn.debounce_seconds": st.integers(0, 3_600),
     "learn.workers": st.integers(0, 64),
-    "learn.tongue": st.sampled_from(["auto", "en", "de", "pt-BR", "zh-Hant-TW"]),
+    "learn.locale": st.sampled_from(["auto", "en", "de", "pt-BR", "zh-Hant-TW"]),
     "learn.quarantine": st.booleans(),
     "jobs.every.purge": st.integers(1, 500_000).map(lambda n: timedelta(minutes=n)),
     "jobs.on_open": st.booleans(),
@@ -747,6 +748,12 @@ def test_variables_say_the_same_as_a_file_and_give_back_what_was_meant(
 
 
 # Documentation that cannot rot
+
+
+def test_the_reference_follows_the_declared_settings() -> None:
+    how = "run `make settings`"
+    assert settings_reference.PAGE.read_text() == settings_reference.page(), how
+    assert settings_reference.EXAMPLE.read_text() == settings_reference.example(), how
 
 
 def test_every_key_is_documented_with_its_variable_and_default() -> None:

@@ -73,7 +73,7 @@ def describe_link_lifetime(settings: Settings) -> str:
 def _find_console_url(session: CommandSession) -> str:
     """Where the console is; refuses where there is none."""
     from tacit.server.authentication import console_url
-    from tacit.settings.sections import parse_console_url
+    from tacit.settings.parsers import console_url as parse_console_url
 
     settings = session.settings
     if not settings.memory.enabled:
@@ -133,7 +133,7 @@ def _inherited_socket() -> int | None:
 
 def _server_settings(session: CommandSession) -> ServerSettings:
     """The settings, with what the command line says instead."""
-    from tacit.settings.sections import parse_host
+    from tacit.settings.parsers import host as parse_host
 
     args, how = session.args, session.settings.server
     if not session.settings.memory.enabled:

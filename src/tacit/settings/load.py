@@ -1,297 +1,127 @@
-"""Load settings: environment over file over defaults, checked together; find the database."""
+"""Load settings: environment over file over defaults, checked together."""
 
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields, is_dataclass
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-from urllib.parse import unquote
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
 from tacit.records import validation
-from tacit.settings.sections import (
-    DbSettings,
-    EmbeddingSettings,
-    LanguageSettings,
-    Settings,
-    find_telegram_mistake,
-)
-from tacit.settings.values import (
+from tacit.settings import parsers
+from tacit.settings.dsn import FOLDER_NAME, parse_dsn, path_exists, resolve_path
+from tacit.settings.parsers import (
     SAFE_WORD,
     URL,
     Parse,
-    is_mapping,
-    is_null,
-    is_scalar,
-    list_items,
-    location,
-    mapping_items,
     os_error_reason,
-    parse_document,
-    scalar_text,
     settings_error,
     suggest_name,
 )
+from tacit.settings.sections import (
+    CategorySetting,
+    EmbeddingSettings,
+    LanguageSettings,
+    Settings,
+    TelegramSettings,
+)
 
-if TYPE_CHECKING:
-    from yaml import Node
-
-
-# The keys that the records declare: their dotted names, variables and places.
-
-
-def key_names() -> tuple[str, ...]:
-    """Every key, dotted."""
-    return tuple(declared_fields())
-
-
-def variable_name(key: str) -> str:
-    """The environment variable of a dotted key."""
-    return "TACIT_" + key.upper().replace(".", "_")
-
-
-def join_key(section: str, name: str) -> str:
-    return f"{section}.{name}" if section else name
-
-
-@cache
-def sections() -> Mapping[str, Any]:
-    """Every record by its name; the whole is the one without a name."""
-    found: dict[str, Any] = {"": Settings}
-    waiting = [""]
-    for section in waiting:
-        for one in fields(found[section]):
-            if one.default_factory is not MISSING and "read" not in one.metadata:
-                found[join_key(section, one.name)] = one.default_factory
-                waiting.append(join_key(section, one.name))
-    return found
-
-
-@cache
-def declared_fields() -> Mapping[str, Field[Any]]:
-    return {
-        join_key(section, one.name): one
-        for section, record in sections().items()
-        for one in fields(record)
-        if "parse" in one.metadata
-    }
-
-
-@cache
-def file_only_readers() -> Mapping[str, Any]:
-    """What no variable can hold, with what reads it from its place in a file."""
-    return {one.name: one.metadata["read"] for one in fields(Settings) if "read" in one.metadata}
-
-
-def list_names(section: str) -> list[str]:
-    return [one.name for one in fields(sections()[section])]
-
-
-def is_list(key: str) -> bool:
-    return isinstance(declared_fields()[key].default, tuple)
-
-
-# Where things are: paths as people write them, and the database that the settings mean.
-
-FOLDER_NAME = ".tacit"  # in the home folder
-DATABASE_NAME = "tacit.sqlite"
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-_DRIVER_OF_SCHEME = {
-    "sqlite": "sqlite",
-    "file": "sqlite",
-    "postgresql": "postgres",
-    "postgresql+psycopg": "postgres",
-    "postgres": "postgres",
-}
-_SQLITE_PATH = re.compile(r"(?:sqlite:///|file://(?=/)|file:(?!//))([^?#]+)", re.IGNORECASE)
-_LIBPQ_KEYWORDS = re.compile(r"(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=")
-_SQLITE_FORMS = "a plain path, sqlite:///relative, sqlite:////absolute or file:path"
-_POSTGRES_FORM = "postgresql://user@host/name"
-
-
-def database_url(settings: Settings, home: Path, cwd: Path) -> str:
-    """Where the database is, for SQLAlchemy: `db.dsn`; else the file at home, the file here, or
-    a new one at home, whose folder this creates."""
-    if settings.db.dsn:
-        try:
-            return parse_dsn(settings.db, home, cwd)
-        except InvalidInput as error:
-            raise SettingsError(str(error)) from None
-    if settings.db.driver == "postgres":
-        raise SettingsError(
-            "db.dsn: is empty, but db.driver is postgres; set db.dsn in the settings file or "
-            f"{variable_name('db.dsn')} to {_POSTGRES_FORM}"
-        )
-    at_home, here = home / FOLDER_NAME / DATABASE_NAME, cwd / DATABASE_NAME
-    if not path_exists(at_home) and path_exists(here):
-        return _sqlite_url(here)
-    try:
-        at_home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        problem = (
-            f"cannot be created ({os_error_reason(error)}); set db.dsn to the path of a database"
-        )
-        raise settings_error(at_home.parent, problem) from None
-    return _sqlite_url(at_home)
-
-
-def resolve_path(written: str, home: Path, cwd: Path) -> Path:
-    if written.startswith("~/"):
-        return home / written[2:].lstrip("/")
-    return cwd / written
-
-
-def path_exists(path: Path) -> bool:
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError) as error:
-        raise settings_error(
-            path, f"cannot be looked at ({os_error_reason(error)}); check who may read it"
-        ) from None
-    return True
-
-
-def _sqlite_url(path: Path) -> str:
-    from sqlalchemy import URL
-
-    return URL.create("sqlite", database=str(path)).render_as_string()
-
-
-def parse_dsn(db: DbSettings, home: Path, cwd: Path) -> str:
-    match = _SCHEME.match(db.dsn)
-    scheme = match[1].lower() if match else ""
-    driver = _DRIVER_OF_SCHEME.get(scheme) if scheme else "sqlite"
-    if driver is None or _LIBPQ_KEYWORDS.search(db.dsn):
-        forms = f"{_SQLITE_FORMS}, or {_POSTGRES_FORM}"
-        raise InvalidInput("db.dsn", f"is neither a path nor a known URL; write {forms}")
-    if driver != db.driver:
-        fix = _SQLITE_FORMS if db.driver == "sqlite" else _POSTGRES_FORM
-        problem = f"is for {driver}, but db.driver is {db.driver}"
-        raise InvalidInput("db.dsn", f"{problem}; set db.driver to {driver}, or db.dsn to {fix}")
-    if driver == "postgres":
-        return _postgres_url("postgresql" + db.dsn[len(scheme) :])
-    match = _SQLITE_PATH.fullmatch(db.dsn)
-    path = (
-        validation.check_storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS)
-        if match
-        else db.dsn
-    )
-    if path in (":memory:", "sqlite://", "sqlite:///"):
-        return "sqlite://"
-    if scheme and match is None:
-        # Parameters of SQLite's URIs (mode, cache, vfs…) would undo how Tacit opens the file.
-        raise InvalidInput("db.dsn", f"cannot be opened; write {_SQLITE_FORMS}, without parameters")
-    return _sqlite_url(resolve_path(path, home, cwd))
-
-
-def _postgres_url(url: str) -> str:
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        parsed = make_url(url)
-        port = 5432 if parsed.port is None else parsed.port
-        good = "@" not in (parsed.host or "") and 0 < port < 65_536 and not re.search(r"\s", url)
-    except (ArgumentError, ValueError):
-        good = False
-    if not good:
-        escapes = "in a password write %40 for @, %3A for :, %2F for / and %25 for %"
-        raise InvalidInput("db.dsn", f"cannot be read as {_POSTGRES_FORM}; {escapes}")
-    return url
-
-
-# Which keys of `embedding` go together. Each alone may be right, and the whole mean nothing.
-
-# Per provider, the keys it needs and those it has a use for. `none` may have all of them, so that
-# switching off is one change; `threads` says nothing about which provider was meant.
-_REQUIRED_KEYS = {"folder": ("folder",), "endpoint": ("url", "model")}
-_USED_KEYS = {
-    "auto": (),
-    "local": (),
-    "folder": ("folder",),
-    "endpoint": ("url", "model", "api_key", "dimension"),
-    "none": ("folder", "url", "model", "api_key", "dimension"),
-}
-_EXAMPLES = {
-    "folder": "the path of a folder with an ONNX model and its tokenizer.json",
-    "url": "the endpoint's address, as in https://host/v1",
-    "model": "the endpoint's name of the model",
-}
-
-
-def find_embedding_mistake(embedding: EmbeddingSettings) -> InvalidInput | None:
-    """The first key that is missing or means nothing, with the fix; None if they go together."""
-    provider = embedding.provider
-    for name in _REQUIRED_KEYS.get(provider, ()):
-        if not getattr(embedding, name):
-            key = f"embedding.{name}"
-            return InvalidInput(
-                key,
-                f"is empty, but embedding.provider is {provider}; set {key} or {variable_name(key)} "
-                f"to {_EXAMPLES[name]}",
-            )
-    for name in _USED_KEYS["none"]:
-        if getattr(embedding, name) and name not in _USED_KEYS[provider]:
-            meant = "folder" if name == "folder" else "endpoint"
-            return InvalidInput(
-                f"embedding.{name}",
-                f"is set, but embedding.provider is {provider}, which does not use it; remove it, "
-                f"or set embedding.provider to {meant}",
-            )
-    return None
-
-
-# Which keys of `language` go together. Each alone may be right, and the whole mean nothing.
-
-
-def find_language_mistake(language: LanguageSettings) -> InvalidInput | None:
-    """The first key that is missing or cannot be kept, with the fix; None if they go together.
-
-    `none` may have all of them, so that switching off is one change.
-    """
-    provider = language.provider
-    if provider == "none":
-        return None
-    if not language.model:
-        return _missing_key_error(
-            "model", f"language.provider is {provider}", "the endpoint's name for it"
-        )
-    if not language.base_url and not language.api_key_env:
-        return _missing_key_error(
-            "api_key_env",
-            f"language.provider is {provider}, at its own address",
-            "the name of the variable that holds the key, or language.base_url to a server of "
-            "your own",
-        )
-    free = not language.price_in_per_million and not language.price_out_per_million
-    if language.cost_per_day is not None and free:
-        return InvalidInput(
-            "language.cost_per_day",
-            "cannot be kept without prices; set language.price_in_per_million and "
-            "language.price_out_per_million, or bound language.tokens_per_day instead",
-        )
-    return None
-
-
-def _missing_key_error(name: str, why: str, like: str) -> InvalidInput:
-    key = f"language.{name}"
-    return InvalidInput(key, f"is empty, but {why}; set {key} or {variable_name(key)} to {like}")
-
-
-# Reading settings: the environment over the file over the defaults.
+Node = Any  # of yaml, which is imported late; `id` is the kind of a node
 
 FILE_NAME = "tacit.yaml"
 FILE_VARIABLE = "TACIT_CONFIG"
 
 
-class FoundValue(NamedTuple):
+# The keys that the records declare.
+
+
+def key_names() -> tuple[str, ...]:
+    """List every dotted key that file and environment can set."""
+    return tuple(declared_fields())
+
+
+def variable_name(key: str) -> str:
+    """Return the environment variable of a dotted key."""
+    return "TACIT_" + key.upper().replace(".", "_")
+
+
+@cache
+def sections() -> Mapping[str, Any]:
+    """Return the record of every section by its dotted name; `Settings` itself has none."""
+    below = {key: _section_of(one) for key, one in _walk("", Settings)}
+    return {"": Settings} | {key: record for key, record in below.items() if record is not None}
+
+
+@cache
+def declared_fields() -> Mapping[str, Field[Any]]:
+    """Return the field of every dotted key, in the order of declaration."""
+    return {key: one for key, one in _walk("", Settings) if "description" in one.metadata}
+
+
+def _walk(section: str, record: Any) -> Iterator[tuple[str, Field[Any]]]:
+    for one in fields(record):
+        key = _join(section, one.name)
+        yield key, one
+        if record_below := _section_of(one):
+            yield from _walk(key, record_below)
+
+
+def _section_of(one: Field[Any]) -> Any:
+    """Return the record of a section, or None for a setting."""
+    factory: Any = one.default_factory
+    return factory if is_dataclass(factory) else None
+
+
+@cache
+def parser_of(key: str) -> Parse:
+    """Return the parser that a field names, or the one of its type."""
+    section, _, name = key.rpartition(".")
+    about = declared_fields()[key].metadata
+    if about["parse"] is not None:
+        return cast(Parse, about["parse"])
+    hint = get_type_hints(sections()[section])[name]
+    if get_origin(hint) is Literal:
+        return parsers.one_of(*get_args(hint))
+    if isinstance(hint, types.UnionType):  # a number or None
+        return parsers.optional(_number_parser(get_args(hint)[0], about["low"], about["high"]))
+    simple: dict[type, Parse] = {bool: parsers.flag, timedelta: parsers.duration}
+    return simple.get(hint) or _number_parser(hint, about["low"], about["high"])
+
+
+def _number_parser(kind: type, low: Any, high: Any) -> Parse:
+    return parsers.integer(low, high) if kind is int else parsers.number(low, high)
+
+
+def _join(section: str, name: str) -> str:
+    return f"{section}.{name}" if section else name
+
+
+def _names(section: str) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(sections()[section]))
+
+
+def _is_list(key: str) -> bool:
+    return isinstance(declared_fields()[key].default, tuple)
+
+
+# Loading.
+
+
+class _Found(NamedTuple):
     where: str  # file and line, or variable
     value: object
 
@@ -299,9 +129,9 @@ class FoundValue(NamedTuple):
 def load(
     path: Path | None = None, *, environ: Mapping[str, str], home: Path, cwd: Path
 ) -> Settings:
-    """The environment over the file over the defaults; SettingsError for anything else in them."""
+    """Read the environment over the file over the defaults; raise SettingsError for mistakes."""
     file = _find_file(path, environ, home, cwd)
-    found = dict(_read_file(file, parse_document(file), "")) if file else {}
+    found = dict(_SettingsFile(file).read()) if file else {}
     found |= _read_environment(environ)
     settings = cast(Settings, _build_section("", found))
     if settings.db.dsn:
@@ -309,11 +139,11 @@ def load(
             parse_dsn(settings.db, home, cwd)
         except InvalidInput as error:
             raise settings_error(found["db.dsn"].where, str(error)) from None
-    # A key that is missing has no place: the one that needs it has.
+    # A missing key has no location: report that of the key that needs it.
     for needs, mistake in (
-        ("embedding.provider", find_embedding_mistake(settings.embedding)),
-        ("language.provider", find_language_mistake(settings.language)),
-        ("telegram.mode", find_telegram_mistake(settings.telegram)),
+        ("embedding.provider", _check_embedding(settings.embedding)),
+        ("language.provider", _check_language(settings.language)),
+        ("telegram.mode", _check_telegram(settings.telegram)),
     ):
         if mistake is not None:
             blamed = mistake.field if mistake.field in found else needs
@@ -321,10 +151,10 @@ def load(
     return settings
 
 
-def _build_section(section: str, found: Mapping[str, FoundValue]) -> object:
+def _build_section(section: str, found: Mapping[str, _Found]) -> object:
     given: dict[str, object] = {}
-    for name in list_names(section):
-        key = join_key(section, name)
+    for name in _names(section):
+        key = _join(section, name)
         if key in sections():
             given[name] = _build_section(key, found)
         elif key in found:
@@ -335,87 +165,323 @@ def _build_section(section: str, found: Mapping[str, FoundValue]) -> object:
 def _find_file(path: Path | None, environ: Mapping[str, str], home: Path, cwd: Path) -> Path | None:
     named = str(path) if path is not None else environ.get(FILE_VARIABLE)
     if named is not None:
-        if not named or URL.match(named):  # it is not repeated: it may hold a password
-            who = FILE_VARIABLE if path is None else "the settings file"
-            raise SettingsError(f"{who}: is no file name; name a YAML file, or none at all")
+        if not named or URL.match(named):  # not repeated: it may hold a password
+            what = FILE_VARIABLE if path is None else "the settings file"
+            raise SettingsError(f"{what}: is not a file name; name a YAML file, or leave it out")
         return resolve_path(named, home, cwd)
     candidates = (cwd / FILE_NAME, home / FOLDER_NAME / FILE_NAME)
     return next((candidate for candidate in candidates if path_exists(candidate)), None)
 
 
-def _read_file(file: Path, node: Node | None, section: str) -> Iterator[tuple[str, FoundValue]]:
-    if node is None or is_null(node):
-        return
-    if not is_mapping(node):
-        problem = f"expected keys with values: {', '.join(list_names(section))}"
-        raise settings_error(location(file, node), section, problem)
-    seen = set()
-    for name, value in mapping_items(node):
-        where = location(file, name)
-        if not is_scalar(name) or name.value not in list_names(section):
-            raise _unknown_key_error(where, section, str(name.value))
-        key = join_key(section, name.value)
-        if key in seen:
-            raise settings_error(where, key, "is here a second time; remove one of the two")
-        seen.add(key)
-        if key in sections():
-            yield from _read_file(file, value, key)
-        elif is_null(value):
-            continue
-        elif key in file_only_readers():
-            yield key, FoundValue(where, file_only_readers()[key](file, value))
-        else:
-            yield (
-                key,
-                FoundValue(where, _parse_values(where, key, _scalar_texts(where, key, value))),
-            )
-
-
-def _scalar_texts(where: str, key: str, node: Node) -> list[str]:
-    nodes = list_items(node) if is_list(key) else [node]
-    written = [scalar_text(one) for one in nodes or ()]
-    if nodes is None or None in written:
-        expected = "a list, as in [recipe, travel]" if is_list(key) else "one plain value"
-        raise settings_error(where, key, f"expected {expected}")
-    return cast(list[str], written)
-
-
-def _read_environment(environ: Mapping[str, str]) -> dict[str, FoundValue]:
+def _read_environment(environ: Mapping[str, str]) -> dict[str, _Found]:
     found = {}
     key_of = {variable_name(key): key for key in key_names()}
-    refused = {variable_name(key): key for key in file_only_readers()}
-    ours = tuple(variable_name(section) + "_" for section in list_names(""))
+    file_only = {variable_name(key): key for key in file_only_keys()}
+    prefixes = tuple(variable_name(section) + "_" for section in _names(""))
     for name in sorted(environ):
         if name in key_of:
             key, value = key_of[name], environ[name]
             items = [item.strip() for item in value.split(",") if item.strip()]
-            found[key] = FoundValue(
-                name, _parse_values(name, key, items if is_list(key) else [value])
-            )
-        elif name in refused:  # left alone, it would seem to be in force
-            fix = f"write {refused[name]}: into a settings file and unset this variable"
+            texts = items if _is_list(key) else [value]
+            found[key] = _Found(name, _parse_texts(name, key, texts))
+        elif name in file_only:  # if ignored, it would seem to be in force
+            fix = f"write {file_only[name]}: into a settings file and unset this variable"
             raise settings_error(name, f"cannot be a variable; {fix}")
-        elif name.startswith(ours):
+        elif name.startswith(prefixes):
             raise settings_error(name, f"is not a setting; {suggest_name(name, key_of)}")
     return found
 
 
-def _parse_values(where: str, key: str, written: list[str]) -> object:
-    parse: Parse = declared_fields()[key].metadata["parse"]
+def _parse_texts(where: str, key: str, texts: list[str]) -> object:
+    values = [_parse(where, key, parser_of(key), text) for text in texts]
+    return tuple(dict.fromkeys(values)) if _is_list(key) else values[0]
+
+
+def _parse(where: str, key: str, parse: Parse, text: str) -> object:
     try:
-        values = [parse(key, value) for value in written]
+        return parse(key, text)
     except InvalidInput as error:
         raise settings_error(where, key, error.problem) from None
-    return tuple(dict.fromkeys(values)) if is_list(key) else values[0]
 
 
-def _unknown_key_error(where: str, section: str, name: str) -> SettingsError:
+# The settings file, read as YAML nodes: they know their lines, and `no` is still text.
+
+CATEGORY_GROUPS = ("system", "custom")
+
+_QUOTED_WORD = re.compile(r" '[^'<\\]{2,}'")
+_NULL = "tag:yaml.org,2002:null"
+_PLAIN = {_NULL} | {f"tag:yaml.org,2002:{t}" for t in ("str", "int", "float", "bool", "timestamp")}
+_CATEGORY_PARSERS: Mapping[str, Parse] = {
+    "name": parsers.category,
+    "context": parsers.one_of("all", "rag"),
+    "rag_length": parsers.integer(1, limits.PAGE_MAX_COUNT),
+}
+
+
+def file_only_keys() -> tuple[str, ...]:
+    """List what no variable can hold."""
+    return tuple(name for name in _names("") if name not in sections())
+
+
+class _SettingsFile:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Iterator[tuple[str, _Found]]:
+        node = self._parse_document()
+        if node is not None and not _is_null(node):
+            yield from self._read_section(node, "")
+
+    def _read_section(self, node: Node, section: str) -> Iterator[tuple[str, _Found]]:
+        expected = f"expected keys with values: {', '.join(_names(section))}"
+        for where, name, value in self._entries(node, section, _names(section), expected):
+            key = _join(section, name)
+            if key in sections():
+                yield from self._read_section(value, key)
+            elif key == "categories":
+                yield key, _Found(where, self._read_categories(value))
+            elif key == "allowlists":
+                yield key, _Found(where, self._read_allowlists(value))
+            else:
+                yield key, _Found(where, _parse_texts(where, key, _texts(where, key, value)))
+
+    def _read_categories(self, node: Node) -> tuple[CategorySetting, ...]:
+        expected = "expected system: and custom:, each with a list"
+        fix = f"{expected}; names alone go to memory.categories"
+        found: dict[str, CategorySetting] = {}
+        for where, group, below in self._entries(node, "categories", CATEGORY_GROUPS, fix):
+            key = f"categories.{group}"
+            if below.id != "sequence":
+                problem = "expected a list of categories, each as in - name: recipe"
+                raise settings_error(where, key, problem)
+            for item in below.value:
+                one = self._read_category(item, key)
+                if one.name in found:
+                    raise _duplicate_error(self._location(item), key, one.name)
+                found[one.name] = one
+        return tuple(found.values())
+
+    def _read_category(self, node: Node, key: str) -> CategorySetting:
+        given: dict[str, Any] = {}
+        places: dict[str, str] = {}
+        expected = "expected a category with its name: - name: recipe"
+        for where, name, below in self._entries(node, key, tuple(_CATEGORY_PARSERS), expected):
+            text = _scalar_text(below)
+            if text is None:
+                raise settings_error(where, f"{key}.{name}", "expected one plain value")
+            given[name] = _parse(where, f"{key}.{name}", _CATEGORY_PARSERS[name], text)
+            places[name] = where
+        if "name" not in given:
+            problem = "a category has no name; write - name: recipe"
+            raise settings_error(self._location(node), key, problem)
+        if "rag_length" in given and given.get("context") != "rag":
+            problem = "is for categories with context: rag; write that, or remove it"
+            raise settings_error(places["rag_length"], f"{key}.rag_length", problem)
+        return CategorySetting(**given)
+
+    def _read_allowlists(self, node: Node) -> Mapping[str, tuple[str, ...]]:
+        if node.id != "mapping":
+            fix = "expected agents with their categories, as in planner: [goal, project]"
+            raise settings_error(self._location(node), "allowlists", fix)
+        found: dict[str, tuple[str, ...]] = {}
+        for name, below in node.value:
+            where, agent = self._location(name), _scalar_text(name)
+            if agent is None:
+                problem = "has an invalid key; write the name of an agent"
+                raise settings_error(where, "allowlists", problem)
+            agent = cast(str, _parse(where, "allowlists", _parse_agent, agent))
+            key = f"allowlists.{agent}" if SAFE_WORD.fullmatch(agent) else "allowlists"
+            if agent in found:
+                raise _duplicate_error(where, "allowlists", agent)
+            found[agent] = self._read_allowed(where, key, below)
+        return found
+
+    def _read_allowed(self, where: str, key: str, node: Node) -> tuple[str, ...]:
+        if node.id != "sequence":  # or null, which could mean all or none
+            problem = "expected a list, as in [goal, project]; write [] for none at all"
+            raise settings_error(where, key, problem)
+        found: dict[str, None] = {}
+        for item in node.value:
+            text = _scalar_text(item)
+            if text is None:
+                problem = "expected the name of a category"
+                raise settings_error(self._location(item), key, problem)
+            name = cast(str, _parse(self._location(item), key, parsers.category, text))
+            if name in found:
+                raise _duplicate_error(self._location(item), key, name)
+            found[name] = None
+        return tuple(found)
+
+    def _entries(
+        self, node: Node, section: str, known: tuple[str, ...], expected: str
+    ) -> Iterator[tuple[str, str, Node]]:
+        """Iterate over the keys of a mapping that have a value; refuse unknown and double ones."""
+        if node.id != "mapping":
+            raise settings_error(self._location(node), section, expected)
+        seen = set()
+        for name, value in node.value:
+            where = self._location(name)
+            if name.id != "scalar" or name.value not in known:
+                raise _unknown_key_error(where, section, str(name.value), known)
+            if name.value in seen:
+                raise _duplicate_error(where, section, name.value)
+            seen.add(name.value)
+            if not _is_null(value):
+                yield where, name.value, value
+
+    def _location(self, node: Node) -> str:
+        return f"{self._path}, line {node.start_mark.line + 1}"
+
+    def _parse_document(self) -> Node | None:
+        import yaml
+
+        text = self._read_text()
+        try:
+            return yaml.SafeLoader(text).get_single_node()
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            column = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            # Words of the file are left out: they may be a password.
+            problem = _QUOTED_WORD.sub("", str(error.problem))
+            raise settings_error(
+                f"{self._path}{column}", f"is not valid YAML: {problem}; correct it there"
+            ) from None
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            problem = f"contains the control character U+{error.character:04X}; remove it"
+            raise settings_error(f"{self._path}, line {line}", problem) from None
+        except (ValueError, OverflowError, RecursionError):
+            problem = "is not valid YAML: an escape, a version or the nesting is out of range"
+            raise settings_error(self._path, f"{problem}; write plain values") from None
+
+    def _read_text(self) -> str:
+        most = limits.SETTINGS_FILE_MAX_BYTES
+        try:
+            with self._path.open("rb") as stream:
+                raw = stream.read(most + 1)
+        except (OSError, ValueError) as error:
+            problem = f"cannot be read ({os_error_reason(error)}); name a file that can be"
+            raise settings_error(self._path, problem) from None
+        if len(raw) > most:
+            problem = f"is longer than {most:,} bytes; name a settings file"
+            raise settings_error(self._path, problem)
+        try:
+            return raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise settings_error(
+                f"{self._path}, line {line}", "is not UTF-8 text; save it as UTF-8"
+            ) from None
+
+
+def _is_null(node: Node) -> bool:
+    return node.tag == _NULL and isinstance(node.value, str)
+
+
+def _scalar_text(node: Node) -> str | None:
+    """Return the text of one plain value, or None for anything else."""
+    return str(node.value) if node.id == "scalar" and node.tag in _PLAIN else None
+
+
+def _texts(where: str, key: str, node: Node) -> list[str]:
+    nodes = [node] if not _is_list(key) else node.value if node.id == "sequence" else [None]
+    texts = [None if one is None else _scalar_text(one) for one in nodes]
+    if None in texts:
+        expected = "a list, as in [recipe, travel]" if _is_list(key) else "one plain value"
+        raise settings_error(where, key, f"expected {expected}")
+    return cast(list[str], texts)
+
+
+def _parse_agent(key: str, value: str) -> str:
+    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS)
+
+
+def _unknown_key_error(
+    where: str, section: str, name: str, known: tuple[str, ...]
+) -> SettingsError:
     if not SAFE_WORD.fullmatch(name):
-        return settings_error(
-            where, section, f"has an odd key; the keys are {', '.join(list_names(section))}"
-        )
-    key = join_key(section, name)
+        return settings_error(where, section, f"has an invalid key; use {', '.join(known)}")
+    key = _join(section, name)
     if key in key_names():
         return settings_error(where, key, f"write {name.replace('.', ': and below it ')}:")
-    known = [*key_names(), *filter(None, sections()), *file_only_readers()]
-    return settings_error(where, key, f"is not a key; {suggest_name(key.lower(), known)}")
+    if section in sections():
+        near = suggest_name(key.lower(), [*key_names(), *filter(None, sections()), *known])
+    else:
+        near = suggest_name(name.lower(), known)
+    return settings_error(where, key, f"is not a key; {near}")
+
+
+def _duplicate_error(where: str, section: str, name: str) -> SettingsError:
+    shown = f"{name} " if SAFE_WORD.fullmatch(name) else ""
+    return settings_error(where, section, f"{shown}is given twice; remove one of them")
+
+
+# Keys that are valid alone, but not together.
+
+# `none` accepts every key, so that one variable turns a provider off.
+_EMBEDDING_REQUIRES = {"folder": ("folder",), "endpoint": ("url", "model")}
+_EMBEDDING_USES = {
+    "auto": (),
+    "local": (),
+    "folder": ("folder",),
+    "endpoint": ("url", "model", "api_key", "dimension"),
+    "none": ("folder", "url", "model", "api_key", "dimension"),
+}
+_EMBEDDING_EXAMPLES = {
+    "folder": "the path of a folder with an ONNX model and its tokenizer.json",
+    "url": "the endpoint's address, as in https://host/v1",
+    "model": "the endpoint's name of the model",
+}
+
+
+def _check_embedding(embedding: EmbeddingSettings) -> InvalidInput | None:
+    provider = embedding.provider
+    for name in _EMBEDDING_REQUIRES.get(provider, ()):
+        if not getattr(embedding, name):
+            why = f"embedding.provider is {provider}"
+            return _missing_key_error(f"embedding.{name}", why, _EMBEDDING_EXAMPLES[name])
+    for name in _EMBEDDING_USES["none"]:
+        if getattr(embedding, name) and name not in _EMBEDDING_USES[provider]:
+            meant = "folder" if name == "folder" else "endpoint"
+            return InvalidInput(
+                f"embedding.{name}",
+                f"is set, but embedding.provider is {provider}, which does not use it; remove it, "
+                f"or set embedding.provider to {meant}",
+            )
+    return None
+
+
+def _check_language(language: LanguageSettings) -> InvalidInput | None:
+    provider = language.provider
+    if provider == "none":
+        return None
+    if not language.model:
+        why = f"language.provider is {provider}"
+        return _missing_key_error("language.model", why, "the endpoint's name for it")
+    if not language.base_url and not language.api_key_env:
+        return _missing_key_error(
+            "language.api_key_env",
+            f"language.provider is {provider}, at its own address",
+            "the name of the variable that holds the key, or language.base_url to a server of "
+            "your own",
+        )
+    free = not language.price_in_per_million and not language.price_out_per_million
+    if language.cost_per_day is not None and free:
+        return InvalidInput(
+            "language.cost_per_day",
+            "cannot be enforced without prices; set language.price_in_per_million and "
+            "language.price_out_per_million, or limit language.tokens_per_day instead",
+        )
+    return None
+
+
+def _check_telegram(telegram: TelegramSettings) -> InvalidInput | None:
+    if telegram.mode == "webhook" and not telegram.webhook_url:
+        why, example = "telegram.mode is webhook", "the address that Telegram is to call"
+        return _missing_key_error("telegram.webhook_url", why, example)
+    return None
+
+
+def _missing_key_error(key: str, why: str, example: str) -> InvalidInput:
+    fix = f"set {key} or {variable_name(key)} to {example}"
+    return InvalidInput(key, f"is empty, but {why}; {fix}")

@@ -1,524 +1,158 @@
-"""Declare every setting once: its place gives its dotted name and its variable."""
+"""Declare every setting once: type, default, limits and description.
+
+The place of a field gives its dotted key (`db.sqlite.wal`) and its environment variable
+(`TACIT_DB_SQLITE_WAL`). The parser follows from the type, unless `parse` names one; the reference
+in docs/settings.md and tacit.example.yaml are generated from the descriptions.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from ipaddress import IPv6Address
 from types import MappingProxyType
 from typing import Any, Literal
 
 from tacit import limits
-from tacit.errors import InvalidInput
-from tacit.identity.external_keys import parse_external_key
-from tacit.records import validation
 from tacit.records.memory import CATEGORIES
-from tacit.settings import values
-from tacit.settings.values import CategorySetting, Parse, read_allowlists, read_categories
-
-# The settings of upkeep.
-
-
-def plain_setting(default: Any, parse: Parse) -> Any:
-    return field(default=default, metadata={"parse": parse})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventsSettings:
-    # Days for which counts of what happened can be asked for. Zero: none are kept.
-    keep_days: int = plain_setting(
-        limits.EVENTS_KEEP_DEFAULT_DAYS, values.whole(0, limits.EVENTS_KEEP_MAX_DAYS)
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsSettings:
-    # Who is told how much is done, how long it takes and what fails.
-    exporter: Literal["off", "prometheus", "opentelemetry"] = plain_setting(
-        "off", values.one_of("off", "prometheus", "opentelemetry")
-    )
-    # prometheus: where `tacit metrics` and `tacit work` can be scraped, on this machine alone.
-    # Zero: `tacit work` cannot.
-    port: int = plain_setting(limits.METRICS_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
-
-
-def _parse_period(key: str, value: str) -> timedelta | None:
-    """How often, or not at all."""
-    if value == "off":
-        return None
-    low, high = limits.JOBS_EVERY_MIN_SECONDS, limits.JOBS_EVERY_MAX_SECONDS
-    found = values.duration(key, value)
-    if not low <= found.total_seconds() <= high:
-        problem = f"must be {low // 60}m to {high // 3_600}h, or off; write for example 30m or 24h"
-        raise InvalidInput(key, problem)
-    return found
-
-
-def _period_setting(task: str) -> Any:
-    return plain_setting(timedelta(hours=limits.JOBS_EVERY_HOURS[task]), _parse_period)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EverySettings:
-    """How often each task comes round in a space. None: not by itself."""
-
-    expire: timedelta | None = _period_setting("expire")  # noqa: RUF009 (a field)
-    purge: timedelta | None = _period_setting("purge")  # noqa: RUF009 (a field)
-    consolidate: timedelta | None = _period_setting("consolidate")  # noqa: RUF009 (a field)
-    reflect: timedelta | None = _period_setting("reflect")  # noqa: RUF009 (a field)
-    reembed: timedelta | None = _period_setting("reembed")  # noqa: RUF009 (a field)
-    summarise: timedelta | None = _period_setting("summarise")  # noqa: RUF009 (a field)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobsSettings:
-    every: EverySettings = field(default_factory=EverySettings)
-    # Whether a process that opens a memory catches up on what is overdue of expire and purge.
-    on_open: bool = plain_setting(True, values.flag)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleSettings:
-    """How memories age. Days of fading kinds are in memory.ttl_days."""
-
-    # What nobody used for so long fades, if its importance is below the threshold.
-    fade_after_days: int = plain_setting(
-        limits.FADE_AFTER_DEFAULT_DAYS, values.whole(1, limits.TTL_MAX_DAYS)
-    )
-    fade_below_importance: int = plain_setting(
-        limits.FADE_BELOW_DEFAULT_IMPORTANCE,
-        values.whole(limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX + 1),
-    )
-    # Active memories of one owner; the least used beyond are forgotten. None: no cap.
-    max_entries: int | None = plain_setting(
-        None, values.optional(values.whole(1, limits.MEMORIES_PER_OWNER_MAX_COUNT))
-    )
-    # For so long what was forgotten, or has expired, can be restored.
-    restorable_days: int = plain_setting(
-        limits.RESTORABLE_DAYS, values.whole(1, limits.TTL_MAX_DAYS)
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EraseSettings:
-    # The journal of erasures, which a restored backup is put right with. Empty: beside a SQLite
-    # file, and none for PostgreSQL.
-    journal: str = plain_setting("", values.path)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidateSettings:
-    """How memories that say the same become one."""
-
-    # False: nothing is merged.
-    enabled: bool = plain_setting(True, values.flag)
-    # Pairs that a language model is asked about, of one person in one day. Zero: none.
-    pairs_per_day: int = plain_setting(
-        limits.CONSOLIDATE_PAIRS_PER_DAY, values.whole(0, limits.CONSOLIDATE_PAIRS_MAX_PER_DAY)
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotesSettings:
-    """Memories as Markdown files that people read and edit."""
-
-    # False: no files are written or read. Sessions are kept in the store all the same.
-    enabled: bool = plain_setting(False, values.flag)
-    # Where the files are. Empty: `notes` beside a SQLite file; PostgreSQL needs a path.
-    dir: str = plain_setting("", values.path)
-    # Whether a process that has a memory open mirrors what changes within a second.
-    watch: bool = plain_setting(True, values.flag)
-    # Days of sessions that a new one starts with, today among them.
-    short_term_days: int = plain_setting(
-        limits.NOTE_DAYS_DEFAULT, values.whole(1, limits.NOTE_DAYS_MAX)
-    )
-    # Lines of a block in the style of summaries.
-    items_max: int = plain_setting(
-        limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT, values.whole(1, limits.NOTE_ITEMS_SHOWN_MAX_COUNT)
-    )
-    # Lines that may be gone from the files at once before they are asked about.
-    forget_at_once_max: int = plain_setting(
-        limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
-        values.whole(0, limits.NOTE_FORGET_AT_ONCE_MAX_COUNT),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectSettings:
-    """What a language model concludes from what people say in private."""
-
-    # Insights about a person, from their own words.
-    enabled: bool = plain_setting(False, values.flag)
-    # Days until an insight goes.
-    insight_days: int = plain_setting(limits.INSIGHT_DAYS, values.whole(1, limits.TTL_MAX_DAYS))
-    # Summaries of private conversations that have ended, where turns are kept.
-    summaries: bool = plain_setting(False, values.flag)
-
-
-# The settings of `tacit serve`.
-
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
-_PORT = re.compile(r":[0-9]{1,5}")
-_ORIGIN = re.compile(r"(https?)://([^/?#@]+)")
-
-
-def parse_host(key: str, value: str) -> str:
-    """Where to listen: a name or an address, without a port."""
-    if _HOST.fullmatch(value):
-        return value.lower()
-    bare = value[1:-1] if value.startswith("[") and value.endswith("]") else value
-    if _is_ipv6(bare):
-        return bare.lower()
-    raise InvalidInput(key, "is not a host; write a name or an address, as in 127.0.0.1")
-
-
-def parse_allowed_host(key: str, value: str) -> str:
-    """As it stands in a Host header, without its port."""
-    if value.startswith("[") and value.endswith("]") and _is_ipv6(value[1:-1]):
-        return value.lower()
-    if _HOST.fullmatch(value):
-        return value.lower()
-    fix = "write a name without scheme, port and wildcard, as in memory.example.org"
-    raise InvalidInput(key, f"is not a host; {fix}")
-
-
-def parse_origin(key: str, value: str) -> str:
-    """As a browser sends it: scheme, host, and the port where it is not the usual one."""
-    found = _ORIGIN.fullmatch(value)
-    if found is not None:
-        rest = found[2]
-        port = _PORT.search(rest, rest.rfind("]") + 1)
-        named = rest[: port.start()] if port else rest
-        if (port is None or port.end() == len(rest)) and _is_host(key, named):
-            return value.lower()
-    raise InvalidInput(key, "is not an origin; write it as in https://app.example.org")
-
-
-def _is_ipv6(value: str) -> bool:
-    try:
-        IPv6Address(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_host(key: str, value: str) -> bool:
-    try:
-        parse_allowed_host(key, value)
-    except InvalidInput:
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerSettings:
-    """How memory is served to others: who may reach it, and how much of it at once."""
-
-    # Anywhere but on this machine it does not start before there are keys.
-    host: str = plain_setting(limits.SERVER_DEFAULT_HOST, parse_host)
-    # Zero: one that is free.
-    port: int = plain_setting(limits.SERVER_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
-    # Whether who asks on this machine without a key is the one local person. Behind a proxy
-    # everybody seems to be on this machine.
-    local: bool = plain_setting(True, values.flag)
-    # Names in Host headers that are answered, beside this machine's own and `host`.
-    allowed_hosts: tuple[str, ...] = plain_setting((), parse_allowed_host)
-    # Web pages of these origins may ask, beside those that come from here.
-    allowed_origins: tuple[str, ...] = plain_setting((), parse_origin)
-    # Of one request, counted while it is read. What is imported may be larger.
-    body_max_bytes: int = plain_setting(
-        limits.SERVER_BODY_MAX_BYTES,
-        values.whole(limits.SERVER_BODY_LOWEST_BYTES, limits.SERVER_BODY_HIGHEST_BYTES),
-    )
-    # Of one key, or of the one local person, in each process. A key may have its own.
-    rate_per_minute: int = plain_setting(
-        limits.SERVER_RATE_PER_MINUTE, values.whole(1, limits.SERVER_RATE_HIGHEST_PER_MINUTE)
-    )
-    # Requests that are worked on at the same time, in each process.
-    threads: int = plain_setting(
-        limits.SERVER_THREADS_COUNT, values.whole(1, limits.SERVER_THREADS_MAX_COUNT)
-    )
-    # Processes. More than one needs PostgreSQL.
-    workers: int = plain_setting(1, values.whole(1, limits.SERVER_WORKERS_MAX_COUNT))
-    # For so long a server that was told to stop finishes what it has begun.
-    drain_seconds: int = plain_setting(
-        limits.SERVER_DRAIN_SECONDS, values.whole(0, limits.SERVER_DRAIN_MAX_SECONDS)
-    )
-    # One line for each request, without anything that somebody said or is called.
-    log: Literal["json", "plain"] = plain_setting("json", values.one_of("json", "plain"))
-    # Whether models reach their tools at /mcp.
-    mcp: bool = plain_setting(True, values.flag)
-
-
-# The settings of the console: pages where people see what is remembered.
-
-
-def parse_console_url(key: str, value: str) -> str:
-    """Scheme and host: what leads there begins with it. Its pages know of no folder above them."""
-    if not value:
-        return ""
-    try:
-        return parse_origin(key, value.removesuffix("/"))
-    except InvalidInput:
-        fix = "write it as in https://memory.example.org, with nothing after the host"
-        raise InvalidInput(key, f"is not the address of a server; {fix}") from None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsoleSettings:
-    # Whether `tacit serve` has the pages, at /.
-    enabled: bool = plain_setting(True, values.flag)
-    # By which people reach them: for links that bots send, and behind a proxy. Empty: none, and
-    # links lead to where the server listens.
-    url: str = plain_setting("", parse_console_url)
-    # For so long a one-time link works.
-    link_minutes: int = plain_setting(
-        limits.SIGN_IN_DEFAULT_MINUTES, values.whole(1, limits.SIGN_IN_MAX_MINUTES)
-    )
-    # Who does nothing for so long is signed out.
-    idle_minutes: int = plain_setting(
-        limits.WEB_SESSION_IDLE_DEFAULT_MINUTES,
-        values.whole(limits.WEB_SESSION_IDLE_MIN_MINUTES, limits.WEB_SESSION_IDLE_MAX_MINUTES),
-    )
-    # And after so long everybody is.
-    session_hours: int = plain_setting(
-        limits.WEB_SESSION_DEFAULT_HOURS, values.whole(1, limits.WEB_SESSION_MAX_HOURS)
-    )
-
-
-# The settings of conversations: of the agent, and of each channel that it is reached through.
-
-
-def _bot_setting(default: Any, parse: Parse, *, secret: bool = False) -> Any:
-    return field(default=default, repr=not secret, metadata={"parse": parse})
-
-
-def _parse_instructions(key: str, value: str) -> str:
-    return validation.check_storable(key, value, limits.CHAT_INSTRUCTIONS_MAX_CHARS)
-
-
-# Words in capitals, with _ between them. Few secrets look like that; anything else may be one.
-_VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]{0,15}(?:_[A-Z0-9]{1,16}){1,7}")
-
-
-def describe_variable(key: str, name: str) -> str:
-    """A variable, as it may be told to the operator: by its name, unless somebody may have written
-    a secret in the place of that."""
-    return name if _VARIABLE_NAME.fullmatch(name) else f"the variable that {key} names"
-
-
-def _parse_variable_name(key: str, value: str) -> str:
-    """A bot cannot do without its secrets, so there is always a variable that holds them."""
-    if not value:
-        raise InvalidInput(key, "is empty; write the name of a variable of the environment")
-    return values.variable_name(key, value)
-
-
-def _chat_parser(channel: str, form: str, like: str) -> Parse:
-    """A chat as `/id` tells it there, with its channel before it or without."""
-    shape = re.compile(form)
-
-    def parse(key: str, value: str) -> str:
-        own = value.removeprefix(f"{channel}:")
-        if not shape.fullmatch(own):
-            fix = f"write what /id tells there, as in {channel}:{like}"
-            raise InvalidInput(key, f"is not a chat; {fix}")
-        return f"{channel}:{own}"
-
-    return parse
-
-
-_TELEGRAM_CHAT = _chat_parser("telegram", r"-?[1-9][0-9]{0,18}", "-1001234567890")
-_SLACK_CHAT = _chat_parser("slack", r"[A-Z0-9]{1,64}:[A-Z0-9]{1,64}", "T0123456789:C0123456789")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatSettings:
-    """How the agent talks and asks, whichever channel it is reached through."""
-
-    # What the operator tells the model, after our own rules.
-    instructions: str = _bot_setting("", _parse_instructions)
-    # Who asks whether something may be kept. auto: the model where there is one, else buttons.
-    consent: Literal["auto", "buttons"] = _bot_setting("auto", values.one_of("auto", "buttons"))
-    # In place of `learn.confirm`, where a conversation is held here: there is somebody to ask.
-    confirm: Literal["never", "new", "always"] = _bot_setting(
-        "new", values.one_of("never", "new", "always")
-    )
-    # Messages of a chat that the model is shown before the one it answers.
-    recent: int = _bot_setting(
-        limits.CHAT_RECENT_DEFAULT_COUNT, values.whole(0, limits.CHAT_RECENT_MAX_COUNT)
-    )
-    # How often the model may look something up for one answer, and how much that may bring.
-    recall_calls: int = _bot_setting(
-        limits.CHAT_RECALLS_DEFAULT_COUNT, values.whole(0, limits.CHAT_RECALLS_MAX_COUNT)
-    )
-    recall_tokens: int = _bot_setting(
-        limits.CHAT_RECALL_DEFAULT_TOKENS, values.whole(1, limits.CHAT_RECALL_MAX_TOKENS)
-    )
-    # Chats that are worked on at the same time.
-    threads: int = _bot_setting(
-        limits.CHAT_THREADS_DEFAULT_COUNT, values.whole(1, limits.CHAT_THREADS_MAX_COUNT)
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TelegramSettings:
-    """Secrets are in variables of their own; here are the names of these."""
-
-    token_env: str = _bot_setting("TELEGRAM_BOT_TOKEN", _parse_variable_name, secret=True)
-    # Of the Bot API. Empty: Telegram's own. Hidden, because people write tokens into addresses.
-    api_url: str = _bot_setting(
-        "", values.address("telegram.token_env", "https://host"), secret=True
-    )
-    # Whether we ask for updates, or are told.
-    mode: Literal["polling", "webhook"] = _bot_setting(
-        "polling", values.one_of("polling", "webhook")
-    )
-    # webhook: where Telegram reaches us.
-    webhook_url: str = _bot_setting(
-        "", values.address("telegram.secret_env", "https://bot.example.org/telegram"), secret=True
-    )
-    # webhook: holds what proves that it is Telegram that tells us.
-    secret_env: str = _bot_setting("TELEGRAM_WEBHOOK_SECRET", _parse_variable_name, secret=True)
-    # webhook: where we listen for what a proxy passes on. Zero: a port that is free.
-    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, parse_host)
-    port: int = _bot_setting(limits.TELEGRAM_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
-    # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
-    allowed_chats: tuple[str, ...] = _bot_setting((), _TELEGRAM_CHAT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackSettings:
-    """Secrets are in variables of their own; here are the names of these."""
-
-    token_env: str = _bot_setting("SLACK_BOT_TOKEN", _parse_variable_name, secret=True)
-    # Holds what Slack signs its requests with.
-    secret_env: str = _bot_setting("SLACK_SIGNING_SECRET", _parse_variable_name, secret=True)
-    # Of the Web API. Empty: Slack's own.
-    api_url: str = _bot_setting(
-        "", values.address("slack.token_env", "https://host/api"), secret=True
-    )
-    # Where we listen for what a proxy passes on. Zero: a port that is free.
-    host: str = _bot_setting(limits.SERVER_DEFAULT_HOST, parse_host)
-    port: int = _bot_setting(limits.SLACK_DEFAULT_PORT, values.whole(0, limits.PORT_MAX))
-    # The only chats that are answered; none at all: every chat is. `/id` is answered anywhere.
-    allowed_chats: tuple[str, ...] = _bot_setting((), _SLACK_CHAT)
-
-
-def find_telegram_mistake(telegram: TelegramSettings) -> InvalidInput | None:
-    """What a mode needs and does not find; None if the keys go together."""
-    if telegram.mode == "webhook" and not telegram.webhook_url:
-        return InvalidInput(
-            "telegram.webhook_url",
-            "is empty, but telegram.mode is webhook; set telegram.webhook_url or "
-            "TACIT_TELEGRAM_WEBHOOK_URL to the address that Telegram is to call",
-        )
-    return None
-
-
-# Every key, declared once: its place gives its dotted name and its variable.
-#
-# `db.sqlite.wal` is `TACIT_DB_SQLITE_WAL`. docs/settings.md says what every key means.
-
-SESSIONS_RETENTION_DEFAULT_DAYS = 30
-LINK_MIN_DEFAULT = 0.6
-BLOCK_ITEMS_HIGHEST_COUNT = 1_000
-BLOCK_LOWEST_CHARS = 2_000  # room for one memory, however it is written
-BLOCK_HIGHEST_CHARS = 1_000_000
-CONVERSATION_GAP_DEFAULT = timedelta(hours=1)
-
-
-def _setting(default: Any, parse: Parse, *, secret: bool = False) -> Any:
-    return field(default=default, repr=not secret, metadata={"parse": parse})
+from tacit.settings import parsers
+from tacit.settings.parsers import Parse
+
+RAG_LENGTH_DEFAULT_COUNT = 30
+_BLOCK_LOWEST_CHARS = 2_000  # space for one memory of any length
+_DAYS: dict[str, Any] = {"low": 1, "high": limits.TTL_MAX_DAYS}
+_PORT: dict[str, Any] = {"low": 0, "high": limits.PORT_MAX}
+
+
+def setting(
+    default: Any,
+    description: str,
+    *,
+    parse: Parse | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    secret: bool = False,
+) -> Any:
+    """Declare a setting. A secret, or a value that people put secrets into, stays out of `repr`."""
+    about = {"description": description, "parse": parse, "low": low, "high": high}
+    return field(default=default, repr=not secret, metadata=about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSettings:
-    """Connections to the database, per process."""
-
-    # At most this many are open at once.
-    max_open_conns: int = _setting(
-        limits.POOL_MAX_CONNECTIONS, values.whole(1, limits.CONNECTIONS_MAX_COUNT)
+    max_open_conns: int = setting(
+        limits.POOL_MAX_CONNECTIONS,
+        "Maximum number of open connections per process. With 1, reads and writes take turns.",
+        low=1,
+        high=limits.CONNECTIONS_MAX_COUNT,
     )
-    # PostgreSQL: this many stay open between requests. Never more than max_open_conns.
-    max_idle_conns: int = _setting(
-        limits.POOL_MAX_CONNECTIONS, values.whole(1, limits.CONNECTIONS_MAX_COUNT)
+    max_idle_conns: int = setting(
+        limits.POOL_MAX_CONNECTIONS,
+        "PostgreSQL: connections kept open between requests, at most `max_open_conns`. SQLite "
+        "keeps all.",
+        low=1,
+        high=limits.CONNECTIONS_MAX_COUNT,
     )
-    # PostgreSQL: a connection older than this is replaced. Zero: never.
-    conn_max_lifetime: timedelta = _setting(timedelta(0), values.duration)  # noqa: RUF009 (a field)
+    conn_max_lifetime: timedelta = setting(  # noqa: RUF009 (a field)
+        timedelta(0),
+        "PostgreSQL: replace connections older than this (`45s`, `30m`, `1h30m`). `0s`: never.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteSettings:
-    # How long the file's lock is waited for at a stretch.
-    busy_timeout_ms: int = _setting(
-        limits.SQLITE_BUSY_TIMEOUT_MS, values.whole(0, limits.BUSY_TIMEOUT_MAX_MS)
+    busy_timeout_ms: int = setting(
+        limits.SQLITE_BUSY_TIMEOUT_MS,
+        "How long SQLite waits for the lock of another process before Tacit tries again.",
+        low=0,
+        high=limits.BUSY_TIMEOUT_MAX_MS,
     )
-    # Of the file, kept at hand by each connection.
-    cache_mib: int = _setting(limits.SQLITE_CACHE_MIB, values.whole(1, limits.SQLITE_CACHE_MAX_MIB))
-    # Write-ahead log: readers and the writer do not wait for each other.
-    wal: bool = _setting(True, values.flag)
-    # Always true; the key exists so that a file that says so is understood.
-    foreign_keys: Literal[True] = _setting(
-        True, values.always_true("the schema relies on foreign keys")
+    cache_mib: int = setting(
+        limits.SQLITE_CACHE_MIB,
+        "Page cache of each connection.",
+        low=1,
+        high=limits.SQLITE_CACHE_MAX_MIB,
     )
-    # What a power cut may cost; docs/settings.md has the promise of each level.
-    synchronous: Literal["normal", "full", "extra"] = _setting(
-        "normal", values.one_of("normal", "full", "extra")
+    wal: bool = setting(
+        True,
+        "Use a write-ahead log, so that readers and the writer do not block each other. Turn it "
+        "off only on file systems that do not support it, such as network folders.",
+    )
+    foreign_keys: Literal[True] = setting(
+        True,
+        "Must be `true`: the schema relies on foreign keys.",
+        parse=parsers.always_true("the schema relies on foreign keys"),
+    )
+    synchronous: Literal["normal", "full", "extra"] = setting(
+        "normal", "See [what survives a power cut](#what-survives-a-power-cut)."
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbSettings:
-    # Which database.
-    driver: Literal["sqlite", "postgres"] = _setting("sqlite", values.one_of("sqlite", "postgres"))
-    # Where it is: a path or a URL. Empty: see `database_url`.
-    dsn: str = _setting("", values.dsn, secret=True)
+    driver: Literal["sqlite", "postgres"] = setting(
+        "sqlite", "The database. `postgres` needs the `postgres` extra."
+    )
+    dsn: str = setting(
+        "",
+        "Path or URL of the database; see [which database is opened](#which-database-is-opened).",
+        parse=parsers.dsn,
+        secret=True,
+    )
     pool: PoolSettings = field(default_factory=PoolSettings)
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
-    # Bring the schema up to date when opening.
-    automigrate: bool = _setting(True, values.flag)
+    automigrate: bool = setting(True, "Migrate the schema when opening the database.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TtlDaysSettings:
-    """Days until a memory of a fading kind fades."""
-
-    context: int = _setting(limits.KIND_TTL_DAYS["context"], values.whole(1, limits.TTL_MAX_DAYS))
-    event: int = _setting(limits.KIND_TTL_DAYS["event"], values.whole(1, limits.TTL_MAX_DAYS))
-    task: int = _setting(limits.KIND_TTL_DAYS["task"], values.whole(1, limits.TTL_MAX_DAYS))
-    observation: int = _setting(
-        limits.KIND_TTL_DAYS["observation"], values.whole(1, limits.TTL_MAX_DAYS)
+    context: int = setting(
+        limits.KIND_TTL_DAYS["context"], "Days until a memory of this kind expires.", **_DAYS
+    )
+    event: int = setting(
+        limits.KIND_TTL_DAYS["event"], "Days until a memory of this kind expires.", **_DAYS
+    )
+    task: int = setting(
+        limits.KIND_TTL_DAYS["task"], "Days until a memory of this kind expires.", **_DAYS
+    )
+    observation: int = setting(
+        limits.KIND_TTL_DAYS["observation"], "Days until a memory of this kind expires.", **_DAYS
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsSettings:
-    """Conversations as they were said."""
-
-    # Keep the turns of conversations, beside what was learnt from them.
-    keep: bool = _setting(False, values.flag)
-    # Days until a turn goes.
-    retention_days: int = _setting(
-        SESSIONS_RETENTION_DEFAULT_DAYS, values.whole(1, limits.TTL_MAX_DAYS)
+    keep: bool = setting(
+        False,
+        "Store the turns of conversations word for word, so that recall can quote them. Never "
+        "where memory is disabled.",
     )
+    retention_days: int = setting(30, "Days until a stored turn is deleted.", **_DAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
-    # False: every view is the disabled one.
-    enabled: bool = _setting(True, values.flag)
-    # The tenant, where nobody says.
-    space: str = _setting("default", lambda _, value: validation.parse_space(value))
-    # Further categories, beside the built-in ones.
-    categories: tuple[str, ...] = _setting((), values.category)
-    # Whether a linked person's earlier identities are read with their account.
-    read: Literal["union", "canonical"] = _setting("union", values.one_of("union", "canonical"))
-    # The external key of the one local person, whom the command line acts for. None: nobody.
-    local_person: str | None = _setting(
-        None, lambda key, value: parse_external_key(value, key) if value else None
+    enabled: bool = setting(
+        True,
+        "`false`: nothing is read or stored. Even when `true`, a request without an identity has "
+        "no memory.",
+    )
+    space: str = setting("default", "The tenant of requests that name none.", parse=parsers.space)
+    categories: tuple[str, ...] = setting(
+        (),
+        "Categories in addition to the built-in ones: lower-case letters, digits, `-` and `_`.",
+        parse=parsers.category,
+    )
+    read: Literal["union", "canonical"] = setting(
+        "union",
+        "`union`: read what a person said before linking an account together with that account. "
+        "`canonical`: read the account only.",
+    )
+    local_person: str | None = setting(
+        None,
+        "External key (`telegram:123`, `acct:42`) of the local person, for whom the command line "
+        "acts without `--as`. Unset: memory is disabled there.",
+        parse=parsers.optional_external_key,
     )
     ttl_days: TtlDaysSettings = field(default_factory=TtlDaysSettings)
     sessions: SessionsSettings = field(default_factory=SessionsSettings)
@@ -526,132 +160,592 @@ class MemorySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSettings:
-    """Who turns texts into vectors. Which keys go with which provider: `embedding_mistake`."""
-
-    # auto: the local model where its extra is installed, otherwise words alone.
-    provider: Literal["auto", "local", "folder", "endpoint", "none"] = _setting(
-        "auto", values.one_of("auto", "local", "folder", "endpoint", "none")
+    provider: Literal["auto", "local", "folder", "endpoint", "none"] = setting(
+        "auto",
+        "Which model embeds texts; see "
+        "[which model finds by meaning](#which-model-finds-by-meaning).",
     )
-    # folder: where an ONNX model and its tokenizer are.
-    folder: str = _setting("", values.path)
-    # endpoint: its address. Hidden like the key, because people write keys into addresses.
-    url: str = _setting("", values.address("embedding.api_key"), secret=True)
-    # endpoint: the model to ask for, by the endpoint's name for it.
-    model: str = _setting("", values.label)
-    api_key: str = _setting("", values.api_key, secret=True)
-    # endpoint: the length of vectors to ask for. Zero: the model's own.
-    dimension: int = _setting(0, values.whole(0, limits.EMBEDDING_DIMENSION_MAX_COUNT))
-    # auto, local, folder: processor threads for one text.
-    threads: int = _setting(
+    folder: str = setting(
+        "",
+        "`folder`: path of a folder with an ONNX model and its `tokenizer.json`.",
+        parse=parsers.path,
+    )
+    url: str = setting(
+        "",
+        "`endpoint`: its URL, such as `https://host/v1`, with nothing after the path.",
+        parse=parsers.address("embedding.api_key"),
+        secret=True,
+    )
+    model: str = setting("", "`endpoint`: the name of the model.", parse=parsers.label)
+    api_key: str = setting(
+        "",
+        "`endpoint`: the API key, if it needs one. Prefer the variable to a file.",
+        parse=parsers.api_key,
+        secret=True,
+    )
+    dimension: int = setting(
+        0,
+        "`endpoint`: the dimension to request. `0`: the default of the model.",
+        low=0,
+        high=limits.EMBEDDING_DIMENSION_MAX_COUNT,
+    )
+    threads: int = setting(
         limits.EMBEDDING_THREADS_DEFAULT_COUNT,
-        values.whole(1, limits.EMBEDDING_THREADS_MAX_COUNT),
+        "`auto`, `local`, `folder`: CPU threads per text.",
+        low=1,
+        high=limits.EMBEDDING_THREADS_MAX_COUNT,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageSettings:
-    """Which language model learns, and at what price. What goes together: `language_mistake`."""
-
-    # none: learning goes by rules alone.
-    provider: Literal["none", "openai", "anthropic"] = _setting(
-        "none", values.one_of("none", "openai", "anthropic")
+    provider: Literal["none", "openai", "anthropic"] = setting(
+        "none",
+        "The language model that learns. `openai` is the API or any compatible server; see "
+        "[which model learns](#which-model-learns).",
     )
-    # By the endpoint's name for it.
-    model: str = _setting("", values.label)
-    # Empty: the provider's own. Hidden, because people write keys into addresses.
-    base_url: str = _setting("", values.address("language.api_key_env"), secret=True)
-    # The name of the variable that holds the key. Hidden, because people write keys here too.
-    api_key_env: str = _setting("", values.variable_name, secret=True)
-    # Of one question, with all that is tried for it.
-    timeout_seconds: float = _setting(
+    model: str = setting("", "The name of the model.", parse=parsers.label)
+    base_url: str = setting(
+        "",
+        "Such as `https://host/v1`, with nothing after the path. Empty: the URL of the provider.",
+        parse=parsers.address("language.api_key_env"),
+        secret=True,
+    )
+    api_key_env: str = setting(
+        "",
+        "**Name** of the environment variable that holds the API key, such as `OPENAI_API_KEY`; "
+        "it must not begin with `TACIT_`. A server of your own may need none.",
+        parse=parsers.variable_name,
+        secret=True,
+    )
+    timeout_seconds: float = setting(
         limits.LANGUAGE_TIMEOUT_DEFAULT_SECONDS,
-        values.number(limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS),
+        "Timeout of one request, including retries, pauses and repairs.",
+        low=limits.LANGUAGE_TIMEOUT_MIN_SECONDS,
+        high=limits.LANGUAGE_TIMEOUT_MAX_SECONDS,
     )
-    retries: int = _setting(
-        limits.LANGUAGE_RETRIES_DEFAULT_COUNT, values.whole(0, limits.LANGUAGE_RETRIES_MAX_COUNT)
+    retries: int = setting(
+        limits.LANGUAGE_RETRIES_DEFAULT_COUNT,
+        "Retries after a transient failure.",
+        low=0,
+        high=limits.LANGUAGE_RETRIES_MAX_COUNT,
     )
-    max_output_tokens: int = _setting(
-        limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS, values.whole(1, limits.LANGUAGE_OUTPUT_MAX_TOKENS)
+    max_output_tokens: int = setting(
+        limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS,
+        "Maximum tokens of one answer.",
+        low=1,
+        high=limits.LANGUAGE_OUTPUT_MAX_TOKENS,
     )
-    # None: the model's own.
-    temperature: float | None = _setting(
+    temperature: float | None = setting(
         limits.LANGUAGE_TEMPERATURE_DEFAULT,
-        values.optional(values.number(0, limits.LANGUAGE_TEMPERATURE_MAX)),
+        "Not sent to models that accept none. Empty: the default of the model.",
+        low=0,
+        high=limits.LANGUAGE_TEMPERATURE_MAX,
     )
-    # How the answer is asked for; docs/language.md says which server knows which.
-    output: Literal["auto", "tool", "schema", "prompt"] = _setting(
-        "auto", values.one_of("auto", "tool", "schema", "prompt")
+    output: Literal["auto", "tool", "schema", "prompt"] = setting(
+        "auto",
+        "How structured answers are requested; see "
+        "[language models](language.md#how-an-answer-is-asked-for).",
     )
-    # In the operator's currency.
-    price_in_per_million: float = _setting(
-        0.0, values.number(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION)
+    price_in_per_million: float = setting(
+        0.0,
+        "Price of a million input tokens, in your currency.",
+        low=0,
+        high=limits.LANGUAGE_PRICE_MAX_PER_MILLION,
     )
-    price_out_per_million: float = _setting(
-        0.0, values.number(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION)
+    price_out_per_million: float = setting(
+        0.0,
+        "Price of a million output tokens, in your currency.",
+        low=0,
+        high=limits.LANGUAGE_PRICE_MAX_PER_MILLION,
     )
-    # Of each space. None: no bound.
-    tokens_per_day: int | None = _setting(
-        None, values.optional(values.whole(0, limits.LANGUAGE_TOKENS_MAX_PER_DAY))
+    tokens_per_day: int | None = setting(
+        None,
+        "Tokens that each space may use per day (UTC). Empty: no limit.",
+        low=0,
+        high=limits.LANGUAGE_TOKENS_MAX_PER_DAY,
     )
-    cost_per_day: float | None = _setting(
-        None, values.optional(values.number(0, limits.LANGUAGE_COST_MAX_PER_DAY))
+    cost_per_day: float | None = setting(
+        None,
+        "Cost that each space may incur per day (UTC), in the currency of the prices, which it "
+        "needs. Empty: no limit.",
+        low=0,
+        high=limits.LANGUAGE_COST_MAX_PER_DAY,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallSettings:
-    # The tokenizer.json that counts tokens. Empty: they are estimated.
-    tokenizer: str = _setting("", values.path)
-    # From this likeness on, two memories are related.
-    link_min: float = _setting(LINK_MIN_DEFAULT, values.fraction)
+    tokenizer: str = setting(
+        "",
+        "Path of the `tokenizer.json` that counts `budget_tokens`. Empty: tokens are estimated, "
+        "within 20 % on ordinary text.",
+        parse=parsers.path,
+    )
+    link_min: float = setting(0.6, "Minimum similarity of related memories.", low=0, high=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSettings:
-    style: Literal["memory", "filtered", "summary"] = _setting(
-        "memory", values.one_of("memory", "filtered", "summary")
+    style: Literal["memory", "filtered", "summary"] = setting(
+        "memory",
+        "How a block is written: `memory` (headings), `filtered` (keys and values) or `summary` "
+        "(long-term memories and recent sessions of [notes](notes.md), limited by "
+        "`notes.items_max`).",
     )
-    # At most so many memories, and so many characters with everything around them.
-    items_max: int = _setting(
-        limits.BLOCK_ITEMS_MAX_COUNT, values.whole(1, BLOCK_ITEMS_HIGHEST_COUNT)
+    items_max: int = setting(
+        limits.BLOCK_ITEMS_MAX_COUNT, "Maximum memories in a block.", low=1, high=1_000
     )
-    chars_max: int = _setting(
-        limits.BLOCK_MAX_CHARS, values.whole(BLOCK_LOWEST_CHARS, BLOCK_HIGHEST_CHARS)
+    chars_max: int = setting(
+        limits.BLOCK_MAX_CHARS,
+        "Maximum characters of a block, headings included.",
+        low=_BLOCK_LOWEST_CHARS,
+        high=1_000_000,
     )
-    # After so long without a block a new conversation begins, and its block is put together anew.
-    conversation_gap: timedelta = _setting(CONVERSATION_GAP_DEFAULT, values.duration)  # noqa: RUF009
+    conversation_gap: timedelta = setting(  # noqa: RUF009 (a field)
+        timedelta(hours=1),
+        "Build a new block when none was requested for this long: a new conversation began. "
+        "`0s`: every time.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnSettings:
-    """How conversations become memories."""
+    enabled: bool = setting(
+        True, "`false`: learn nothing from conversations; explicit `remember` still works."
+    )
+    confirm: Literal["never", "new", "always"] = setting(
+        "never",
+        "Ask before storing what was mentioned in passing: never, for new facts (not for changes) "
+        "or always. What a person asks to remember is stored at once.",
+    )
+    daily_max_count: int = setting(
+        limits.LEARN_WRITES_DEFAULT_PER_DAY,
+        "Maximum memories learned per person and day.",
+        low=1,
+        high=limits.LEARN_WRITES_MAX_PER_DAY,
+    )
+    min_chars: int = setting(
+        limits.LEARN_TURN_MIN_DEFAULT_CHARS,
+        "Messages shorter than this are read by rules only, not by the language model.",
+        low=0,
+        high=limits.LEARN_TURN_MIN_MAX_CHARS,
+    )
+    debounce_seconds: int = setting(
+        limits.LEARN_DEBOUNCE_DEFAULT_SECONDS,
+        "How long a thread must be quiet before the language model reads it. Rules do not wait.",
+        low=0,
+        high=limits.LEARN_DEBOUNCE_MAX_SECONDS,
+    )
+    workers: int = setting(
+        limits.LEARN_WORKERS_DEFAULT_COUNT,
+        "Learning threads of this process. `0`: leave it to another process, such as "
+        "`tacit work`. Short commands have none.",
+        low=0,
+        high=limits.LEARN_WORKERS_MAX_COUNT,
+    )
+    locale: str = setting(
+        "auto",
+        "Language of the learning rules, such as `en` or `de`. `auto`: detect it per message.",
+        parse=parsers.locale,
+    )
+    quarantine: bool = setting(
+        True,
+        "Quarantine what reads like an instruction or comes from a tool: it is stored with its "
+        "source, and not recalled.",
+    )
 
-    # False: nothing is learned from conversations; `remember` still works.
-    enabled: bool = _setting(True, values.flag)
-    # Which of what was said in passing is asked about before it is kept.
-    confirm: Literal["never", "new", "always"] = _setting(
-        "never", values.one_of("never", "new", "always")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleSettings:
+    fade_after_days: int = setting(
+        limits.FADE_AFTER_DEFAULT_DAYS,
+        "Days without use after which an unimportant memory [fades](lifecycle.md).",
+        **_DAYS,
     )
-    # Writes for one person in one day.
-    daily_max_count: int = _setting(
-        limits.LEARN_WRITES_DEFAULT_PER_DAY, values.whole(1, limits.LEARN_WRITES_MAX_PER_DAY)
+    fade_below_importance: int = setting(
+        limits.FADE_BELOW_DEFAULT_IMPORTANCE,
+        "Only memories less important than this fade: 1 is none, 6 is all.",
+        low=limits.IMPORTANCE_MIN,
+        high=limits.IMPORTANCE_MAX + 1,
     )
-    # A shorter turn is not learned from, unless it asks to be remembered.
-    min_chars: int = _setting(
-        limits.LEARN_TURN_MIN_DEFAULT_CHARS, values.whole(0, limits.LEARN_TURN_MIN_MAX_CHARS)
+    max_entries: int | None = setting(
+        None,
+        "Maximum active memories per owner; the least used beyond it are forgotten. Empty: no "
+        "limit.",
+        low=1,
+        high=limits.MEMORIES_PER_OWNER_MAX_COUNT,
     )
-    # Where a language model learns: for how long a thread must be still before it is asked.
-    debounce_seconds: int = _setting(
-        limits.LEARN_DEBOUNCE_DEFAULT_SECONDS, values.whole(0, limits.LEARN_DEBOUNCE_MAX_SECONDS)
+    restorable_days: int = setting(
+        limits.RESTORABLE_DAYS,
+        "Days for which a forgotten or expired memory can be restored.",
+        **_DAYS,
     )
-    # Threads of this process that learn. Zero: another process does it.
-    workers: int = _setting(
-        limits.LEARN_WORKERS_DEFAULT_COUNT, values.whole(0, limits.LEARN_WORKERS_MAX_COUNT)
+
+
+def _period(task: str, does: str) -> Any:
+    default = timedelta(hours=limits.JOBS_EVERY_HOURS[task])
+    allowed = f"{parsers.PERIOD_RANGE}, or `off`"
+    return setting(default, f"How often to {does}: {allowed}.", parse=parsers.period)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EverySettings:
+    """Intervals of the scheduled tasks of a space. None: the task is not scheduled."""
+
+    expire: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "expire", "forget memories that expired, faded or exceed `lifecycle.max_entries`"
     )
-    # The language that rules read. auto: found out for each message.
-    tongue: str = _setting("auto", values.locale)
-    # Whether what reads like an instruction, or comes from a tool, waits to be looked at.
-    quarantine: bool = _setting(True, values.flag)
+    purge: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "purge", "purge memories that can no longer be restored"
+    )
+    consolidate: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "consolidate", "merge duplicate memories"
+    )
+    reflect: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "reflect", "infer insights about people, where `reflect` allows it"
+    )
+    reembed: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "reembed", "embed memories that have no vector"
+    )
+    summarise: timedelta | None = _period(  # noqa: RUF009 (a field)
+        "summarise", "summarize finished conversations, where `reflect` allows it"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsSettings:
+    every: EverySettings = field(default_factory=EverySettings)
+    on_open: bool = setting(
+        True,
+        "Run overdue `expire` and `purge` tasks in the background when a process with "
+        "`learn.workers` opens a memory.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseSettings:
+    journal: str = setting(
+        "",
+        "Path of the [erasure journal](erasure.md#the-journal), which repeats erasures in a "
+        "restored backup. Empty: next to a SQLite file; none for PostgreSQL.",
+        parse=parsers.path,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidateSettings:
+    enabled: bool = setting(
+        True, "Merge memories that [say the same](consolidation.md) and have the same audience."
+    )
+    pairs_per_day: int = setting(
+        limits.CONSOLIDATE_PAIRS_PER_DAY,
+        "Pairs per person and day that the language model compares.",
+        low=0,
+        high=limits.CONSOLIDATE_PAIRS_MAX_PER_DAY,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectSettings:
+    enabled: bool = setting(
+        False,
+        "Let the language model infer [insights](consolidation.md#reflection) about a person from "
+        "their private conversations.",
+    )
+    insight_days: int = setting(limits.INSIGHT_DAYS, "Days until an insight expires.", **_DAYS)
+    summaries: bool = setting(
+        False,
+        "Let it [summarize](consolidation.md#summaries) finished private conversations; needs "
+        "`memory.sessions.keep`.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesSettings:
+    enabled: bool = setting(
+        False,
+        "Mirror sessions and long-term memories as [Markdown files](notes.md) that people read "
+        "and edit; needs the `notes` extra.",
+    )
+    dir: str = setting(
+        "",
+        "Folder of these files. Empty: `notes` next to a SQLite file; PostgreSQL needs a path.",
+        parse=parsers.path,
+    )
+    watch: bool = setting(
+        True,
+        "Mirror changes within a second while a process has the memory open. `false`: when it "
+        "opens and closes, and with `tacit notes sync`.",
+    )
+    short_term_days: int = setting(
+        limits.NOTE_DAYS_DEFAULT,
+        "Days of sessions that a new session starts with, today included.",
+        low=1,
+        high=limits.NOTE_DAYS_MAX,
+    )
+    items_max: int = setting(
+        limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT,
+        "Maximum lines of a block in the style `summary`.",
+        low=1,
+        high=limits.NOTE_ITEMS_SHOWN_MAX_COUNT,
+    )
+    forget_at_once_max: int = setting(
+        limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
+        "Lines removed from the files at once that are forgotten without "
+        "[confirmation](notes.md#when-much-is-gone).",
+        low=0,
+        high=limits.NOTE_FORGET_AT_ONCE_MAX_COUNT,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsSettings:
+    keep_days: int = setting(
+        limits.EVENTS_KEEP_DEFAULT_DAYS,
+        "Days for which [event counts](metrics.md#events) are kept. `0`: none are recorded.",
+        low=0,
+        high=limits.EVENTS_KEEP_MAX_DAYS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings:
+    exporter: Literal["off", "prometheus", "opentelemetry"] = setting(
+        "off", "Where [metrics](metrics.md#metrics) go. Both exporters need the `metrics` extra."
+    )
+    port: int = setting(
+        limits.METRICS_DEFAULT_PORT,
+        "`prometheus`: port on this machine at which `tacit metrics` and `tacit work` are scraped. "
+        "`0`: `tacit work` is not.",
+        **_PORT,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    host: str = setting(
+        limits.SERVER_DEFAULT_HOST,
+        "Where [`tacit serve`](deploy.md) listens: a name or an address. Except on this machine, "
+        "it starts only if there are API keys.",
+        parse=parsers.host,
+    )
+    port: int = setting(
+        limits.SERVER_DEFAULT_PORT, "`0`: a free port, which is printed on stderr.", **_PORT
+    )
+    local: bool = setting(
+        True,
+        "Treat a request from this machine without an API key as the local person "
+        "(`memory.local_person`, or `local:me`). Set `false` "
+        "[behind a proxy](deploy.md#behind-a-proxy), where every request comes from this machine.",
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "Accepted `Host` headers, without port or wildcard, in addition to `localhost`, "
+        "`127.0.0.1`, `[::1]` and `server.host`.",
+        parse=parsers.allowed_host,
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        (),
+        "Origins of web pages that may send requests, such as `https://app.example.org`, in "
+        "addition to the server's own.",
+        parse=parsers.origin,
+    )
+    body_max_bytes: int = setting(
+        limits.SERVER_BODY_MAX_BYTES,
+        "Maximum request body, counted while it is read. Imports may have 67108864.",
+        low=limits.SERVER_BODY_LOWEST_BYTES,
+        high=limits.SERVER_BODY_HIGHEST_BYTES,
+    )
+    rate_per_minute: int = setting(
+        limits.SERVER_RATE_PER_MINUTE,
+        "Requests per minute of one API key, or of the local person, in each process. A key may "
+        "have its own limit.",
+        low=1,
+        high=limits.SERVER_RATE_HIGHEST_PER_MINUTE,
+    )
+    threads: int = setting(
+        limits.SERVER_THREADS_COUNT,
+        "Concurrent requests per process.",
+        low=1,
+        high=limits.SERVER_THREADS_MAX_COUNT,
+    )
+    workers: int = setting(
+        1, "Processes. More than one needs PostgreSQL.", low=1, high=limits.SERVER_WORKERS_MAX_COUNT
+    )
+    drain_seconds: int = setting(
+        limits.SERVER_DRAIN_SECONDS,
+        "How long a server that stops waits for running requests.",
+        low=0,
+        high=limits.SERVER_DRAIN_MAX_SECONDS,
+    )
+    log: Literal["json", "plain"] = setting(
+        "json", "Format of the request log on stderr, [without content](deploy.md#logs)."
+    )
+    mcp: bool = setting(True, "Serve MCP tools at `/mcp`.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleSettings:
+    enabled: bool = setting(True, "Serve the [console](console.md) at `/`.")
+    url: str = setting(
+        "",
+        "Public URL of the console, such as `https://memory.example.org`, for links that bots "
+        "send and behind a proxy. Its host and origin are accepted as if listed in "
+        "`server.allowed_hosts` and `server.allowed_origins`. Empty: links point to `server.host` "
+        "and `server.port`, and bots send none.",
+        parse=parsers.console_url,
+    )
+    link_minutes: int = setting(
+        limits.SIGN_IN_DEFAULT_MINUTES,
+        "Lifetime of a one-time sign-in link.",
+        low=1,
+        high=limits.SIGN_IN_MAX_MINUTES,
+    )
+    idle_minutes: int = setting(
+        limits.WEB_SESSION_IDLE_DEFAULT_MINUTES,
+        "Sign out after this long without a request.",
+        low=limits.WEB_SESSION_IDLE_MIN_MINUTES,
+        high=limits.WEB_SESSION_IDLE_MAX_MINUTES,
+    )
+    session_hours: int = setting(
+        limits.WEB_SESSION_DEFAULT_HOURS,
+        "Sign out after this long in any case.",
+        low=1,
+        high=limits.WEB_SESSION_MAX_HOURS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings:
+    instructions: str = setting(
+        "",
+        "Instructions for the model of your [bots](chat.md), after the built-in rules: up to "
+        "20000 characters.",
+        parse=parsers.instructions,
+    )
+    consent: Literal["auto", "buttons"] = setting(
+        "auto",
+        "How consent is requested: `auto` (by the model in its own words; without a model, with "
+        "buttons) or `buttons`.",
+    )
+    confirm: Literal["never", "new", "always"] = setting(
+        "new", "Replaces `learn.confirm` in bots and `tacit chat`."
+    )
+    recent: int = setting(
+        limits.CHAT_RECENT_DEFAULT_COUNT,
+        "Earlier messages of the chat that the model sees. They are kept in the process only.",
+        low=0,
+        high=limits.CHAT_RECENT_MAX_COUNT,
+    )
+    recall_calls: int = setting(
+        limits.CHAT_RECALLS_DEFAULT_COUNT,
+        "How often the model may call recall for one answer.",
+        low=0,
+        high=limits.CHAT_RECALLS_MAX_COUNT,
+    )
+    recall_tokens: int = setting(
+        limits.CHAT_RECALL_DEFAULT_TOKENS,
+        "Maximum tokens that these calls return together; estimated, within 20 % on ordinary text.",
+        low=1,
+        high=limits.CHAT_RECALL_MAX_TOKENS,
+    )
+    threads: int = setting(
+        limits.CHAT_THREADS_DEFAULT_COUNT,
+        "Chats handled concurrently.",
+        low=1,
+        high=limits.CHAT_THREADS_MAX_COUNT,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramSettings:
+    token_env: str = setting(
+        "TELEGRAM_BOT_TOKEN",
+        "**Name** of the environment variable that holds the bot token; it must not begin with "
+        "`TACIT_`.",
+        parse=parsers.required_variable_name,
+        secret=True,
+    )
+    api_url: str = setting(
+        "",
+        "URL of the Bot API, such as `https://host`, with nothing after the path. Empty: "
+        "Telegram's.",
+        parse=parsers.address("telegram.token_env", "https://host"),
+        secret=True,
+    )
+    mode: Literal["polling", "webhook"] = setting(
+        "polling",
+        "`polling`: the bot fetches updates. `webhook`: Telegram posts them to "
+        "`telegram.webhook_url`.",
+    )
+    webhook_url: str = setting(
+        "",
+        "`webhook`: the URL that Telegram calls, such as `https://bot.example.org/telegram`.",
+        parse=parsers.address("telegram.secret_env", "https://bot.example.org/telegram"),
+        secret=True,
+    )
+    secret_env: str = setting(
+        "TELEGRAM_WEBHOOK_SECRET",
+        "`webhook`: **name** of the variable that holds the secret token of Telegram's requests.",
+        parse=parsers.required_variable_name,
+        secret=True,
+    )
+    host: str = setting(
+        limits.SERVER_DEFAULT_HOST,
+        "`webhook`: where the bot listens, behind a proxy.",
+        parse=parsers.host,
+    )
+    port: int = setting(limits.TELEGRAM_DEFAULT_PORT, "`0`: a free port.", **_PORT)
+    allowed_chats: tuple[str, ...] = setting(
+        (),
+        "Answer only these chats, as `/id` prints them: `telegram:-1001234567890`. Empty: every "
+        "chat. `/id` works in every chat.",
+        parse=parsers.telegram_chat,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSettings:
+    token_env: str = setting(
+        "SLACK_BOT_TOKEN",
+        "**Name** of the environment variable that holds the bot token; it must not begin with "
+        "`TACIT_`.",
+        parse=parsers.required_variable_name,
+        secret=True,
+    )
+    secret_env: str = setting(
+        "SLACK_SIGNING_SECRET",
+        "**Name** of the variable that holds the signing secret.",
+        parse=parsers.required_variable_name,
+        secret=True,
+    )
+    api_url: str = setting(
+        "",
+        "URL of the Web API, such as `https://host/api`, with nothing after the path. Empty: "
+        "Slack's.",
+        parse=parsers.address("slack.token_env", "https://host/api"),
+        secret=True,
+    )
+    host: str = setting(
+        limits.SERVER_DEFAULT_HOST, "Where the bot listens, behind a proxy.", parse=parsers.host
+    )
+    port: int = setting(limits.SLACK_DEFAULT_PORT, "`0`: a free port.", **_PORT)
+    allowed_chats: tuple[str, ...] = setting(
+        (),
+        "Answer only these chats, as `/id` prints them: `slack:T0123456789:C0123456789`. Empty: "
+        "every chat. `/id` works in every chat.",
+        parse=parsers.slack_chat,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategorySetting:
+    """How memories of one category get into a prompt."""
+
+    name: str
+    context: Literal["all", "rag"] = "all"  # all: in the block. rag: by recall only.
+    rag_length: int = RAG_LENGTH_DEFAULT_COUNT  # rag: at most this many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -676,21 +770,19 @@ class Settings:
     chat: ChatSettings = field(default_factory=ChatSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
     slack: SlackSettings = field(default_factory=SlackSettings)
-    # How categories come into a prompt; those that are not here come as a whole.
-    categories: tuple[CategorySetting, ...] = field(default=(), metadata={"read": read_categories})
-    # Agent → the categories it may use. None at all: every agent may use every category. Otherwise
-    # an agent that is not here may use nothing.
-    allowlists: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict, hash=False, metadata={"read": read_allowlists}
-    )
+    # Only a settings file can hold these two. A category without an entry is in the block.
+    categories: tuple[CategorySetting, ...] = ()
+    # Agent → categories it may use. If empty, every agent may use every category; otherwise an
+    # agent without an entry may use none.
+    allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        # Nobody keeps a way to change them.
+        # A copy, so that the caller's dictionary cannot change the settings later.
         object.__setattr__(self, "allowlists", MappingProxyType(dict(self.allowlists)))
 
 
 def category_names(settings: Settings) -> tuple[str, ...]:
-    """Every known category: the built-in ones, and each that the settings name anywhere."""
+    """List every known category: the built-in ones and each that the settings name."""
     listed = [name for names in settings.allowlists.values() for name in names]
     used = [one.name for one in settings.categories]
     return tuple(dict.fromkeys((*CATEGORIES, *settings.memory.categories, *used, *listed)))

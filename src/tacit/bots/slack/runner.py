@@ -37,7 +37,7 @@ from tacit.server.middleware import read_body
 from tacit.server.process import bind_socket, socket_url
 from tacit.server.process import run_server as serve
 from tacit.settings import Settings, SlackSettings
-from tacit.settings.sections import describe_variable
+from tacit.settings.parsers import describe_variable
 
 # The door that Slack knocks at. Bolt tells whether it is Slack; what it brings is kept before it
 # is told so, and worked on after.

@@ -43,7 +43,7 @@ from tacit.bots.telegram.updates import (
 from tacit.errors import InvalidInput, SettingsError, StoreError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
-from tacit.settings.sections import describe_variable
+from tacit.settings.parsers import describe_variable
 
 if TYPE_CHECKING:
     from tacit.server.logs import ServerLog as ServingLog

@@ -21,8 +21,8 @@ from tacit.errors import Conflict, InvalidInput, NotFound, TacitError
 from tacit.records.accounts import Key, Scope
 from tacit.records.results import Diagnosis, JobStatus, LearningQueueStatus
 from tacit.settings import Settings, category_names, variable_name
-from tacit.settings.load import declared_fields, file_only_readers
-from tacit.settings.values import CategorySetting
+from tacit.settings.load import declared_fields, file_only_keys
+from tacit.settings.sections import CategorySetting
 
 # What comes round in the space, what waits to be learned, and doing either now.
 
@@ -275,7 +275,7 @@ def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
         yield SettingRow(
             key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key)
         )
-    for key in file_only_readers():
+    for key in file_only_keys():
         given = getattr(settings, key)
         yield SettingRow(
             key=key, value=_format_value(given), usual=_NONE if given else None, variable=None

@@ -268,7 +268,7 @@ def check_locale(code: str) -> str:
     """What an operator chose: `auto`, or a language that there are rules for; pt-BR is pt."""
     short = code.partition("-")[0].casefold()
     if short != AUTO and short not in list_locales():
-        raise InvalidInput("learn.tongue", f"choose auto or one of {', '.join(list_locales())}")
+        raise InvalidInput("learn.locale", f"choose auto or one of {', '.join(list_locales())}")
     return short
 
 
