@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.records.text import fold_text
 from tacit.unicode import COMBINING_MARKS_MAX_COUNT, NormalForm, normalize_unicode
 
 FORMS: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -39,3 +40,10 @@ def test_no_more_marks_in_a_row_than_are_ever_written(text: str, form: NormalFor
         assert row <= COMBINING_MARKS_MAX_COUNT + 3  # those that are part of a letter
     made = normalize_unicode(form, text)
     assert normalize_unicode(form, made) == made
+
+
+def test_a_text_of_ligatures_is_folded_to_at_most_three_times_its_length() -> None:
+    ligatures = "\ufdfa" * 1_000  # each of them is 18 characters when it is decomposed
+    assert len(fold_text(ligatures)) <= 3 * len(ligatures)
+    hangul = "\ud55c\uad6d\uc5b4" * 1_000  # three characters a syllable, composed again
+    assert fold_text(hangul) == hangul

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -22,6 +22,7 @@ from tacit.unicode import normalize_unicode
 _WORD_MAX_CHARS = 64
 _CACHED_WORDS_COUNT = 65_536
 _ACCENT_CLASS_MIN = 200
+_EXPANSION_MAX = 3  # folded characters for each of the text
 
 # Function words only: "no", "more" and "first" carry content and are not listed.
 STOP_WORDS = frozenset(
@@ -49,10 +50,19 @@ def fold_text(text: str) -> str:
     """Return the text in lower case without accents: 'Café' and 'cafe' are one word."""
     if text.isascii():
         return text.lower()
-    parts = normalize_unicode("NFKD", text.casefold())
-    # Drop marks above and below letters only: voiced kana and Indic vowels are distinct letters.
-    bare = "".join(one for one in parts if unicodedata.combining(one) < _ACCENT_CLASS_MIN)
-    return normalize_unicode("NFC", bare)
+    # Only a text made of ligatures expands further (one of them to 18 characters): cut it, so that
+    # its cost goes by its length. Hangul needs three characters a syllable before it is composed.
+    parts = normalize_unicode("NFKD", text.casefold())[: _EXPANSION_MAX * len(text)]
+    return normalize_unicode("NFC", _accents().sub("", parts))
+
+
+@cache
+def _accents() -> re.Pattern[str]:
+    """Match marks above and below letters; voiced kana and Indic vowels are distinct letters."""
+    marks = (chr(code) for code in range(0x300, 0x1F000))
+    return re.compile(
+        f"[{''.join(m for m in marks if unicodedata.combining(m) >= _ACCENT_CLASS_MIN)}]+"
+    )
 
 
 def split_words(text: str) -> list[str]:
