@@ -132,7 +132,7 @@ def test_a_patch_changes_one_thing(world: World) -> None:
     for wrong in (
         {},
         {"visibility": "room", "content": "x" * 9},
-        {"visibility": None, "pinned": 1},
+        {"visibility": "room", "pinned": True},
     ):
         refused(alice.send("PATCH", one, json=wrong), 422, "body")
     refused(alice.send("PATCH", one, json={"visibility": "loud"}), 422, "visibility")

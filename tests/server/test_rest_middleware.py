@@ -148,7 +148,7 @@ def test_what_nobody_expected_says_nothing_and_is_logged_by_its_kind(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     served = create_app(memory, settings(), local=True)
-    served.state.door = None  # something is broken
+    served.state.authenticator = None  # something is broken
     with TestClient(served, base_url="http://localhost") as client:
         answer = client.post("/api/remember", json={"content": "the canary sings"})
     problem = refused(answer, 500)

@@ -2,7 +2,6 @@
 SDK."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -40,12 +39,11 @@ def exported() -> InMemorySpanExporter:
 @pytest.fixture
 def watched(
     measured: Measured, reader: InMemoryMetricReader, exported: InMemorySpanExporter
-) -> Iterator[RequestLogMiddleware]:
+) -> RequestLogMiddleware:
     """Of a memory that is measured as well: the reader is there first, as everywhere here."""
     exported.clear()
     made = create_app(measured("opentelemetry", settings=SETTINGS), SETTINGS, local=True)
-    yield RequestLogMiddleware(made, ServerLog("json"), request_spans(SETTINGS))
-    made.state.pool.shutdown()
+    return RequestLogMiddleware(made, ServerLog("json"), request_spans(SETTINGS))
 
 
 def ask(watched: RequestLogMiddleware, path: str, *, method: str = "GET", **headers: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -18,7 +19,6 @@ from tacit.console.site import PageAccess, PageGroup, PageRoute, Site
 from tacit.errors import Conflict, InvalidInput, NotFound, SignInRefused, TacitError
 from tacit.server.middleware import read_body
 from tacit.server.responses import error_response
-from tacit.server.routing import run_in_pool
 
 # Every error as a page. What is not there and what is not for the visitor is one page, to the
 # letter.
@@ -119,20 +119,19 @@ class PageEndpoint:
         self._route = declared
 
     async def respond(self, request: Request) -> Response:
-        pool = request.app.state.pool
         request.state.visitor = None
         try:
             written = b""
             if self._route.method == "POST":  # nobody fills our memory before we know them
-                await run_in_pool(pool, self._authorize, request)
+                await run_in_threadpool(self._authorize, request)
                 written = await _read_form_body(request)
-            answer: Response = await run_in_pool(pool, self._answer, request, written)
+            answer: Response = await run_in_threadpool(self._answer, request, written)
         except ClientDisconnect:
             raise
         except SignInRequired:
             answer = _redirect_to_sign_in(request, self._site)
         except Exception as error:  # noqa: BLE001 (told as a page, and logged by its kind)
-            answer = await run_in_pool(pool, error_page, self._site, request, error)
+            answer = await run_in_threadpool(error_page, self._site, request, error)
         return answer
 
     def _authorize(self, request: Request) -> Visitor | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match
 
@@ -20,7 +21,7 @@ from tacit.server import openapi
 from tacit.server.authentication import RateLimiter, local_person
 from tacit.server.mcp import mount_mcp
 from tacit.server.middleware import HostMiddleware, RequestIdMiddleware, SizeLimitMiddleware
-from tacit.server.responses import HttpProblem, error_response
+from tacit.server.responses import HttpProblem, error_response, input_error
 from tacit.server.routes import (
     audience,
     files,
@@ -86,15 +87,16 @@ def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
     made.state.draining = False
     made.state.while_open = []
     made.state.lost = None  # what answers who looks for a page that is not there
-    made.state.pool = ThreadPoolExecutor(settings.server.threads, "tacit-rest")
-    made.state.door = Authenticator(
+    made.state.running_imports = 0
+    made.state.authenticator = Authenticator(
         memory=memory,
         local=local_person(settings) if local else None,
         limiter=RateLimiter(settings.server.rate_per_minute),
     )
-    made.add_exception_handler(HTTPException, _handle_no_route)
-    for topic in ROUTERS:
-        topic.register(made)
+    made.add_exception_handler(HTTPException, _handle_http_exception)
+    made.add_exception_handler(RequestValidationError, _handle_validation_error)
+    for router in ROUTERS:
+        made.router.routes.extend(router.routes)
     if settings.server.mcp:
         mount_mcp(made)
     if settings.console.enabled:
@@ -105,16 +107,27 @@ def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(made: FastAPI) -> AsyncIterator[None]:
+    # Endpoints, MCP and the console share the worker threads of AnyIO.
+    current_default_thread_limiter().total_tokens = made.state.settings.server.threads
     async with AsyncExitStack() as stack:
         for held in made.state.while_open:
             await stack.enter_async_context(held())
         yield
-    made.state.pool.shutdown(wait=True)
 
 
-async def _handle_no_route(request: Request, error: Exception) -> Response:
-    """What no route of ours answers: an unknown path, or a method that it does not have."""
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
+    """Answer as the library does: what Pydantic says quotes the value."""
+    assert isinstance(error, RequestValidationError)
+    return error_response(input_error(error.errors()), request.state.request_id)
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    """Answer an unknown path, a method that it does not have, or a body that cannot be read."""
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, Exception):  # FastAPI wraps what is raised while it reads a body
+        if isinstance(error.__cause__, ClientDisconnect):
+            raise error.__cause__
+        return error_response(error.__cause__, request.state.request_id)
     lost: Callable[[Request], Awaitable[Response]] | None = request.app.state.lost
     if lost is not None and wants_html_page(request):
         return await lost(request)

@@ -35,10 +35,10 @@ def matches_etag(sent: Sequence[str], tag: str) -> bool:
 
 
 @contextmanager
-def check_if_match(asked: RequestContext, view: View, id: str) -> Iterator[int | None]:
+def check_if_match(context: RequestContext, view: View, id: str) -> Iterator[int | None]:
     """The version that If-Match asks for, to be looked at by the write itself; None: any. Where the
     memory is at another one, the precondition failed; but what is done already is told again."""
-    sent = asked.headers.getlist(IF_MATCH)
+    sent = context.headers.getlist(IF_MATCH)
     found = parse_etags(sent)
     if not sent or _ANY_TAG in found:
         yield None
@@ -50,7 +50,7 @@ def check_if_match(asked: RequestContext, view: View, id: str) -> Iterator[int |
             raise _precondition_failed()
         wanted = {now.version}
     except (NotFound, HttpProblem):
-        if len(wanted) != 1 or not asked.is_replay():
+        if len(wanted) != 1 or not context.is_replay():
             raise
     try:
         yield wanted.pop()

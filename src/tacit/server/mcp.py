@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Executor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
 
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -19,9 +16,8 @@ from tacit.errors import TacitError
 from tacit.server.authentication import parse_claims
 from tacit.server.responses import HttpProblem, error_response
 from tacit.server.routing import Authenticator
-from tacit.tools.mcp import BoundView, ProfileName, ThreadRunner, create_mcp_server
+from tacit.tools.mcp import BoundView, ProfileName, create_mcp_server
 
-T = TypeVar("T")
 MCP_PATHS = {ProfileName.STANDARD: "/mcp", ProfileName.REFERENCE: "/mcp/reference"}
 _BOUND_VIEW_KEY = "tacit.bound"  # in the scope of a request that was let in
 
@@ -37,11 +33,10 @@ def mount_mcp(app: FastAPI) -> None:
 
 class _McpEndpoint:
     def __init__(self, app: FastAPI, profile: ProfileName) -> None:
-        self._door: Authenticator = app.state.door
+        self._authenticator: Authenticator = app.state.authenticator
         self._most: int = app.state.settings.server.body_max_bytes
-        self._run = _pool_runner(app.state.pool)
         self._server = create_mcp_server(
-            lambda request: request.scope[_BOUND_VIEW_KEY], self._run, profile
+            lambda request: request.scope[_BOUND_VIEW_KEY], run_in_threadpool, profile
         )
         self._manager: StreamableHTTPSessionManager | None = None
 
@@ -65,7 +60,7 @@ class _McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            scope[_BOUND_VIEW_KEY] = await self._run(lambda: self._bound(request))
+            scope[_BOUND_VIEW_KEY] = await run_in_threadpool(self._bound, request)
         except TacitError as error:
             await error_response(error, request.state.request_id)(scope, receive, send)
             return
@@ -76,19 +71,7 @@ class _McpEndpoint:
         await self._manager.handle_request(scope, receive, send)
 
     def _bound(self, request: Request) -> BoundView:
-        admitted = self._door.authenticate(
-            parse_claims(request.headers.items()), self._door.limiter
+        admitted = self._authenticator.authenticate(
+            parse_claims(request.headers.items()), self._authenticator.limiter
         )
         return BoundView(view=admitted.view(), scopes=frozenset(map(str, admitted.scopes)))
-
-
-def _pool_runner(pool: Executor) -> ThreadRunner:
-    """The pool that the rest of the app works on, so that its size bounds all of it."""
-
-    async def run(work: Callable[[], T], /) -> T:
-        context = contextvars.copy_context()
-        loop = asyncio.get_running_loop()
-        done: Any = await loop.run_in_executor(pool, context.run, work)
-        return done  # type: ignore[no-any-return]
-
-    return run

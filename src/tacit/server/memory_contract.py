@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import ChatKind, HistoryEntry, Memory
 from tacit.server.routing import RequestContext
-from tacit.server.schemas import nullable, string_schema
+from tacit.server.schemas import name_of, text_of
 from tacit.wire import encode
 
 # What the seed of `/api/memory/` asks of its requests, beside what the library asks of all.
 
-MEMORY_CATEGORIES = ("person", "preference", "context", "project")
+MemoryCategory = Literal["person", "preference", "context", "project"]
 CONTENT_MIN_CHARS = 5
 CONTENT_MAX_CHARS = 500
 SUBJECT_MAX_CHARS = 200
-CONTENT_SCHEMA = string_schema(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)
-SUBJECT_SCHEMA = nullable(string_schema(SUBJECT_MAX_CHARS, 1))
+ShortContent = Annotated[str, text_of(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)]
+Subject = Annotated[str, name_of(SUBJECT_MAX_CHARS)]
 
 
-def parse_content(value: Any) -> str:
+def parse_content(value: str) -> str:
     words = validation.check_storable("content", value, CONTENT_MAX_CHARS)
     if len(words) < CONTENT_MIN_CHARS:
         raise InvalidInput(
@@ -34,20 +34,10 @@ def parse_content(value: Any) -> str:
     return words
 
 
-def parse_category(value: Any) -> str:
-    if value not in MEMORY_CATEGORIES:
-        raise InvalidInput("category", f"use one of {', '.join(MEMORY_CATEGORIES)}")
-    return str(value)
-
-
-def parse_subject(subject: Any) -> list[str] | None:
+def parse_subject(subject: str | None) -> list[str] | None:
     if subject is None:
         return None
     return [validation.parse_screened_identifier("subject", subject, SUBJECT_MAX_CHARS)]
-
-
-def parse_flag(field: str, value: Any) -> bool:
-    return validation.parse_bool(field, value)
 
 
 # A memory as it is told: what a seed of ours promised first, then all the rest of it.
@@ -94,14 +84,14 @@ class UpdateMemoryResponse:
 MemoryDocument = dict[str, Any]
 
 
-def encode_memories(asked: RequestContext, memories: Iterable[Memory]) -> list[MemoryDocument]:
+def encode_memories(context: RequestContext, memories: Iterable[Memory]) -> list[MemoryDocument]:
     """Each as a `MemoryResponse`. Names are looked up once, and in private alone: what one calls
     somebody is not for everybody's ears."""
     found = list(memories)
-    chat = asked.admitted.chat
+    chat = context.caller.chat
     private = chat is not None and chat.kind is ChatKind.PRIVATE
     named = any(memory.subjects for memory in found)
-    people = asked.view.people() if private and named else []
+    people = context.view.people() if private and named else []
     names = {identity: _display_name(one) for one in people for identity in one.identities}
     return [_encode_memory(memory, names) for memory in found]
 

@@ -45,7 +45,7 @@ class RequestIdMiddleware:
         sent = Headers(scope=scope).getlist(REQUEST_ID_HEADER)
         good = len(sent) == 1 and _REQUEST_ID_PATTERN.fullmatch(sent[0])
         request_id = sent[0] if good else secrets.token_hex(8)
-        scope.setdefault("state", {}).update(request_id=request_id, asked=None)
+        scope.setdefault("state", {}).update(request_id=request_id)
         began = False
 
         async def answer(message: Message) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -13,21 +14,15 @@ from tacit.records.accounts import Scope
 from tacit.records.memory import ChatKind
 from tacit.server import schemas
 from tacit.server.authentication import LOCAL_SCOPES
-from tacit.server.routing import (
-    BODY_EXTENSION,
-    IDEMPOTENT_EXTENSION,
-    JSON_BODY,
-    LOCAL_EXTENSION,
-    MEDIA_TYPES_EXTENSION,
-    REQUEST_HEADERS_EXTENSION,
-    RESPONSE_HEADERS_EXTENSION,
-    SCOPE_EXTENSION,
-)
+from tacit.server.schemas import CATEGORY_FORMAT
 from tacit.settings import Settings, category_names
 
 # The headers that a request may have, as the document tells of them.
 
 Document = dict[str, Any]
+JSON_BODY = "application/json"
+NDJSON_BODY = "application/x-ndjson"
+LOCAL_EXTENSION = "x-local"  # taken out of the document
 IDEMPOTENCY_PARAMETER = "Idempotency-Key"
 THREAD_HEADER = "X-Tacit-Thread"
 # They are percent-encoded UTF-8, so what is no UTF-8 is no value. A lone % stands for itself.
@@ -93,7 +88,7 @@ def list_identity_headers(scope: str, path: str) -> list[str]:
     """Which of those that say who asks a route looks at. A thread in its path is the one meant."""
     if scope in _SCOPES_WITHOUT_VIEW:
         return []
-    return [name for name in IDENTITY_HEADERS if name != THREAD_HEADER or "{thread}" not in path]
+    return [name for name in IDENTITY_HEADERS if name != THREAD_HEADER or "{thread" not in path]
 
 
 def describe_headers() -> Document:
@@ -107,83 +102,6 @@ def describe_headers() -> Document:
         }
         for name, (says, shape) in {**IDENTITY_HEADERS, **OTHER_HEADERS}.items()
     }
-
-
-# How texts in requests are spelled, as patterns for the document. The library is what checks them.
-#
-# Beyond U+00FF the patterns allow everything, though what cannot be seen is refused there too: the
-# whole of it would be some seven hundred ranges.
-
-_CONTROL_CHARS = r"\x00-\x1f\x7f-\x9f"
-_INVISIBLE = rf"{_CONTROL_CHARS}\xad"
-_FORBIDDEN_IN_TEXT = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
-_VISIBLE = rf"[^{_INVISIBLE} \xa0]"  # neither a space nor invisible
-NAME_PATTERN = rf"^{_VISIBLE}([^{_INVISIBLE}]*{_VISIBLE})?$"
-CONTENT_PATTERN = rf"^[^{_FORBIDDEN_IN_TEXT}]*{_VISIBLE}[^{_FORBIDDEN_IN_TEXT}]*$"
-_NAMES_MAX_CHARS = (limits.NAME_MAX_CHARS, limits.LABEL_MAX_CHARS, limits.TAG_MAX_CHARS)
-_NAME_SCHEMA: Document = {
-    "minLength": 1,
-    "maxLength": limits.LABEL_MAX_CHARS,
-    "pattern": NAME_PATTERN,
-}
-_PATH_PARAMETERS: Mapping[str, Document] = {
-    "key": _NAME_SCHEMA,
-    "thread": _NAME_SCHEMA,
-    "chat": schemas.CHAT_ID,
-}
-
-
-def add_text_patterns(document: Document, categories: Sequence[str]) -> None:
-    """Give every text that a request holds its spelling, by how long it may be: names of things
-    are short, what people say is not."""
-    known: Document = {"enum": list(categories)}
-    for path in document["paths"].values():
-        for operation in path.values():
-            for parameter in operation.get("parameters", ()):
-                if parameter.get("in") == "path":
-                    more = known if parameter["name"] == "category" else {}
-                    parameter["schema"].update(more or _PATH_PARAMETERS.get(parameter["name"], {}))
-                elif "schema" in parameter:
-                    _add_patterns(parameter["schema"], known)
-    schemas = document["components"]["schemas"]
-    for name in _request_schema_names(document):
-        _add_patterns(schemas[name], known)
-
-
-def _request_schema_names(document: Document) -> list[str]:
-    """The schemas of what is sent to us; what we send needs no spelling."""
-    bodies = (
-        operation.get("requestBody", {}).get("content", {}).values()
-        for path in document["paths"].values()
-        for operation in path.values()
-    )
-    refs = (media["schema"].get("$ref", "") for found in bodies for media in found)
-    return sorted({ref.rpartition("/")[2] for ref in refs if ref})
-
-
-def _add_patterns(schema: Any, categories: Document) -> None:
-    for text in _find_text_schemas(schema):
-        most = text["maxLength"]
-        if most == limits.CATEGORY_MAX_CHARS:
-            text.update(categories)
-            del text["maxLength"], text["minLength"]
-        elif most in _NAMES_MAX_CHARS:
-            text["pattern"] = NAME_PATTERN
-        else:
-            text["pattern"] = CONTENT_PATTERN
-
-
-def _find_text_schemas(schema: Any) -> Iterator[Document]:
-    """Those that may not be empty and say no more of themselves."""
-    if isinstance(schema, list):
-        for one in schema:
-            yield from _find_text_schemas(one)
-    elif isinstance(schema, dict):
-        said = schema.keys() & {"enum", "pattern", "format"}
-        if schema.get("type") == "string" and "minLength" in schema and not said:
-            yield schema
-        for one in list(schema.values()):
-            yield from _find_text_schemas(one)
 
 
 # The OpenAPI document: what FastAPI finds in the routes, and what it cannot know.
@@ -217,15 +135,91 @@ _PROBLEM_SCHEMA: Document = {
     },
     "required": ["type", "title", "status", "request_id"],
 }
-_NDJSON_DESCRIPTION = (
-    "An object of JSON in each line: at most "
-    f"{limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT} memories, each version counted, and "
-    f"{limits.IMPORT_REQUEST_MAX_CHARS:,} characters in all."
-)
+_NDJSON_SCHEMA: Document = {
+    "type": "string",
+    "description": (
+        "An object of JSON in each line: at most "
+        f"{limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT} memories, each version counted, and "
+        f"{limits.IMPORT_REQUEST_MAX_CHARS:,} characters in all."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a request to an operation needs before its body is read."""
+
+    scope: Scope | None  # None: no authentication
+    or_local: bool = False  # the local person needs no scope
+    body_type: str | None = None  # the content type of the body; None: there is none
+
+
+# What every operation may answer, and what comes with a body or an Idempotency-Key.
+COMMON_ERRORS = (401, 403, 422, 429, 503)
+BODY_ERRORS = (413, 415)
+IDEMPOTENT_ERRORS = (404, 409)
+
+
+def describe_operation(
+    path: str,
+    access: Access,
+    status: int,
+    problems: Sequence[int] | Mapping[int, Any],
+    idempotent: bool,
+    *,
+    headers: Sequence[str],
+    sends: Sequence[str],
+    media: Sequence[str],
+) -> dict[str, Any]:
+    """Return the options of a FastAPI route that describe its headers, problems and security."""
+    codes = [
+        *(COMMON_ERRORS if access.scope else ()),
+        *(BODY_ERRORS if access.body_type else ()),
+        *(IDEMPOTENT_ERRORS if idempotent else ()),
+    ]
+    own = problems if isinstance(problems, Mapping) else dict.fromkeys(problems)
+    every = {status: None, **dict.fromkeys(codes), **own}
+    responses = {code: {**_describe_response(code, sends, media), **(more or {})}
+                 for code, more in every.items()}  # fmt: skip
+    extra: Document = {}
+    if access.scope is not None:
+        names = [
+            *list_identity_headers(access.scope, path),
+            *headers,
+            *([IDEMPOTENCY_PARAMETER] if idempotent else []),
+        ]
+        extra = {
+            "x-scope": access.scope.value,
+            "security": [{KEY_SCHEME: []}],
+            "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in names],
+        }
+    if access.or_local:
+        extra[LOCAL_EXTENSION] = True
+    if access.body_type == NDJSON_BODY:
+        content = {NDJSON_BODY: {"schema": _NDJSON_SCHEMA}}
+        extra["requestBody"] = {"required": True, "content": content}
+    return {"responses": responses, "openapi_extra": extra}
+
+
+def _describe_response(code: int, sends: Sequence[str], media: Sequence[str]) -> Document:
+    names = ["X-Request-Id", *_HEADERS_BY_STATUS.get(code, ()), *(sends if code < 400 else ())]
+    response: Document = {
+        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    }
+    if code >= 400:
+        schema = {"$ref": f"#/components/schemas/{PROBLEM_NAME}"}
+        response["description"] = HTTPStatus(code).phrase
+        response["content"] = {wire.PROBLEM_CONTENT_TYPE: {"schema": schema}}
+    elif JSON_BODY not in media and code not in (204, 304):
+        response["content"] = {one: {"schema": {"type": "string"}} for one in media}
+    return response
 
 
 def install_openapi(app: FastAPI, settings: Settings, *, local: bool) -> None:
-    """`local`: some routes answer without a key."""
+    """Complete FastAPI's document with shared components and the categories of the settings.
+
+    `local`: some operations take requests without a key.
+    """
     made: list[Document] = []
     by_fastapi = app.openapi
 
@@ -246,60 +240,32 @@ def _complete_document(found: Document, categories: Sequence[str], local: bool) 
             "description": "A key made with `tacit keys create`.",
         }
     }
-    components.setdefault("schemas", {})[PROBLEM_NAME] = _PROBLEM_SCHEMA
+    schemas = components.setdefault("schemas", {})
+    schemas[PROBLEM_NAME] = _PROBLEM_SCHEMA
+    for unused in ("HTTPValidationError", "ValidationError"):  # FastAPI's own form of 422
+        schemas.pop(unused, None)
     components["parameters"] = describe_headers()
     components["headers"] = {
         name: {"description": says, "schema": {"type": "string"}}
         for name, says in _RESPONSE_HEADERS.items()
     }
-    for path, methods in found["paths"].items():
+    for methods in found["paths"].values():
         for operation in methods.values():
-            _complete_operation(path, operation, local)
-    add_text_patterns(found, categories)
+            or_local = operation.pop(LOCAL_EXTENSION, False)
+            if local and (or_local or operation.get("x-scope") in LOCAL_SCOPES):
+                operation["security"] = [{}, *operation["security"]]
+    _name_categories(found, list(categories))
     return found
 
 
-def _complete_operation(path: str, operation: Document, local: bool) -> None:
-    scope = operation.pop(SCOPE_EXTENSION, None)
-    once, takes = (
-        operation.pop(IDEMPOTENT_EXTENSION, False),
-        operation.pop(REQUEST_HEADERS_EXTENSION, []),
-    )
-    sends, media = (
-        operation.pop(RESPONSE_HEADERS_EXTENSION, []),
-        operation.pop(MEDIA_TYPES_EXTENSION, [JSON_BODY]),
-    )
-    reads, or_local = operation.pop(BODY_EXTENSION, None), operation.pop(LOCAL_EXTENSION, False)
-    if scope is not None:
-        without: list[Document] = [{}] if local and (scope in LOCAL_SCOPES or or_local) else []
-        operation["security"] = [*without, {KEY_SCHEME: []}]
-        operation["x-scope"] = scope
-        names = [
-            *list_identity_headers(scope, path),
-            *takes,
-            *([IDEMPOTENCY_PARAMETER] if once else []),
-        ]
-        parameters = operation.setdefault("parameters", [])
-        parameters += [{"$ref": f"#/components/parameters/{name}"} for name in names]
-    if reads not in (None, JSON_BODY):
-        lines = {"type": "string", "description": _NDJSON_DESCRIPTION}
-        operation["requestBody"] = {"required": True, "content": {reads: {"schema": lines}}}
-    for code, response in operation["responses"].items():
-        _complete_response(int(code), response, media)
-        if int(code) < 400:
-            response["headers"].update(_header_refs(sends))
-
-
-def _complete_response(code: int, response: Document, media: list[str]) -> None:
-    if code >= 400:
-        schema = {"$ref": f"#/components/schemas/{PROBLEM_NAME}"}
-        response["content"] = {wire.PROBLEM_CONTENT_TYPE: {"schema": schema}}
-        if response.get("description") in (None, "", HTTPStatus(code).phrase):
-            response["description"] = HTTPStatus(code).phrase
-    elif media != [JSON_BODY] and code not in (204, 304):
-        response["content"] = {one: {"schema": {"type": "string"}} for one in media}
-    response["headers"] = _header_refs(["X-Request-Id", *_HEADERS_BY_STATUS.get(code, ())])
-
-
-def _header_refs(names: list[str]) -> Document:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+def _name_categories(part: Any, categories: list[str]) -> None:
+    """Put the categories of the settings where a request names one."""
+    if isinstance(part, list):
+        for one in part:
+            _name_categories(one, categories)
+    elif isinstance(part, dict):
+        if part.get("format") == CATEGORY_FORMAT and part.get("type") == "string":
+            del part["format"]
+            part["enum"] = categories
+        for one in part.values():
+            _name_categories(one, categories)

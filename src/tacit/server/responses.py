@@ -73,6 +73,45 @@ class UpdateSuggested(Exception):
         self.suggestion = suggestion
 
 
+_VALIDATION_MESSAGES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here; leave it out",
+    "model_type": "expected an object",
+    "model_attributes_type": "expected an object",
+    "dict_type": "expected an object",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+    "bool_type": "must be true or false",
+    "string_unicode": "contains half of a surrogate pair; decode it properly",
+}
+
+
+def input_error(errors: Sequence[Mapping[str, Any]]) -> InvalidInput:
+    """Return the first error of Pydantic in the words of the library, and without the value."""
+    # A union of text and a record: the error of the record says more.
+    one = next((one for one in errors if "str" not in one["loc"]), errors[0])
+    found = one.get("ctx", {}).get("error")
+    if isinstance(found, InvalidInput):
+        return found
+    names = [name for name in one["loc"][1:] if isinstance(name, str) and "[" not in name]
+    kind, value = one["type"], one.get("input")
+    if kind == "missing" and len(names) > 1:
+        return InvalidInput(names[-2], f"has no {names[-1]}")
+    field = safe_field_name(names[-1]) if names else "body"
+    if kind == "string_type":
+        return InvalidInput(field, f"expected text, got {type(value).__name__}")
+    if kind in ("enum", "literal_error"):
+        shown = repr(value) if isinstance(value, str) and len(value) <= 40 else type(value).__name__
+        known = one["ctx"]["expected"].replace(" or ", ", ").replace("'", "")
+        return InvalidInput(field, f"{shown} is not one of {known}")
+    return InvalidInput(field, _VALIDATION_MESSAGES.get(kind, "is not of the expected form"))
+
+
+def safe_field_name(name: str) -> str:
+    """Return a name as it was sent, unless it cannot be the name of a field."""
+    return name if name.isidentifier() and name.isascii() and len(name) <= 64 else "field"
+
+
 def error_response(error: Exception, request_id: str) -> Response:
     """Any error as an answer. What nobody expected is logged by its kind and place alone: its
     message may hold what somebody said."""

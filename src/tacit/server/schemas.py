@@ -1,25 +1,181 @@
-"""JSON schemas and models of what requests hold: keys, fields, filters, pages."""
+"""Types and models of what requests hold: parsed by Pydantic, with the limits of the library.
+
+A type says what its JSON is. Numbers and times are parsed here, by the functions of the library and
+in its words; limits and patterns of text are described here and checked by the library, which has
+one rule for every surface.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    ValidationInfo,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import core_schema
 
-from tacit import Search, limits
+from tacit import Search, SessionDraft, TaskDraft, TopicDraft, limits, wire
+from tacit.records import validation
 from tacit.records.accounts import NameKind
-from tacit.records.conversation import Role
-from tacit.records.memory import Kind, Sensitivity, State, Visibility
-from tacit.records.notes import Section
-from tacit.records.queries import ANY_STATE, INCLUDE_MEMORIES, INCLUDE_TURNS, MATCH_ALL
-from tacit.records.results import EventNode, EventOperation
-from tacit.wire import build_record, parse_time
-
-# How people, chats and accounts are named, as shapes for the document. The library checks them.
+from tacit.records.conversation import Message, Role
+from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
+from tacit.records.notes import NoteLink, Section
+from tacit.records.queries import ANY_STATE
+from tacit.records.request import Chat, Requester
 
 Shape = dict[str, Any]
+
+
+class RequestModel(BaseModel):
+    """What a request holds. An unknown field is refused."""
+
+    model_config = ConfigDict(extra="forbid", loc_by_alias=False)
+
+    def sent_fields(self, *left_out: str) -> dict[str, Any]:
+        """Return what was sent, and nothing else: the defaults are the library's own."""
+        sent = self.model_fields_set - set(left_out)
+        return {name: getattr(self, name) for name in sent}
+
+
+def not_sent() -> Any:
+    """Return the default of a field that may be left out but is never null."""
+    return Field(default_factory=lambda: None)
+
+
+class Described:
+    """Metadata of a type: JSON schema keywords, and a function that parses the value first."""
+
+    def __init__(
+        self, parse: Callable[[str, Any], Any] | None = None, /, **keywords: object
+    ) -> None:
+        self._parse = parse
+        self._keywords = keywords
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        inner, parse = handler(source), self._parse
+        if parse is None:
+            return inner
+
+        def before(value: Any, info: ValidationInfo) -> Any:
+            return parse(info.field_name or "body", value)
+
+        return core_schema.with_info_before_validator_function(before, inner)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Shape:
+        return {**handler(schema), **self._keywords}
+
+
+class RecordFields:
+    """Metadata of a record: parse it as an object with the fields of its dataclass and no others.
+
+    `types` are those of fields that have limits of their own; `hidden` fields are parsed but not
+    described.
+    """
+
+    def __init__(self, *hidden: str, **types: Any) -> None:
+        self._hidden = hidden
+        self._types = types
+        self._model: type[RequestModel] | None = None  # one, wherever the record is used
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        if self._model is None:
+            self._model = self._create_model(source)
+
+        def build(found: RequestModel) -> Any:
+            return source(**found.sent_fields())
+
+        inner = handler.generate_schema(self._model)
+        return core_schema.no_info_after_validator_function(build, inner)
+
+    def _create_model(self, record: Any) -> type[RequestModel]:
+        hints = get_type_hints(record)
+        parts: dict[str, Any] = {
+            one.name: (
+                self._types.get(one.name, hints[one.name]),
+                ... if one.default is one.default_factory is MISSING else not_sent(),
+            )
+            for one in fields(record)
+        }
+        for name in self._hidden:
+            annotation, default = parts[name]
+            parts[name] = (SkipJsonSchema[annotation], default)  # type: ignore[misc, valid-type]
+        return create_model(f"{record.__name__}Input", __base__=RequestModel, **parts)
+
+
+# Numbers, flags, times and words of a vocabulary.
+
+
+def _parse_whole(low: int, high: int) -> Callable[[str, Any], int]:
+    def parse(field: str, value: Any) -> int:
+        # 3.0 is a whole number in JSON schema.
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        return validation.parse_int(field, whole, low, high)
+
+    return parse
+
+
+def whole(low: int, high: int) -> Described:
+    return Described(_parse_whole(low, high), minimum=low, maximum=high)
+
+
+def query_whole(low: int, high: int) -> Described:
+    """The same in a query string, where every value is text."""
+    parse = _parse_whole(low, high)
+    return Described(
+        lambda field, value: parse(field, _parse_digits(value)), minimum=low, maximum=high
+    )
+
+
+def _parse_digits(value: Any) -> Any:
+    digits = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value)
+    return int(value) if digits else value
+
+
+def _parse_query_flag(value: Any) -> Any:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+Flag = Annotated[bool, Strict()]
+QueryFlag = Annotated[bool, Strict(), BeforeValidator(_parse_query_flag)]
+Fraction = Annotated[float, Described(validation.parse_fraction, minimum=0, maximum=1)]
+Importance = Annotated[int, whole(limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX)]
+ResultCount = Annotated[int, whole(1, limits.RECALL_MAX_COUNT)]
+PageSize = Annotated[int, whole(1, limits.PAGE_MAX_COUNT)]
+Tokens = Annotated[int, whole(0, limits.BUDGET_MAX_TOKENS)]
+Revision = Annotated[int, whole(0, limits.REVISION_MAX)]
+Time = Annotated[
+    datetime,
+    Described(lambda field, value: validation.parse_datetime(field, wire.parse_time(field, value))),
+]
+# In a filter a day will do, and stands for its beginning in UTC.
+DateOrTime = Annotated[
+    str,
+    Described(anyOf=[{"type": "string", "format": one} for one in ("date-time", "date")]),
+]
+
+
+# How people, chats and accounts are named.
+
 _KEY_PART = "[A-Za-z0-9._@+=-]+"
 _ACCOUNT_PATTERN = f"acct:{_KEY_PART}"
 _TELEGRAM_ID = "[1-9][0-9]{0,18}"
@@ -27,7 +183,7 @@ _PERSON_ID = "[A-Za-z0-9]{8}"
 
 
 def _pattern_except(*channels: str) -> str:
-    """Whatever else there is: its parts are as the channel likes them."""
+    """Match the keys of any other channel: their parts are as the channel likes them."""
     return f"(?!({'|'.join(channels)}):)[a-z][a-z0-9_-]*(:{_KEY_PART})+"
 
 
@@ -36,329 +192,304 @@ _EXTERNAL_KEY_PATTERN = f"telegram:{_TELEGRAM_ID}|slack:{_KEY_PART}:{_KEY_PART}|
 PERSON_PATTERN = f"({_EXTERNAL_KEY_PATTERN}|{_ACCOUNT_PATTERN})"
 
 
-def _pattern_schema(pattern: str, example: str) -> Shape:
+def _key_schema(pattern: str, example: str) -> Shape:
     # Without an example, tools that look for the smallest one find none.
     return {
-        "type": "string",
         "pattern": f"^({pattern})$",
         "maxLength": limits.EXTERNAL_KEY_MAX_CHARS,
         "examples": [example],
     }
 
 
-PERSON_KEY = _pattern_schema(PERSON_PATTERN, "telegram:1001")
-# A key of a channel, which is what can be linked to an account.
-EXTERNAL_KEY = _pattern_schema(_EXTERNAL_KEY_PATTERN, "telegram:1001")
-ACCOUNT_KEY = _pattern_schema(_ACCOUNT_PATTERN, "acct:42")
-IDENTITY_KEY = _pattern_schema(
-    f"(ext:)?({_EXTERNAL_KEY_PATTERN})|{_ACCOUNT_PATTERN}|person:{_PERSON_ID}", "telegram:1001"
-)
-NAMED_PERSON = _pattern_schema(f"person:{_PERSON_ID}", "person:k3Xq81Zb")  # somebody known by name
-CHAT_ID = _pattern_schema(
+PERSON_KEY = _key_schema(PERSON_PATTERN, "telegram:1001")
+CHAT_ID = _key_schema(
     f"telegram:-?{_TELEGRAM_ID}|{_pattern_except('telegram', 'ext', 'person')}", "telegram:-5"
 )
-MEMORY_ID: Shape = {"type": "string", "pattern": f"^[A-Za-z0-9]{{{limits.ID_CHARS}}}$"}
+_IDENTITY_PATTERN = f"(ext:)?({_EXTERNAL_KEY_PATTERN})|{_ACCOUNT_PATTERN}|person:{_PERSON_ID}"
+PersonKey = Annotated[str, Described(**PERSON_KEY)]
+# A key of a channel, which is what can be linked to an account.
+ExternalKey = Annotated[str, Described(**_key_schema(_EXTERNAL_KEY_PATTERN, "telegram:1001"))]
+AccountKey = Annotated[str, Described(**_key_schema(_ACCOUNT_PATTERN, "acct:42"))]
+IdentityKey = Annotated[str, Described(**_key_schema(_IDENTITY_PATTERN, "telegram:1001"))]
+# A person who is known by name alone.
+NamedPerson = Annotated[str, Described(**_key_schema(f"person:{_PERSON_ID}", "person:k3Xq81Zb"))]
+ChatId = Annotated[str, Described(**CHAT_ID)]
+_MEMORY_ID_PATTERN = f"^[A-Za-z0-9]{{{limits.ID_CHARS}}}$"
+# A malformed id is only ever one that does not exist.
+MemoryId = Annotated[
+    str,
+    Described(lambda _, value: validation.parse_memory_id(value) or "", pattern=_MEMORY_ID_PATTERN),
+]
 
 
-# What the parts of a request look like, for the OpenAPI document. They come in as they are: the
-# library checks them, and says in its own words what is wrong.
+# Texts. Beyond U+00FF the patterns allow everything, though the library refuses invisible
+# characters there too: the whole of them would be some seven hundred ranges.
 
-# Spellings; those of names and of what people say come from their length (`wording`).
-NO_NUL = r"^[^\x00]*$"
+_CONTROL_CHARS = r"\x00-\x1f\x7f-\x9f"
+_INVISIBLE = rf"{_CONTROL_CHARS}\xad"
+_FORBIDDEN_IN_TEXT = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+_VISIBLE = rf"[^{_INVISIBLE} \xa0]"  # neither a space nor invisible
+_NAME_PATTERN = rf"^{_VISIBLE}([^{_INVISIBLE}]*{_VISIBLE})?$"
+_CONTENT_PATTERN = rf"^[^{_FORBIDDEN_IN_TEXT}]*{_VISIBLE}[^{_FORBIDDEN_IN_TEXT}]*$"
+_NO_NUL = r"^[^\x00]*$"
+CATEGORY_FORMAT = "category"  # the document names the categories of the settings in its place
+
+
+def name_of(most: int) -> Described:
+    return Described(minLength=1, maxLength=most, pattern=_NAME_PATTERN)
+
+
+def text_of(most: int, least: int = 1) -> Described:
+    return Described(minLength=least, maxLength=most, pattern=_CONTENT_PATTERN)
+
+
+def at_most(most: int) -> Described:
+    return Described(maxLength=most)
+
+
+def items(*, least: int = 0, most: int | None = None, **more: object) -> Described:
+    """Describe a list."""
+    limit = {} if most is None else {"maxItems": most}
+    return Described(**({"minItems": least} if least else {}), **limit, **more)
+
+
+Label = Annotated[str, name_of(limits.LABEL_MAX_CHARS)]
+PersonName = Annotated[str, name_of(limits.NAME_MAX_CHARS)]
+KeyName = Annotated[str, name_of(limits.KEY_MAX_CHARS)]
+Tag = Annotated[str, name_of(limits.TAG_MAX_CHARS)]
+Slot = Annotated[str, name_of(limits.SLOT_MAX_CHARS)]
+Content = Annotated[str, text_of(limits.CONTENT_MAX_CHARS)]
+QueryText = Annotated[str, Described(maxLength=limits.QUERY_MAX_CHARS, pattern=_NO_NUL)]
+KeyPrefix = Annotated[str, Described(maxLength=limits.KEY_MAX_CHARS, pattern=_NO_NUL)]
+Category = Annotated[str, Described(format=CATEGORY_FORMAT)]
+Categories = Annotated[list[Category], items(least=1)]
+Kinds = Annotated[list[Kind], items(least=1)]
+Include = Annotated[list[Literal["memories", "turns"]], items(least=1)]
+People = Annotated[list[PersonName], items(most=limits.PEOPLE_PER_MEMORY_MAX_COUNT)]
+Cursor = Annotated[str, Described(description="As the page before gave it.")]
+
+
+# Names and texts of files.
+
 _FILE_TEXT_PATTERN = r"^([^\x00-\x08\x0b-\x1f]|\r\n)*$"
 _FORBIDDEN_FILE_CHARS = r'\x00-\x1f\x7f-\x9f\xad/\\%:<>"|?*'  # in no name of a file
 _FILE_NAME_REST = rf"[^{_FORBIDDEN_FILE_CHARS}]*[^{_FORBIDDEN_FILE_CHARS}\s.]"
 _FOLDER_PATTERN = rf"[^{_FORBIDDEN_FILE_CHARS}\s._]({_FILE_NAME_REST})?"
-_FILE_PATTERN = rf"(_index\.md|({_FOLDER_PATTERN}/)?[^{_FORBIDDEN_FILE_CHARS}\s._]([^{_FORBIDDEN_FILE_CHARS}]*)?\.(md|txt))"
-
-
-class RequestModel(BaseModel):
-    """What a request holds. A field that nobody knows is a mistake, and refused as one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    def sent_fields(self, *left_out: str) -> dict[str, Any]:
-        """What was sent, and nothing else: the defaults are the library's own."""
-        sent = self.model_fields_set - set(left_out)
-        return {name: getattr(self, name) for name in sent}
-
-
-def string_schema(most: int, least: int = 0) -> Shape:
-    shape: Shape = {"type": "string", "maxLength": most}
-    return {**shape, "minLength": least} if least else shape
-
-
-def integer_schema(low: int, high: int) -> Shape:
-    return {"type": "integer", "minimum": low, "maximum": high}
-
-
-def enum_schema(known: Iterable[str]) -> Shape:
-    return {"type": "string", "enum": [str(one) for one in known]}
-
-
-def array_schema(shape: Shape, *, least: int = 0, most: int | None = None) -> Shape:
-    found: Shape = {"type": "array", "items": shape}
-    if least:
-        found["minItems"] = least
-    return found if most is None else {**found, "maxItems": most}
-
-
-def object_schema(required: Iterable[str] = (), /, **fields: Shape) -> Shape:
-    """An object with these fields and no others."""
-    shape: Shape = {"type": "object", "properties": fields, "additionalProperties": False}
-    return {**shape, "required": list(required)} if required else shape
-
-
-def nullable(shape: Shape) -> Shape:
-    return {"anyOf": [shape, {"type": "null"}]}
-
-
-LABEL = string_schema(limits.LABEL_MAX_CHARS, 1)
-CONTENT = string_schema(limits.CONTENT_MAX_CHARS, 1)
-CATEGORIES = array_schema(string_schema(limits.CATEGORY_MAX_CHARS, 1), least=1)
-IMPORTANCE = integer_schema(limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX)
-FRACTION: Shape = {"type": "number", "minimum": 0, "maximum": 1}
-FLAG: Shape = {"type": "boolean"}
-TIME: Shape = {"type": "string", "format": "date-time"}
-# In a filter a day will do, and stands for its beginning in UTC.
-DATE_OR_TIME: Shape = {"anyOf": [TIME, {"type": "string", "format": "date"}]}
-KINDS = array_schema(enum_schema(Kind), least=1)
-INCLUDE = array_schema(enum_schema((INCLUDE_MEMORIES, INCLUDE_TURNS)), least=1)
-MESSAGE = object_schema(
-    ("role", "content"),
-    role=enum_schema(Role),
-    content=CONTENT,
-    name=nullable(string_schema(limits.NAME_MAX_CHARS, 1)),
-    at=nullable(TIME),
-    id=nullable(LABEL),
+_FILE_PATTERN = (
+    rf"(_index\.md|({_FOLDER_PATTERN}/)?[^{_FORBIDDEN_FILE_CHARS}\s._]"
+    rf"([^{_FORBIDDEN_FILE_CHARS}]*)?\.(md|txt))"
 )
-_TASK = object_schema(("text",), text=CONTENT, done=FLAG)
-_LINE = string_schema(limits.CONTENT_MAX_CHARS)
-DRAFT = object_schema(
-    (),
-    summary=string_schema(limits.SESSION_SUMMARY_MAX_CHARS),
-    topics=array_schema(
-        object_schema(
-            ("topic",), topic=CONTENT, users=_LINE, when=_LINE, event=_LINE, result=_LINE
-        ),
-        most=limits.SESSION_PARTS_MAX_COUNT,
+FilePath = Annotated[str, Described(pattern=f"^{_FILE_PATTERN}$")]
+FileOrFolderPath = Annotated[str, Described(pattern=f"^({_FILE_PATTERN}|{_FOLDER_PATTERN})$")]
+FolderFilter = Annotated[str, Described(pattern=f"^({_FILE_PATTERN}|{_FOLDER_PATTERN})?$")]
+FileText = Annotated[str, Described(maxLength=limits.FILE_MAX_CHARS, pattern=_FILE_TEXT_PATTERN)]
+FormerFileText = Annotated[str, Described(maxLength=limits.NOTE_FILE_MAX_BYTES, pattern=_NO_NUL)]
+
+
+# Records that requests hold.
+
+MessageInput = Annotated[
+    Message,
+    RecordFields(
+        role=Role, content=Content, name=PersonName | None, at=Time | None, id=Label | None
     ),
-    facts=array_schema(CONTENT, most=limits.SESSION_PARTS_MAX_COUNT),
-    tasks=array_schema(_TASK, most=limits.SESSION_PARTS_MAX_COUNT),
-    follow_ups=array_schema(_TASK, most=limits.SESSION_PARTS_MAX_COUNT),
-    links=array_schema(
-        object_schema(
-            ("text", "target"),
-            text=string_schema(limits.LINK_MAX_CHARS),
-            target=string_schema(limits.LINK_MAX_CHARS, 1),
-        ),
-        most=limits.SESSION_PARTS_MAX_COUNT,
+]
+Messages = Annotated[
+    list[MessageInput],
+    items(
+        most=limits.MESSAGES_MAX_COUNT,
+        description=f"At most {limits.MESSAGES_MAX_CHARS:,} characters in all.",
     ),
-    promote=nullable(CONTENT),
-    promote_to=enum_schema((Section.GOALS, Section.KEY_FACTS)),
-    tags=array_schema(string_schema(limits.TAG_MAX_CHARS, 1), most=limits.SESSION_PARTS_MAX_COUNT),
-)
-
-Flag = Annotated[Any, WithJsonSchema(FLAG)]
-Fraction = Annotated[Any, WithJsonSchema(FRACTION)]
-MemoryId = Annotated[Any, WithJsonSchema(MEMORY_ID)]
-Label = Annotated[Any, WithJsonSchema(LABEL)]
-LabelOrNone = Annotated[Any, WithJsonSchema(nullable(LABEL))]
-QueryText = Annotated[
-    Any, WithJsonSchema({**string_schema(limits.QUERY_MAX_CHARS), "pattern": NO_NUL})
 ]
-ResultCount = Annotated[Any, WithJsonSchema(integer_schema(1, limits.RECALL_MAX_COUNT))]
-Tokens = Annotated[Any, WithJsonSchema(integer_schema(0, limits.BUDGET_MAX_TOKENS))]
-TokensOrNone = Annotated[Any, WithJsonSchema(nullable(integer_schema(0, limits.BUDGET_MAX_TOKENS)))]
-Revision = Annotated[Any, WithJsonSchema(nullable(integer_schema(0, limits.REVISION_MAX)))]
-CategoriesOrNone = Annotated[Any, WithJsonSchema(nullable(CATEGORIES))]
-ImportanceOrNone = Annotated[Any, WithJsonSchema(nullable(IMPORTANCE))]
-FractionOrNone = Annotated[Any, WithJsonSchema(nullable(FRACTION))]
-FlagOrNone = Annotated[Any, WithJsonSchema(nullable(FLAG))]
-TimeOrNone = Annotated[Any, WithJsonSchema(nullable(TIME))]
-KindsOrNone = Annotated[Any, WithJsonSchema(nullable(KINDS))]
-IncludeOrNone = Annotated[Any, WithJsonSchema(nullable(INCLUDE))]
-_MESSAGES = {
-    **array_schema(MESSAGE, most=limits.MESSAGES_MAX_COUNT),
-    "description": f"At most {limits.MESSAGES_MAX_CHARS:,} characters in all.",
-}
-Messages = Annotated[Any, WithJsonSchema(_MESSAGES)]
-MessageOrText = Annotated[Any, WithJsonSchema({"anyOf": [CONTENT, MESSAGE]})]
-_DRAFT = {
-    **nullable(DRAFT),
-    "description": f"At most {limits.SESSION_DRAFT_MAX_CHARS:,} characters in all.",
-}
-SessionDraftOrNone = Annotated[Any, WithJsonSchema(_DRAFT)]
-PersonName = Annotated[Any, WithJsonSchema(string_schema(limits.NAME_MAX_CHARS, 1))]
-Category = Annotated[Any, WithJsonSchema(string_schema(limits.CATEGORY_MAX_CHARS, 1))]
-KeyName = Annotated[Any, WithJsonSchema(string_schema(limits.KEY_MAX_CHARS, 1))]
-RelationName = Annotated[Any, WithJsonSchema(string_schema(limits.TAG_MAX_CHARS, 1))]
-ExternalKey = Annotated[Any, WithJsonSchema(EXTERNAL_KEY)]
-PersonKey = Annotated[Any, WithJsonSchema(PERSON_KEY)]
-PersonKeyOrNone = Annotated[Any, WithJsonSchema(nullable(PERSON_KEY))]
-IdentityKey = Annotated[Any, WithJsonSchema(IDENTITY_KEY)]
-NamedPerson = Annotated[Any, WithJsonSchema(NAMED_PERSON)]
-ChatId = Annotated[Any, WithJsonSchema(CHAT_ID)]
-AssignableNameKind = Annotated[
-    Any, WithJsonSchema(enum_schema([kind for kind in NameKind if kind is not NameKind.WITHHELD]))
+_Line = Annotated[str, at_most(limits.CONTENT_MAX_CHARS)]
+_TopicInput = Annotated[
+    TopicDraft, RecordFields(topic=Content, users=_Line, when=_Line, event=_Line, result=_Line)
 ]
-FilePath = Annotated[Any, WithJsonSchema({"type": "string", "pattern": f"^{_FILE_PATTERN}$"})]
-FileOrFolderPath = Annotated[
-    Any, WithJsonSchema({"type": "string", "pattern": f"^({_FILE_PATTERN}|{_FOLDER_PATTERN})$"})
+_TaskInput = Annotated[TaskDraft, RecordFields(text=Content, done=Flag)]
+_LinkInput = Annotated[
+    NoteLink,
+    RecordFields(
+        text=Annotated[str, at_most(limits.LINK_MAX_CHARS)],
+        target=Annotated[str, text_of(limits.LINK_MAX_CHARS)],
+    ),
 ]
-FolderFilter = Annotated[
-    Any, WithJsonSchema({"type": "string", "pattern": f"^({_FILE_PATTERN}|{_FOLDER_PATTERN})?$"})
+_draft_list = items(most=limits.SESSION_PARTS_MAX_COUNT)
+SessionDraftInput = Annotated[
+    SessionDraft,
+    RecordFields(
+        summary=Annotated[str, at_most(limits.SESSION_SUMMARY_MAX_CHARS)],
+        topics=Annotated[tuple[_TopicInput, ...], _draft_list],
+        facts=Annotated[tuple[Content, ...], _draft_list],
+        tasks=Annotated[tuple[_TaskInput, ...], _draft_list],
+        follow_ups=Annotated[tuple[_TaskInput, ...], _draft_list],
+        links=Annotated[tuple[_LinkInput, ...], _draft_list],
+        promote=Content | None,
+        promote_to=Literal[Section.GOALS, Section.KEY_FACTS],
+        tags=Annotated[tuple[Tag, ...], _draft_list],
+    ),
+    Described(description=f"At most {limits.SESSION_DRAFT_MAX_CHARS:,} characters in all."),
 ]
-FileText = Annotated[
-    Any, WithJsonSchema({**string_schema(limits.FILE_MAX_CHARS), "pattern": _FILE_TEXT_PATTERN})
+_DisplayName = Annotated[str, at_most(limits.NAME_MAX_CHARS)]
+RequesterInput = Annotated[
+    Requester,
+    RecordFields(
+        key=PersonKey, name=_DisplayName | None, username=_DisplayName | None, is_bot=Flag
+    ),
 ]
-FileTextOrNone = Annotated[
-    Any, WithJsonSchema(nullable({**string_schema(limits.NOTE_FILE_MAX_BYTES), "pattern": NO_NUL}))
+ChatInput = Annotated[
+    Chat,
+    RecordFields(
+        "vouched",
+        id=ChatId,
+        kind=ChatKind,
+        participants=Annotated[
+            tuple[PersonKey | RequesterInput, ...], items(most=limits.PARTICIPANTS_MAX_COUNT)
+        ],
+        complete=Flag,
+    ),
 ]
-AccountKey = Annotated[Any, WithJsonSchema(ACCOUNT_KEY)]
-FILTERS = object_schema(
-    (),
-    **{name: nullable(LABEL) for name in ("user_id", "agent_id", "run_id", "actor_id", "role")},
-    **{name: nullable(LABEL) for name in ("user", "agent", "run", "actor")},
-    categories=nullable(CATEGORIES),
-    kinds=nullable(KINDS),
-    include=nullable(INCLUDE),
-    pinned=nullable(FLAG),
-    importance_min=nullable(IMPORTANCE),
-    importance_max=nullable(IMPORTANCE),
-    updated_after=nullable(DATE_OR_TIME),
-    updated_before=nullable(DATE_OR_TIME),
-    as_of=nullable(DATE_OR_TIME),
-    threshold=nullable(FRACTION),
-)
-Filters = Annotated[Any, WithJsonSchema(nullable(FILTERS))]
-
-NodeOrNone = Annotated[Any, WithJsonSchema(enum_schema(EventNode))]
-OpOrNone = Annotated[Any, WithJsonSchema(enum_schema(EventOperation))]
-Time = Annotated[Any, WithJsonSchema(TIME)]
+SearchInput = Annotated[
+    Search,
+    RecordFields(
+        "owner",
+        words=Annotated[str, Described(maxLength=limits.SEARCH_MAX_CHARS, pattern=_NO_NUL)] | None,
+        category=Category | None,
+        kind=Kind | None,
+        about=PersonName | None,
+        chat=ChatId | None,
+        visibility=Visibility | None,
+        sensitivity=Sensitivity | None,
+        state=Annotated[str, Described(enum=[*map(str, State), ANY_STATE])] | None,
+        pinned=Flag | None,
+        since=Time | None,
+        until=Time | None,
+    ),
+]
 
 
-# The fields of a memory as a request names them, and their shapes.
+def _label_named(name: str) -> Described:
+    """Describe a label that errors name as the library does."""
+    most = limits.LABEL_MAX_CHARS
+    return Described(
+        lambda _, value: validation.parse_optional_identifier(name, value, most),
+        minLength=1,
+        maxLength=most,
+        pattern=_NAME_PATTERN,
+    )
 
-TIME_FIELDS = ("observed_at", "expires_at")
-_PEOPLE = array_schema(
-    string_schema(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT
-)
-_TAGS = array_schema(string_schema(limits.TAG_MAX_CHARS, 1), most=limits.TAGS_MAX_COUNT)
-_DATA = {
-    "type": "object",
-    "description": "Kept and told with the memory: JSON without secrets. {} clears it.",
-}
-_TURNS = array_schema(MEMORY_ID, most=limits.MESSAGES_MAX_COUNT)
 
-People = Annotated[Any, WithJsonSchema(nullable(_PEOPLE))]
-LabelOrNull = Annotated[Any, WithJsonSchema(nullable(LABEL))]
-FlagOrNull = Annotated[Any, WithJsonSchema(nullable(FLAG))]
-TimeOrNull = Annotated[Any, WithJsonSchema(nullable(TIME))]
+class QueryFilters(RequestModel):
+    user_id: Annotated[str, _label_named("user")] | None = None
+    agent_id: Annotated[str, _label_named("agent")] | None = None
+    run_id: Annotated[str, _label_named("run")] | None = None
+    actor_id: Annotated[str, _label_named("actor")] | None = None
+    role: Label | None = None
+    user: Label | None = None
+    agent: Label | None = None
+    run: Label | None = None
+    actor: Label | None = None
+    categories: Categories | None = None
+    kinds: Kinds | None = None
+    include: Include | None = None
+    pinned: Flag | None = None
+    importance_min: Importance | None = None
+    importance_max: Importance | None = None
+    updated_after: DateOrTime | None = None
+    updated_before: DateOrTime | None = None
+    as_of: DateOrTime | None = None
+    threshold: Fraction | None = None
+
+
+# The fields of a memory.
+
+_TurnId = Annotated[str, Described(pattern=_MEMORY_ID_PATTERN)]
 
 
 class MemoryFields(RequestModel):
-    """What can be said of a memory besides its words. Nothing is required."""
+    """What can be said of a memory besides its text. Nothing is required."""
 
-    kind: Annotated[Any, WithJsonSchema(nullable(enum_schema(Kind)))] = None
-    slot: Annotated[Any, WithJsonSchema(nullable(string_schema(limits.SLOT_MAX_CHARS, 1)))] = None
-    about: People = None
-    withheld_from: People = None
-    sensitivity: Annotated[Any, WithJsonSchema(nullable(enum_schema(Sensitivity)))] = None
-    portable: FlagOrNull = None
-    importance: Annotated[Any, WithJsonSchema(nullable(IMPORTANCE))] = None
-    confidence: Annotated[Any, WithJsonSchema(nullable(FRACTION))] = None
-    pinned: FlagOrNull = None
-    tags: Annotated[Any, WithJsonSchema(nullable(_TAGS))] = None
-    observed_at: TimeOrNull = None
-    expires_at: TimeOrNull = None
-    message: LabelOrNull = None
-    agent: LabelOrNull = None
-    run: LabelOrNull = None
-    role: LabelOrNull = None
-    by_model: FlagOrNull = None
-    turns: Annotated[Any, WithJsonSchema(nullable(_TURNS))] = None
-    data: Annotated[Any, WithJsonSchema(nullable(_DATA))] = None
+    kind: Kind | None = None
+    slot: Slot | None = None
+    about: People | None = None
+    withheld_from: People | None = None
+    sensitivity: Sensitivity | None = None
+    portable: Flag | None = None
+    importance: Importance | None = None
+    confidence: Fraction | None = None
+    pinned: Flag | None = None
+    tags: Annotated[list[Tag], items(most=limits.TAGS_MAX_COUNT)] | None = None
+    observed_at: Time | None = None
+    expires_at: Time | None = None
+    message: Label | None = None
+    agent: Label | None = None
+    run: Label | None = None
+    role: Label | None = None
+    by_model: Flag | None = None
+    turns: Annotated[list[_TurnId], items(most=limits.MESSAGES_MAX_COUNT)] | None = None
+    data: (
+        Annotated[
+            dict[Any, Any],
+            Described(
+                description="Kept and returned with the memory: JSON without secrets. {} clears it."
+            ),
+        ]
+        | None
+    ) = None
 
 
 class NewMemoryFields(MemoryFields):
-    visibility: Annotated[Any, WithJsonSchema(nullable(enum_schema(Visibility)))] = None
-    for_room: FlagOrNull = None
+    visibility: Visibility | None = None
+    for_room: Flag | None = None
 
 
 class RememberFields(NewMemoryFields):
-    content: Annotated[Any, WithJsonSchema(CONTENT)]
-    category: Annotated[
-        Any, WithJsonSchema(nullable(string_schema(limits.CATEGORY_MAX_CHARS, 1)))
-    ] = None
-    key: Annotated[Any, WithJsonSchema(nullable(string_schema(limits.KEY_MAX_CHARS, 1)))] = None
+    content: Content
+    category: Category | None = None
+    key: KeyName | None = None
 
 
 class PutFields(NewMemoryFields):
-    value: Annotated[Any, WithJsonSchema(CONTENT)]
+    value: Content
 
 
-_NOT_ALLOWED = WithJsonSchema({"type": "null"})  # the library says what to use instead
+_NULL = WithJsonSchema({"type": "null"})
 
 
 class UpdateFields(MemoryFields):
-    content: Annotated[Any, WithJsonSchema(nullable(CONTENT))] = None
-    if_version: Annotated[Any, WithJsonSchema(nullable(integer_schema(1, 2**31)))] = None
-    category: Annotated[
-        Any, WithJsonSchema(nullable(string_schema(limits.CATEGORY_MAX_CHARS, 1)))
-    ] = None
-    key: Annotated[Any, _NOT_ALLOWED] = None
-    visibility: Annotated[Any, _NOT_ALLOWED] = None
-    for_room: Annotated[Any, WithJsonSchema({"enum": [False, None]})] = None
-    turns: Annotated[Any, _NOT_ALLOWED] = None
+    content: Content | None = None
+    if_version: Annotated[int, whole(1, 2**31)] | None = None
+    category: Category | None = None
+    # The library refuses these, and names the method to call instead.
+    key: Annotated[str | None, _NULL] = None
+    visibility: Annotated[Visibility | None, _NULL] = None
+    for_room: Annotated[Flag | None, WithJsonSchema({"enum": [False, None]})] = None
+    turns: Annotated[list[str] | None, _NULL] = None
 
 
-# What query strings of many routes hold, with the shape that tells of it.
-
-_KEY_PREFIX = {**string_schema(limits.KEY_MAX_CHARS), "pattern": NO_NUL}
-_INTEGER_PATTERN = re.compile(r"-?[0-9]{1,18}")
-
-
-def _parse_integer(value: Any) -> Any:
-    """A number in a query string; anything else stays as it is, for the library to refuse."""
-    return int(value) if isinstance(value, str) and _INTEGER_PATTERN.fullmatch(value) else value
-
-
-def _parse_flag(value: Any) -> Any:
-    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
-
-
-INTEGER_FROM_QUERY = BeforeValidator(_parse_integer)
-FLAG_FROM_QUERY = BeforeValidator(_parse_flag)
-QueryFlag = Annotated[Any, FLAG_FROM_QUERY, WithJsonSchema(FLAG)]
-Cursor = Annotated[
-    Any, WithJsonSchema({"type": "string", "description": "As the page before gave it."})
+AssignableNameKind = Annotated[
+    NameKind, Described(enum=[str(one) for one in NameKind if one is not NameKind.WITHHELD])
 ]
-Limit = Annotated[
-    Any,
-    INTEGER_FROM_QUERY,
-    WithJsonSchema(
-        {**integer_schema(1, limits.PAGE_MAX_COUNT), "default": limits.PAGE_DEFAULT_COUNT}
-    ),
-]
+
+
+# What the query strings of many routes hold.
 
 
 class PageQuery(RequestModel):
-    cursor: Cursor = None
-    limit: Limit = limits.PAGE_DEFAULT_COUNT
+    cursor: Cursor = not_sent()
+    limit: Annotated[int, query_whole(1, limits.PAGE_MAX_COUNT)] = limits.PAGE_DEFAULT_COUNT
 
 
 class MemoryFilterQuery(RequestModel):
     """What a list is narrowed to, beside its category."""
 
-    prefix: Annotated[Any, WithJsonSchema(_KEY_PREFIX)] = None
-    kind: Annotated[Any, WithJsonSchema(enum_schema(Kind))] = None
-    state: Annotated[Any, WithJsonSchema(enum_schema(State))] = None
-    pinned: QueryFlag = None
+    prefix: KeyPrefix = not_sent()
+    kind: Kind = not_sent()
+    state: State = not_sent()
+    pinned: QueryFlag = not_sent()
 
 
 class MemoryCountQuery(MemoryFilterQuery):
-    category: Category = None
+    category: Category = not_sent()
 
 
 class CategoryPageQuery(PageQuery, MemoryFilterQuery):
@@ -366,34 +497,4 @@ class CategoryPageQuery(PageQuery, MemoryFilterQuery):
 
 
 class MemoryPageQuery(PageQuery, MemoryCountQuery):
-    """A page of all of them, or of one."""
-
-
-# What memories are searched for, as it stands in a request.
-
-_SEARCH_FIELDS: dict[str, Shape] = {
-    "words": {**string_schema(limits.SEARCH_MAX_CHARS), "pattern": NO_NUL},
-    "category": string_schema(limits.CATEGORY_MAX_CHARS, 1),
-    "kind": enum_schema(Kind),
-    "about": string_schema(limits.NAME_MAX_CHARS, 1),
-    "chat": CHAT_ID,
-    "visibility": enum_schema(Visibility),
-    "sensitivity": enum_schema(Sensitivity),
-    "state": enum_schema((*State, ANY_STATE)),
-    "pinned": FLAG,
-    "since": TIME,
-    "until": TIME,
-}
-SEARCH = object_schema((), **{name: nullable(shape) for name, shape in _SEARCH_FIELDS.items()})
-SearchOrNone = Annotated[Any, WithJsonSchema(nullable(SEARCH))]
-
-
-def parse_search(found: object) -> Search:
-    if found is None:
-        return MATCH_ALL
-    times = {name: _time_parser(name) for name in ("since", "until")}
-    return build_record(Search, "search", found, **times)
-
-
-def _time_parser(name: str) -> Any:
-    return lambda value: parse_time(name, value)
+    """A page of all categories, or of one."""

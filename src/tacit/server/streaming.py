@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
-from concurrent.futures import Executor
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from tacit.server.routing import run_in_pool
 
 CHUNK_BYTES = 65_536
 _log = logging.getLogger("tacit.rest")
@@ -40,22 +38,22 @@ class LineResponse(Response):
                 break
         return b"".join(parts)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         start = {"status": self.status_code, "headers": self.raw_headers}
         await send({"type": "http.response.start", **start})
         gone = asyncio.create_task(_wait_for_disconnect(receive))
         try:
-            await self._send_chunks(scope["app"].state.pool, send, gone)
+            await self._send_chunks(send, gone)
         finally:
             gone.cancel()
             await asyncio.gather(gone, return_exceptions=True)
 
-    async def _send_chunks(self, pool: Executor, send: Send, gone: asyncio.Task[None]) -> None:
+    async def _send_chunks(self, send: Send, gone: asyncio.Task[None]) -> None:
         part = self._first_chunk
         while part:
             await send({"type": "http.response.body", "body": part, "more_body": True})
             try:
-                part = await run_in_pool(pool, self._next_chunk)
+                part = await run_in_threadpool(self._next_chunk)
             except Exception as error:  # noqa: BLE001 (cut short)
                 _log.error("%s in the middle of an answer", type(error).__name__)
                 raise StreamAborted from None

@@ -2,155 +2,120 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
-from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page, limits
 from tacit.errors import NotAllowed
 from tacit.records.accounts import Scope
 from tacit.records.memory import ChatKind, Visibility
+from tacit.records.queries import MATCH_ALL
 from tacit.records.request import Chat, Requester
-from tacit.server import schemas
 from tacit.server.responses import no_content, paginate, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
-    FLAG,
     ChatId,
+    ChatInput,
     Flag,
     PageQuery,
+    PageSize,
     PersonKey,
-    PersonKeyOrNone,
+    RequesterInput,
     RequestModel,
-    SearchOrNone,
-    array_schema,
-    enum_schema,
-    integer_schema,
-    nullable,
-    object_schema,
-    parse_search,
-    string_schema,
+    SearchInput,
+    not_sent,
 )
-from tacit.wire import build_record
 
 # Who would hear the caller's memories: the rooms there are, and the rule that decides in each.
 
 audience_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
-NAME_SCHEMA = nullable(string_schema(limits.NAME_MAX_CHARS))
-PERSON_SCHEMA = object_schema(
-    ("key",), key=schemas.PERSON_KEY, name=NAME_SCHEMA, username=NAME_SCHEMA, is_bot=FLAG
-)
-CHAT_SCHEMA = object_schema(
-    ("id", "kind"),
-    id=schemas.CHAT_ID,
-    kind=enum_schema(ChatKind),
-    participants=array_schema(
-        {"anyOf": [schemas.PERSON_KEY, PERSON_SCHEMA]}, most=limits.PARTICIPANTS_MAX_COUNT
-    ),
-    complete=FLAG,
-)
 
 
 class ExplainBody(RequestModel):
-    chat: Annotated[Any, WithJsonSchema(nullable(CHAT_SCHEMA))] = None
-    asked_by: Annotated[Any, WithJsonSchema(nullable(PERSON_SCHEMA))] = None
+    chat: ChatInput | None = None
+    asked_by: RequesterInput | None = None
 
 
 class HearingBody(RequestModel):
-    chat: Annotated[Any, WithJsonSchema(CHAT_SCHEMA)]
-    asked_by: Annotated[Any, WithJsonSchema(nullable(PERSON_SCHEMA))] = None
-    search: SearchOrNone = None
-    limit: Annotated[Any, WithJsonSchema(integer_schema(1, limits.PAGE_MAX_COUNT))] = (
-        limits.PAGE_DEFAULT_COUNT
-    )
-    cursor: Annotated[Any, WithJsonSchema(nullable({"type": "string"}))] = None
+    chat: ChatInput
+    asked_by: RequesterInput | None = None
+    search: SearchInput | None = None
+    limit: PageSize = limits.PAGE_DEFAULT_COUNT
+    cursor: str | None = None
 
 
 class HearersQuery(RequestModel):
-    visibility: Annotated[Any, WithJsonSchema(enum_schema(Visibility))] = None
+    visibility: Visibility = not_sent()
 
 
 @audience_router.get(f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,))
-def explain(asked: Context, id: str) -> Response:
+def explain(context: Context, id: str) -> Response:
     """Whether one of the caller's memories may be said here, and by which rule."""
-    return record_response(asked.view.explain(id))
+    return record_response(context.view.explain(id))
 
 
 @audience_router.post(
     f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
 )
-def explain_elsewhere(asked: Context, id: str, body: ExplainBody) -> Response:
+def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
     """The same for another chat. Who is there, and who would ask, only a key that acts for others
     says; any other names a chat, and the store says who is there."""
-    chat = None if body.chat is None else _parse_chat(asked, body.chat)
-    return record_response(asked.view.explain(id, chat, _parse_asker(asked, body.asked_by)))
+    chat = None if body.chat is None else _check_chat(context, body.chat)
+    return record_response(context.view.explain(id, chat, _check_asker(context, body.asked_by)))
 
 
 @audience_router.get(
     f"{MEMORY_PATH}/hearers", scope=Scope.READ, gives=AudienceReport, problems=(404,)
 )
-def list_hearers(asked: Context, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
+def list_hearers(context: Context, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
     """Who would hear one of the caller's memories, in each of their rooms and alone. With
     `visibility`, who would if that were set."""
-    return record_response(asked.view.hearers(id, **query.sent_fields()))
+    return record_response(context.view.hearers(id, **query.sent_fields()))
 
 
 @audience_router.post("/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
-def list_hearing(asked: Context, body: HearingBody) -> Response:
+def list_hearing(context: Context, body: HearingBody) -> Response:
     """Each of the caller's own memories, and whether it would be said in a chat. As for one of
     them, only a key that acts for others says who is there, and who would ask."""
-    chat, by = _parse_chat(asked, body.chat), _parse_asker(asked, body.asked_by)
-    wanted = parse_search(body.search)
+    chat, by = _check_chat(context, body.chat), _check_asker(context, body.asked_by)
     return record_response(
-        asked.view.hearing(chat, by, wanted, **body.sent_fields("chat", "asked_by", "search"))
+        context.view.hearing(
+            chat, by, body.search or MATCH_ALL, **body.sent_fields("chat", "asked_by", "search")
+        )
     )
 
 
 @audience_router.get("/api/rooms", scope=Scope.READ, gives=Page[AudienceChat])
-def list_rooms(asked: Context, query: Annotated[PageQuery, Query()]) -> Response:
+def list_rooms(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The caller's private chat and the groups they are in, with who else is there."""
-    found = asked.view.rooms()
+    found = context.view.rooms()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
-def _parse_asker(asked: RequestContext, found: object) -> Requester | None:
-    if found is None:
-        return None
-    asker = build_record(Requester, "asked_by", found)
-    if not asked.admitted.has_scope(Scope.ACT_AS):
-        raise NotAllowed
+def _check_asker(context: RequestContext, asker: Requester | None) -> Requester | None:
+    """Return the asker of a preview, whom only a key that acts for others names."""
+    if asker is not None:
+        context.caller.require_scopes(Scope.ACT_AS)
     return asker
 
 
-def _parse_chat(asked: RequestContext, found: object) -> Chat:
-    chat = build_record(Chat, "chat", found, participants=_parse_participants)
-    if chat.kind in list(ChatKind):
-        chat = replace(chat, kind=ChatKind(chat.kind))
-    return chat if asked.admitted.has_scope(Scope.ACT_AS) else _find_known_chat(asked, chat)
+def _check_chat(context: RequestContext, chat: Chat) -> Chat:
+    """Return the chat of a preview: as a key that acts for others says, or as it is stored."""
+    return chat if context.caller.has_scope(Scope.ACT_AS) else _find_known_chat(context, chat)
 
 
-def _parse_participants(found: Any) -> Any:
-    if not isinstance(found, list):
-        return found
-    return tuple(
-        one if isinstance(one, str) else build_record(Requester, "participants", one)
-        for one in found
-    )
-
-
-def _find_known_chat(asked: RequestContext, chat: Chat) -> Chat:
-    requester = asked.admitted.requester
+def _find_known_chat(context: RequestContext, chat: Chat) -> Chat:
+    requester = context.caller.requester
     if requester is None:
         raise NotAllowed
     if chat.kind is ChatKind.PRIVATE and chat.id == requester.key:
         return Chat.private(chat.id)
     if chat.participants or chat.complete or chat.kind is not ChatKind.GROUP:
         raise NotAllowed
-    known = asked.memory.chat(requester, chat.id)
+    known = context.memory.chat(requester, chat.id)
     if known.kind is ChatKind.UNKNOWN:
         raise NotAllowed
     return known
@@ -166,7 +131,7 @@ class JoinedRequest(RequestModel):
 
 
 class LeftRequest(RequestModel):
-    person: PersonKeyOrNone = None
+    person: PersonKey | None = None
 
 
 class ConfidentialRequest(RequestModel):
@@ -178,32 +143,32 @@ class MigratedRequest(RequestModel):
 
 
 @chat_router.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
-def joined_chat(asked: Context, chat: str, body: JoinedRequest) -> Response:
+def joined_chat(context: Context, chat: ChatId, body: JoinedRequest) -> Response:
     """Somebody came into a group, or spoke there."""
-    asked.memory.joined(chat, body.person)
+    context.memory.joined(chat, body.person)
     return no_content()
 
 
 @chat_router.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
-def left_chat(asked: Context, chat: str, body: LeftRequest) -> Response:
+def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
     """Somebody left a group; without a person, everybody did."""
-    asked.memory.left(chat, **body.sent_fields())
+    context.memory.left(chat, **body.sent_fields())
     return no_content()
 
 
 @chat_router.post(
     "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,)
 )
-def confidential_chat(asked: Context, chat: str, body: ConfidentialRequest) -> Response:
+def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest) -> Response:
     """What is said in a confidential group does not leave it."""
-    asked.memory.set_confidential(chat, **body.sent_fields())
+    context.memory.set_confidential(chat, **body.sent_fields())
     return no_content()
 
 
 @chat_router.post(
     "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409)
 )
-def migrated_chat(asked: Context, chat: str, body: MigratedRequest) -> Response:
+def migrated_chat(context: Context, chat: ChatId, body: MigratedRequest) -> Response:
     """The channel gave a group a new id."""
-    asked.memory.migrated(chat, body.new)
+    context.memory.migrated(chat, body.new)
     return no_content()

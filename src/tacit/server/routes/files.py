@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit import limits
@@ -22,16 +21,17 @@ from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, matches_etag, parse_etag
 from tacit.server.responses import HttpProblem, no_content, paginate, record_response, version_etag
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
+    Described,
     FileOrFolderPath,
     FilePath,
     FileText,
-    FileTextOrNone,
     Flag,
     FolderFilter,
+    FormerFileText,
+    Label,
     PageQuery,
     RequestModel,
-    integer_schema,
-    nullable,
+    Revision,
 )
 
 # Notes as files: a small tree of Markdown, as far as this audience may hear it.
@@ -60,7 +60,7 @@ class FilesQuery(PageQuery):
 class WriteRequest(RequestModel):
     text: FileText
     new: Flag = False
-    instead_of: FileTextOrNone = None
+    instead_of: FormerFileText | None = None
 
 
 class RenameRequest(RequestModel):
@@ -69,18 +69,18 @@ class RenameRequest(RequestModel):
 
 
 @file_router.get("/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
-def list_files(asked: Context, query: Annotated[FilesQuery, Query()]) -> Response:
+def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Response:
     """The files that there are for the caller here, or those of a folder; a file stands for itself.
     Of sessions the newest are listed."""
-    sizes = asked.view.file_sizes(query.folder)
+    sizes = context.view.file_sizes(query.folder)
     found = [FileListed(path=path, size_bytes=size) for path, size in sizes.items()]
     return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
 
 
 @file_router.get(FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
-def read_file(asked: Context, path: FilePath) -> Response:
+def read_file(context: Context, path: FilePath) -> Response:
     """What a file says, as far as it may be heard here."""
-    text = asked.view.read_file(path)
+    text = context.view.read_file(path)
     return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
 
 
@@ -92,49 +92,49 @@ def read_file(asked: Context, path: FilePath) -> Response:
     problems=(404, 412),
     headers=(IF_MATCH, IF_NONE_MATCH),
 )
-def write_file(asked: Context, path: FilePath, body: WriteRequest) -> Response:
+def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response:
     """Make a file read like this: new lines are remembered, changed ones updated, missing ones
     forgotten. `new`, or If-None-Match: *, is for a file that is not there yet; `instead_of` is the
     text that was read, and If-Match its ETag."""
-    with _check_file_unchanged(asked, path) as expected:
-        asked.write_view.write_file(path, **{**body.sent_fields(), **expected})
+    with _check_file_unchanged(context, path) as expected:
+        context.write_view.write_file(path, **{**body.sent_fields(), **expected})
     return no_content()
 
 
 @file_router.delete(FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def delete_file(asked: Context, path: FileOrFolderPath) -> Response:
+def delete_file(context: Context, path: FileOrFolderPath) -> Response:
     """Forget everything in a file, or in all files of a folder."""
-    asked.write_view.delete_file(path)
+    context.write_view.delete_file(path)
     return no_content()
 
 
 @file_router.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def rename_file(asked: Context, body: RenameRequest) -> Response:
+def rename_file(context: Context, body: RenameRequest) -> Response:
     """Give a page, or a folder of pages, another name that is free."""
-    asked.write_view.rename_file(body.old, body.new)
+    context.write_view.rename_file(body.old, body.new)
     return no_content()
 
 
 @contextmanager
-def _check_file_unchanged(asked: RequestContext, path: str) -> Iterator[dict[str, Any]]:
+def _check_file_unchanged(context: RequestContext, path: str) -> Iterator[dict[str, Any]]:
     """What the headers expect, for the write itself to look at."""
-    matching = asked.headers.getlist(IF_MATCH)
-    first = "*" in parse_etags(asked.headers.getlist(IF_NONE_MATCH))
+    matching = context.headers.getlist(IF_MATCH)
+    first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
     if not matching and not first:
         yield {}
         return
     if first and matching:
         raise _file_changed()
-    expected = {"new": True} if first else {"instead_of": _expected_text(asked, path, matching)}
+    expected = {"new": True} if first else {"instead_of": _expected_text(context, path, matching)}
     try:
         yield expected
     except Conflict:
         raise _file_changed() from None
 
 
-def _expected_text(asked: RequestContext, path: str, matching: list[str]) -> str:
+def _expected_text(context: RequestContext, path: str, matching: list[str]) -> str:
     try:
-        text = asked.view.read_file(path)
+        text = context.view.read_file(path)
     except NotFound:
         raise _file_changed() from None
     if not matches_etag(matching, _text_etag(text)):
@@ -165,8 +165,8 @@ _DATA_DESCRIPTION = (
 
 
 class SaveRequest(RequestModel):
-    data: Annotated[Any, WithJsonSchema({"description": _DATA_DESCRIPTION})]
-    version: Annotated[Any, WithJsonSchema(nullable(integer_schema(0, limits.REVISION_MAX)))] = None
+    data: Annotated[Any, Described(description=_DATA_DESCRIPTION)]
+    version: Revision | None = None
 
 
 _READ_OPTIONS: dict[str, Any] = {
@@ -187,70 +187,72 @@ _DELETE_OPTIONS: dict[str, Any] = {"scope": Scope.WRITE, "status": 204, "once": 
 
 
 @checkpoint_router.get(OWN_CHECKPOINT_PATH, **_READ_OPTIONS)
-def show_own_checkpoint(asked: Context) -> Response:
+def show_own_checkpoint(context: Context) -> Response:
     """What was saved last in the thread of this request."""
-    return _checkpoint_response(asked, None)
+    return _checkpoint_response(context, None)
 
 
 @checkpoint_router.put(OWN_CHECKPOINT_PATH, **_SAVE_OPTIONS)
-def save_own_checkpoint(asked: Context, body: SaveRequest) -> Response:
+def save_own_checkpoint(context: Context, body: SaveRequest) -> Response:
     """Save where the agent has got to in the thread of this request."""
-    return _save_checkpoint(asked, None, body)
+    return _save_checkpoint(context, None, body)
 
 
 @checkpoint_router.delete(OWN_CHECKPOINT_PATH, **_DELETE_OPTIONS)
-def forget_own_checkpoint(asked: Context) -> Response:
+def forget_own_checkpoint(context: Context) -> Response:
     """Remove what was saved in the thread of this request, whether or not there is something."""
-    asked.write_view.forget_checkpoint()
+    context.write_view.forget_checkpoint()
     return no_content()
 
 
 @checkpoint_router.get(CHECKPOINT_PATH, **_READ_OPTIONS)
-def show_checkpoint(asked: Context, thread: str) -> Response:
+def show_checkpoint(context: Context, thread: Label) -> Response:
     """What was saved last in a thread. In a private chat only; elsewhere there is none."""
-    return _checkpoint_response(asked, thread)
+    return _checkpoint_response(context, thread)
 
 
 @checkpoint_router.put(CHECKPOINT_PATH, **_SAVE_OPTIONS)
-def save_checkpoint(asked: Context, thread: str, body: SaveRequest) -> Response:
+def save_checkpoint(context: Context, thread: Label, body: SaveRequest) -> Response:
     """Save where the agent has got to in a thread, in place of what was saved before. `version`, or
     If-Match, is the one that was read; 0, or If-None-Match: *, is for the first."""
-    return _save_checkpoint(asked, thread, body)
+    return _save_checkpoint(context, thread, body)
 
 
 @checkpoint_router.delete(CHECKPOINT_PATH, **_DELETE_OPTIONS)
-def forget_checkpoint(asked: Context, thread: str) -> Response:
+def forget_checkpoint(context: Context, thread: Label) -> Response:
     """Remove what was saved in a thread, whether or not there is something."""
-    asked.write_view.forget_checkpoint(thread)
+    context.write_view.forget_checkpoint(thread)
     return no_content()
 
 
-def _checkpoint_response(asked: RequestContext, thread: str | None) -> Response:
-    found = asked.view.checkpoint(thread)
+def _checkpoint_response(context: RequestContext, thread: str | None) -> Response:
+    found = context.view.checkpoint(thread)
     if found is None:
         raise NotFound("checkpoint")
     return record_response(found, headers={"ETag": version_etag(found.version)})
 
 
-def _save_checkpoint(asked: RequestContext, thread: str | None, body: SaveRequest) -> Response:
-    with _check_checkpoint_unchanged(asked, thread) as version:
+def _save_checkpoint(context: RequestContext, thread: str | None, body: SaveRequest) -> Response:
+    with _check_checkpoint_unchanged(context, thread) as version:
         sent = body.sent_fields("data")
         if version is not None:
             sent["version"] = version
-        done = asked.write_view.save_checkpoint(body.data, thread=thread, **sent)
+        done = context.write_view.save_checkpoint(body.data, thread=thread, **sent)
     return record_response(done, headers={"ETag": version_etag(done.version)})
 
 
 @contextmanager
-def _check_checkpoint_unchanged(asked: RequestContext, thread: str | None) -> Iterator[int | None]:
+def _check_checkpoint_unchanged(
+    context: RequestContext, thread: str | None
+) -> Iterator[int | None]:
     """The version that the headers ask for, to be looked at by the write itself; None: they ask for
     none."""
-    matching = asked.headers.getlist(IF_MATCH)
-    first = "*" in parse_etags(asked.headers.getlist(IF_NONE_MATCH))
+    matching = context.headers.getlist(IF_MATCH)
+    first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
     if not matching and not first:
         yield None
         return
-    wanted = [0] if first else _find_wanted_versions(asked, thread, parse_etags(matching))
+    wanted = [0] if first else _find_wanted_versions(context, thread, parse_etags(matching))
     if not wanted or (first and matching):
         raise _checkpoint_changed()
     try:
@@ -259,12 +261,14 @@ def _check_checkpoint_unchanged(asked: RequestContext, thread: str | None) -> It
         raise _checkpoint_changed() from None
 
 
-def _find_wanted_versions(asked: RequestContext, thread: str | None, found: list[str]) -> list[int]:
+def _find_wanted_versions(
+    context: RequestContext, thread: str | None, found: list[str]
+) -> list[int]:
     """At most one version. A single tag is not looked up: what was asked again may be done."""
     named = [int(one[1]) for tag in found if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
     if len(found) == 1 and "*" not in found:
         return named
-    now = asked.view.checkpoint(thread)
+    now = context.view.checkpoint(thread)
     return [now.version] if now is not None and ("*" in found or now.version in named) else []
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit import (
@@ -22,8 +21,10 @@ from tacit import (
 )
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import View
+from tacit.records import validation
 from tacit.records.accounts import Scope
 from tacit.records.memory import HistoryEntry, Memory, Visibility
+from tacit.records.queries import MATCH_ALL
 from tacit.server import memory_contract
 from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_if_match, matches_etag, memory_etag
 from tacit.server.memory_contract import (
@@ -35,30 +36,27 @@ from tacit.server.memory_contract import (
 from tacit.server.responses import UpdateSuggested, json_response, no_content, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
-    CONTENT,
-    FLAG,
-    INTEGER_FROM_QUERY,
-    TIME_FIELDS,
+    Category,
     CategoryPageQuery,
+    Content,
+    Described,
+    Flag,
+    KeyName,
     MemoryCountQuery,
     MemoryPageQuery,
     PageQuery,
+    PageSize,
     People,
     PutFields,
     QueryFlag,
     RememberFields,
     RequestModel,
-    SearchOrNone,
+    SearchInput,
     Time,
     UpdateFields,
-    array_schema,
-    enum_schema,
-    integer_schema,
-    nullable,
-    parse_search,
-    string_schema,
+    not_sent,
+    query_whole,
 )
-from tacit.wire import parse_times
 
 # Memories by their ids, as one of the seeds has it: list, add, show, change, forget.
 
@@ -71,9 +69,9 @@ HIDDEN_RESPONSE = {204: {"description": "Done; but it may not be told here, or n
 
 
 class CreateMemoryRequest(RequestModel):
-    content: Annotated[Any, WithJsonSchema(memory_contract.CONTENT_SCHEMA)]
-    category: Annotated[Any, WithJsonSchema(enum_schema(memory_contract.MEMORY_CATEGORIES))]
-    subject: Annotated[Any, WithJsonSchema(memory_contract.SUBJECT_SCHEMA)] = None
+    content: memory_contract.ShortContent
+    category: memory_contract.MemoryCategory
+    subject: memory_contract.Subject | None = None
 
 
 class CreateQuery(RequestModel):
@@ -81,34 +79,27 @@ class CreateQuery(RequestModel):
 
 
 class UpdateMemoryRequest(RequestModel):
-    content: Annotated[Any, WithJsonSchema(memory_contract.CONTENT_SCHEMA)]
+    content: memory_contract.ShortContent
 
 
 class ChangeMemoryRequest(RequestModel):
     """Its words and its pin together, or its visibility, or whom to keep it from."""
 
-    content: Annotated[Any, WithJsonSchema(string_schema(limits.CONTENT_MAX_CHARS, 1))] = None
-    pinned: Annotated[Any, WithJsonSchema(FLAG)] = None
-    visibility: Annotated[Any, WithJsonSchema(enum_schema(Visibility))] = None
-    withhold_from: Annotated[
-        Any,
-        WithJsonSchema(
-            array_schema(
-                string_schema(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT
-            )
-        ),
-    ] = None
+    content: Content = not_sent()
+    pinned: Flag = not_sent()
+    visibility: Visibility = not_sent()
+    withhold_from: People = not_sent()
 
 
 @memory_router.get("/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
-def list_memories(asked: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
     """What may be said here, newest first. With `state`, the caller's own in that state, in a
     private chat. `total` is what there is for the caller on all pages."""
-    view = asked.view
+    view = context.view
     page = view.list(**query.sent_fields())
-    whole = query.cursor is None and page.cursor is None
+    whole = "cursor" not in query.model_fields_set and page.cursor is None
     total = len(page) if whole else view.count(**query.sent_fields("cursor", "limit"))
-    memories = memory_contract.encode_memories(asked, page)
+    memories = memory_contract.encode_memories(context, page)
     return json_response({"memories": memories, "total": total, "next_cursor": page.cursor})
 
 
@@ -122,24 +113,22 @@ def list_memories(asked: Context, query: Annotated[MemoryPageQuery, Query()]) ->
     sends=("ETag", "Location"),
 )
 def create_memory(
-    asked: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]
+    context: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]
 ) -> Response:
     """Add a memory. Where one on the same subject is better updated, that is suggested instead,
     unless `force` is set or the key may not read."""
     content = memory_contract.parse_content(body.content)
-    category = memory_contract.parse_category(body.category)
     about = memory_contract.parse_subject(body.subject)
-    force = memory_contract.parse_flag("force", query.force)
-    view = asked.write_view
-    if not force and asked.may_read:
-        _suggest_update(asked, content, category, about)
-    done = _require_enabled(view).remember(content, category=category, about=about)
+    view = context.write_view
+    if not query.force and context.may_read:
+        _suggest_update(context, content, body.category, about)
+    done = _require_enabled(view).remember(content, category=body.category, about=about)
     location = {"Location": f"/api/memory/{done.id}"}
-    memory = _find_readable(asked, done.id)
+    memory = _find_readable(context, done.id)
     if memory is None:
         return Response(status_code=204, headers=location)
     headers = {"ETag": memory_etag(memory), **location}
-    return json_response(memory_contract.encode_memories(asked, [memory])[0], 201, headers)
+    return json_response(memory_contract.encode_memories(context, [memory])[0], 201, headers)
 
 
 @memory_router.get(
@@ -150,22 +139,22 @@ def create_memory(
     headers=(IF_NONE_MATCH,),
     sends=("ETag",),
 )
-def show_memory(asked: Context, id: str) -> Response:
+def show_memory(context: Context, id: str) -> Response:
     """One memory, as the caller may see it here, with its versions."""
-    view = asked.view
+    view = context.view
     memory = view.show(id)
     tag = memory_etag(memory)
-    if matches_etag(asked.headers.getlist(IF_NONE_MATCH), tag):
+    if matches_etag(context.headers.getlist(IF_NONE_MATCH), tag):
         return Response(status_code=304, headers={"ETag": tag})
-    told = memory_contract.encode_memories(asked, [memory])[0]
+    told = memory_contract.encode_memories(context, [memory])[0]
     versions = memory_contract.list_versions(view.history(id))
     return record_response({**told, "versions": versions}, headers={"ETag": tag})
 
 
 @memory_router.get(f"{MEMORY_PATH}/record", scope=Scope.READ, gives=Memory, problems=(404,))
-def show_record(asked: Context, id: str) -> Response:
+def show_record(context: Context, id: str) -> Response:
     """One memory as it is kept, without names and versions."""
-    return record_response(asked.view.show(id))
+    return record_response(context.view.show(id))
 
 
 @memory_router.put(
@@ -177,22 +166,22 @@ def show_record(asked: Context, id: str) -> Response:
     headers=(IF_MATCH,),
     sends=("ETag",),
 )
-def update_memory(asked: Context, id: str, body: UpdateMemoryRequest) -> Response:
+def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Response:
     """Give a memory new words: a new version of it."""
     content = memory_contract.parse_content(body.content)
-    view = asked.view
+    view = context.view
     before = view.show(id)
-    with check_if_match(asked, view, id) as version:
-        done = asked.write_view.update(id, content, if_version=version)
-    memory = _find_readable(asked, done.id)
+    with check_if_match(context, view, id) as version:
+        done = context.write_view.update(id, content, if_version=version)
+    memory = _find_readable(context, done.id)
     if memory is None:
         return no_content()
     old: str | None = before.content
     if (
-        before.version >= done.version > 1 and asked.has_idempotency_key
+        before.version >= done.version > 1 and context.has_idempotency_key
     ):  # asked again: it is done already
         old = _content_at_version(view, id, done.version - 1)
-    told = {"memory": memory_contract.encode_memories(asked, [memory])[0], "old_content": old}
+    told = {"memory": memory_contract.encode_memories(context, [memory])[0], "old_content": old}
     return json_response(told, headers={"ETag": memory_etag(memory)})
 
 
@@ -205,42 +194,42 @@ def update_memory(asked: Context, id: str, body: UpdateMemoryRequest) -> Respons
     headers=(IF_MATCH,),
     sends=("ETag",),
 )
-def change_memory(asked: Context, id: str, body: ChangeMemoryRequest) -> Response:
+def change_memory(context: Context, id: str, body: ChangeMemoryRequest) -> Response:
     """Change one thing about a memory: its words and its pin, or how far it may travel, or whom it
     must never reach."""
     sent = body.sent_fields()
-    view = asked.view
-    with check_if_match(asked, view, id) as version:
-        _apply_change(asked, id, sent, version)
-    memory = _find_readable(asked, id)
+    view = context.view
+    with check_if_match(context, view, id) as version:
+        _apply_change(context, id, sent, version)
+    memory = _find_readable(context, id)
     if memory is None:
         return no_content()
     return json_response(
-        memory_contract.encode_memories(asked, [memory])[0], headers={"ETag": memory_etag(memory)}
+        memory_contract.encode_memories(context, [memory])[0], headers={"ETag": memory_etag(memory)}
     )
 
 
 @memory_router.delete(MEMORY_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def forget_memory(asked: Context, id: str) -> Response:
+def forget_memory(context: Context, id: str) -> Response:
     """Forget a memory: it can be restored for some time."""
-    asked.write_view.forget(id)
+    context.write_view.forget(id)
     return no_content()
 
 
-def _find_readable(asked: RequestContext, id: str) -> Memory | None:
+def _find_readable(context: RequestContext, id: str) -> Memory | None:
     """What was written, as far as it may be told back."""
-    if not asked.may_read:
+    if not context.may_read:
         return None
     try:
-        return asked.view.show(id)
+        return context.view.show(id)
     except NotFound:
         return None
 
 
 def _apply_change(
-    asked: RequestContext, id: str, sent: dict[str, Any], version: int | None
+    context: RequestContext, id: str, sent: dict[str, Any], version: int | None
 ) -> None:
-    view = asked.write_view
+    view = context.write_view
     match sorted(sent):
         case ["visibility"]:
             _refuse_if_match(version)
@@ -261,14 +250,14 @@ def _refuse_if_match(version: int | None) -> None:
 
 
 def _suggest_update(
-    asked: RequestContext, content: str, category: str, about: list[str] | None
+    context: RequestContext, content: str, category: str, about: list[str] | None
 ) -> None:
-    view = asked.view
+    view = context.view
     found = view.suggest_update(content, category=category, about=about)
-    if found is None or asked.is_replay():
+    if found is None or context.is_replay():
         return  # what it suggests may be just what came of it
     try:
-        told = memory_contract.encode_memories(asked, [view.show(found.id)])[0]
+        told = memory_contract.encode_memories(context, [view.show(found.id)])[0]
     except NotFound:
         return  # gone since
     named = {name: told[name] for name in ("id", "content", "category", "subject")}
@@ -295,22 +284,15 @@ MEMORY_CHANGE_PATH = "/api/memory/{id}"
 
 
 class PinBody(RequestModel):
-    on: Annotated[Any, WithJsonSchema(FLAG)] = True
+    on: Annotated[bool, Described(lambda _, value: validation.parse_bool("pin", value))] = True
 
 
 class VisibilityBody(RequestModel):
-    visibility: Annotated[Any, WithJsonSchema(enum_schema(Visibility))]
+    visibility: Visibility
 
 
 class WithholdBody(RequestModel):
-    who: Annotated[
-        Any,
-        WithJsonSchema(
-            array_schema(
-                string_schema(limits.NAME_MAX_CHARS, 1), most=limits.PEOPLE_PER_MEMORY_MAX_COUNT
-            )
-        ),
-    ]
+    who: People
 
 
 class EraseQuery(RequestModel):
@@ -324,63 +306,61 @@ class EraseQuery(RequestModel):
     once=True,
     problems=(404, 409),
 )
-def update(asked: Context, id: str, body: UpdateFields) -> Response:
+def update(context: Context, id: str, body: UpdateFields) -> Response:
     """Change a memory in any of its fields. With `if_version`, only if it is still at that one."""
-    return record_response(
-        asked.write_view.update(id, **parse_times(body.sent_fields(), *TIME_FIELDS))
-    )
+    return record_response(context.write_view.update(id, **body.sent_fields()))
 
 
 @memory_change_router.put(
     f"{MEMORY_CHANGE_PATH}/pinned", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
-def pin(asked: Context, id: str, body: PinBody) -> Response:
+def pin(context: Context, id: str, body: PinBody) -> Response:
     """Keep a memory in mind: it does not fade. Or let it fade again."""
-    asked.write_view.pin(id, body.on)
+    context.write_view.pin(id, body.on)
     return no_content()
 
 
 @memory_change_router.put(
     f"{MEMORY_CHANGE_PATH}/visibility", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
-def set_visibility(asked: Context, id: str, body: VisibilityBody) -> Response:
+def set_visibility(context: Context, id: str, body: VisibilityBody) -> Response:
     """Say how far a memory may travel."""
-    asked.write_view.set_visibility(id, body.visibility)
+    context.write_view.set_visibility(id, body.visibility)
     return no_content()
 
 
 @memory_change_router.post(
     f"{MEMORY_CHANGE_PATH}/withhold", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
-def withhold_from(asked: Context, id: str, body: WithholdBody) -> Response:
+def withhold_from(context: Context, id: str, body: WithholdBody) -> Response:
     """Name people whom a memory must never reach."""
-    asked.write_view.withhold_from(id, body.who)
+    context.write_view.withhold_from(id, body.who)
     return no_content()
 
 
 @memory_change_router.get(
     f"{MEMORY_CHANGE_PATH}/history", scope=Scope.READ, gives=list[HistoryEntry], problems=(404,)
 )
-def history(asked: Context, id: str) -> Response:
+def history(context: Context, id: str) -> Response:
     """What happened to a memory, oldest first, in the wordings that the caller may hear."""
-    return record_response(asked.view.history(id))
+    return record_response(context.view.history(id))
 
 
 @memory_change_router.post(
     f"{MEMORY_CHANGE_PATH}/restore", scope=Scope.WRITE, status=204, once=True, problems=(404, 409)
 )
-def restore(asked: Context, id: str) -> Response:
+def restore(context: Context, id: str) -> Response:
     """Bring back what was forgotten."""
-    asked.write_view.restore(id)
+    context.write_view.restore(id)
     return no_content()
 
 
 @memory_change_router.post(
     f"{MEMORY_CHANGE_PATH}/erase", scope=Scope.ERASE, gives=Erased, once=True, problems=(404,)
 )
-def erase(asked: Context, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
+def erase(context: Context, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
     """Remove a memory for good; with `turns`, also what it was learned from."""
-    return record_response(asked.write_view.erase(id, turns=query.turns))
+    return record_response(context.write_view.erase(id, turns=query.turns))
 
 
 # To keep a fact with all its fields, to look before one is added, and to begin anew.
@@ -389,32 +369,29 @@ remember_router = Router("remember")
 
 
 class SuggestBody(RequestModel):
-    content: Annotated[Any, WithJsonSchema(CONTENT)]
-    category: Annotated[
-        Any, WithJsonSchema(nullable(string_schema(limits.CATEGORY_MAX_CHARS, 1)))
-    ] = None
-    about: People = None
+    content: Content
+    category: Category | None = None
+    about: People | None = None
 
 
 @remember_router.post(
     "/api/remember", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,)
 )
-def remember(asked: Context, body: RememberFields) -> Response:
+def remember(context: Context, body: RememberFields) -> Response:
     """Keep a fact. Under a key it has one value: written again, it becomes a new version."""
-    fields = parse_times(body.sent_fields("content"), *TIME_FIELDS)
-    return record_response(asked.write_view.remember(body.content, **fields))
+    return record_response(context.write_view.remember(**body.sent_fields()))
 
 
 @remember_router.post("/api/suggest", scope=Scope.READ, gives=Suggestion | None)
-def suggest_update(asked: Context, body: SuggestBody) -> Response:
+def suggest_update(context: Context, body: SuggestBody) -> Response:
     """The memory that is better changed than joined by another one; null where there is none."""
-    return record_response(asked.view.suggest_update(**body.sent_fields()))
+    return record_response(context.view.suggest_update(**body.sent_fields()))
 
 
 @remember_router.post("/api/wipe", scope=Scope.ERASE, gives=Erased, once=True)
-def wipe(asked: Context) -> Response:
+def wipe(context: Context) -> Response:
     """Remove everything of the caller's for good. In a private chat only."""
-    return record_response(asked.write_view.wipe())
+    return record_response(context.write_view.wipe())
 
 
 # Values by category and key: get, put, list, forget.
@@ -430,52 +407,52 @@ class Count:
 
 
 @item_router.get("/api/items", scope=Scope.READ, gives=Page[Memory])
-def list_all(asked: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+def list_all(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
     """What may be said here, newest first. With `state`, the caller's own in that state, in a
     private chat."""
-    return record_response(asked.view.list(**query.sent_fields()))
+    return record_response(context.view.list(**query.sent_fields()))
 
 
 @item_router.get("/api/count", scope=Scope.READ, gives=Count)
-def count(asked: Context, query: Annotated[MemoryCountQuery, Query()]) -> Response:
+def count(context: Context, query: Annotated[MemoryCountQuery, Query()]) -> Response:
     """How many there are to list."""
-    return json_response({"count": asked.view.count(**query.sent_fields())})
+    return json_response({"count": context.view.count(**query.sent_fields())})
 
 
 @item_router.get(CATEGORY_PATH, scope=Scope.READ, gives=Page[Memory])
 def list_items(
-    asked: Context, category: str, query: Annotated[CategoryPageQuery, Query()]
+    context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]
 ) -> Response:
     """What is filed under a category and may be said here, newest first."""
-    return record_response(asked.view.list(category, **query.sent_fields()))
+    return record_response(context.view.list(category, **query.sent_fields()))
 
 
 @item_router.delete(CATEGORY_PATH, scope=Scope.WRITE, gives=Count, once=True)
-def forget_category(asked: Context, category: str) -> Response:
+def forget_category(context: Context, category: Category) -> Response:
     """Forget everything of the caller's that is filed under a category."""
-    return json_response({"count": asked.write_view.forget_category(category)})
+    return json_response({"count": context.write_view.forget_category(category)})
 
 
 @item_router.get(ITEM_PATH, scope=Scope.READ, gives=Memory, problems=(404,))
-def get_item(asked: Context, category: str, key: str) -> Response:
+def get_item(context: Context, category: Category, key: KeyName) -> Response:
     """The value of one of the caller's keys."""
-    found = asked.view.get(category, key)
+    found = context.view.get(category, key)
     if found is None:
         raise NotFound
     return record_response(found)
 
 
 @item_router.put(ITEM_PATH, scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,))
-def put_item(asked: Context, category: str, key: str, body: PutFields) -> Response:
+def put_item(context: Context, category: Category, key: KeyName, body: PutFields) -> Response:
     """Set the one value of a key. What is not named, such as its visibility, stays as it was."""
-    fields = parse_times(body.sent_fields("value"), *TIME_FIELDS)
-    return record_response(asked.write_view.put(category, key, body.value, **fields))
+    fields = body.sent_fields("value")
+    return record_response(context.write_view.put(category, key, body.value, **fields))
 
 
 @item_router.delete(ITEM_PATH, scope=Scope.WRITE, gives=Count, once=True)
-def forget_item(asked: Context, category: str, key: str) -> Response:
+def forget_item(context: Context, category: Category, key: KeyName) -> Response:
     """Forget the value of a key, under all of the caller's identities."""
-    return json_response({"count": asked.write_view.forget_key(category, key)})
+    return json_response({"count": context.write_view.forget_key(category, key)})
 
 
 # The caller's own memories as a picture, and what happened to them lately.
@@ -484,39 +461,37 @@ activity_router = Router("activity")
 
 
 class GraphQuery(RequestModel):
-    limit: Annotated[
-        Any, INTEGER_FROM_QUERY, WithJsonSchema(integer_schema(1, limits.GRAPH_NODES_MAX_COUNT))
-    ] = limits.GRAPH_NODES_MAX_COUNT
+    limit: Annotated[int, query_whole(1, limits.GRAPH_NODES_MAX_COUNT)] = (
+        limits.GRAPH_NODES_MAX_COUNT
+    )
 
 
 class ActivityQuery(PageQuery):
-    since: Time = None
+    since: Time = not_sent()
 
 
 class DaysQuery(RequestModel):
-    days: Annotated[
-        Any, INTEGER_FROM_QUERY, WithJsonSchema(integer_schema(1, limits.ACTIVITY_MAX_DAYS))
-    ] = limits.ACTIVITY_DEFAULT_DAYS
+    days: Annotated[int, query_whole(1, limits.ACTIVITY_MAX_DAYS)] = limits.ACTIVITY_DEFAULT_DAYS
 
 
 @activity_router.get("/api/graph", scope=Scope.READ, gives=Graph)
-def show_graph(asked: Context, query: Annotated[GraphQuery, Query()]) -> Response:
+def show_graph(context: Context, query: Annotated[GraphQuery, Query()]) -> Response:
     """The caller's own active memories, the people whom they are about, and what belongs together.
     In a private chat; elsewhere nothing."""
-    return record_response(asked.view.graph(**query.sent_fields()))
+    return record_response(context.view.graph(**query.sent_fields()))
 
 
 @activity_router.get("/api/activity", scope=Scope.READ, gives=Page[ActivityEntry])
-def list_activity(asked: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
+def list_activity(context: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
     """What happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""
-    return record_response(asked.view.activity(**parse_times(query.sent_fields(), "since")))
+    return record_response(context.view.activity(**query.sent_fields()))
 
 
 @activity_router.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
-def list_activity_days(asked: Context, query: Annotated[DaysQuery, Query()]) -> Response:
+def list_activity_days(context: Context, query: Annotated[DaysQuery, Query()]) -> Response:
     """How often what happened to them on each of the last days, in UTC, today last."""
-    return record_response(asked.view.activity_days(**query.sent_fields()))
+    return record_response(context.view.activity_days(**query.sent_fields()))
 
 
 # Looking through the caller's own memories, and which operators did.
@@ -525,33 +500,31 @@ browse_router = Router("browsing")
 
 
 class CountBody(RequestModel):
-    search: SearchOrNone = None
+    search: SearchInput | None = None
 
 
 class BrowseBody(CountBody):
-    limit: Annotated[Any, WithJsonSchema(integer_schema(1, limits.PAGE_MAX_COUNT))] = (
-        limits.PAGE_DEFAULT_COUNT
-    )
-    cursor: Annotated[Any, WithJsonSchema(nullable({"type": "string"}))] = None
+    limit: PageSize = limits.PAGE_DEFAULT_COUNT
+    cursor: str | None = None
 
 
 @browse_router.post("/api/browse", scope=Scope.READ, gives=Page[Memory])
-def browse(asked: Context, body: BrowseBody) -> Response:
+def browse(context: Context, body: BrowseBody) -> Response:
     """The caller's own memories, newest first, as far as the search goes. In a private chat;
     elsewhere nothing."""
     return record_response(
-        asked.view.browse(parse_search(body.search), **body.sent_fields("search"))
+        context.view.browse(body.search or MATCH_ALL, **body.sent_fields("search"))
     )
 
 
 @browse_router.post("/api/browse/count", scope=Scope.READ, gives=Count)
-def count_browsed(asked: Context, body: CountBody) -> Response:
+def count_browsed(context: Context, body: CountBody) -> Response:
     """How many these are; from a thousand on, a thousand."""
-    return json_response({"count": asked.view.browse_count(parse_search(body.search))})
+    return json_response({"count": context.view.browse_count(body.search or MATCH_ALL)})
 
 
 @browse_router.get("/api/looks", scope=Scope.READ, gives=Page[AccessLogEntry])
-def list_looks(asked: Context, query: Annotated[PageQuery, Query()]) -> Response:
+def list_looks(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
     nothing."""
-    return record_response(asked.view.looks(**query.sent_fields()))
+    return record_response(context.view.looks(**query.sent_fields()))

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import FastAPI, Query
-from pydantic import WithJsonSchema
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tacit import limits, wire
+from tacit import limits
 from tacit.errors import InvalidInput, StoreUnavailable
 from tacit.memory import Link, Memory
 from tacit.records.accounts import Scope
-from tacit.records.results import EventCounts, JobStatus, Page, Stats
-from tacit.server import schemas
+from tacit.records.results import EventCounts, EventNode, EventOperation, JobStatus, Page, Stats
 from tacit.server.responses import HttpProblem, paginate, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
     AccountKey,
+    Described,
     ExternalKey,
     Flag,
     IdentityKey,
-    NodeOrNone,
-    OpOrNone,
     PageQuery,
     RequestModel,
     Time,
-    enum_schema,
+    not_sent,
 )
 
 # A space as a whole, for its operator: links, what happened, what comes round. Counts and
 # identities alone, and never what anybody said.
 
 operator_router = Router("operating")
-ExternalKeyInPath = Annotated[str, WithJsonSchema(schemas.EXTERNAL_KEY)]
-TaskInPath = Annotated[str, WithJsonSchema(enum_schema(limits.JOBS_EVERY_HOURS))]
+TaskName = Annotated[str, Described(enum=list(limits.JOBS_EVERY_HOURS))]
 
 
 class LinksQuery(PageQuery):
@@ -54,69 +50,70 @@ class VerifyRequest(RequestModel):
 
 
 class EventsQuery(PageQuery):
-    node: NodeOrNone = None
-    op: OpOrNone = None
-    since: Time = None
+    node: EventNode = not_sent()
+    op: EventOperation = not_sent()
+    since: Time = not_sent()
 
 
 @operator_router.get("/api/links", scope=Scope.ADMIN, gives=Page[Link])
-def list_links(asked: Context, query: Annotated[LinksQuery, Query()]) -> Response:
+def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Response:
     """Every link that an identity has had, oldest first."""
-    found = asked.memory.links(query.identity)
+    found = context.memory.links(query.identity)
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
 @operator_router.post("/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,))
-def add_link(asked: Context, body: LinkRequest) -> Response:
+def add_link(context: Context, body: LinkRequest) -> Response:
     """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
-    return record_response(asked.memory.link(**body.sent_fields(), actor=_name_actor(asked)), 201)
+    return record_response(
+        context.memory.link(**body.sent_fields(), actor=_name_actor(context)), 201
+    )
 
 
 @operator_router.post("/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
-def verify_link(asked: Context, body: VerifyRequest) -> Response:
+def verify_link(context: Context, body: VerifyRequest) -> Response:
     """From now on, the key and its account are one person."""
-    return record_response(asked.memory.verify_link(body.external_key))
+    return record_response(context.memory.verify_link(body.external_key))
 
 
 @operator_router.delete(
     "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,)
 )
-def end_link(asked: Context, external_key: ExternalKeyInPath) -> Response:
+def end_link(context: Context, external_key: ExternalKey) -> Response:
     """The key and its account are two people again. Tells of the link as it was."""
-    return record_response(asked.memory.unlink(external_key))
+    return record_response(context.memory.unlink(external_key))
 
 
 @operator_router.get("/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
-def list_events(asked: Context, query: Annotated[EventsQuery, Query()]) -> Response:
+def list_events(context: Context, query: Annotated[EventsQuery, Query()]) -> Response:
     """How often what happened in this space, by day, newest first."""
-    sent: dict[str, Any] = wire.parse_times(query.sent_fields(), "since")
-    return record_response(asked.memory.events(**sent))
+    return record_response(context.memory.events(**query.sent_fields()))
 
 
 @operator_router.get("/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
-def list_jobs(asked: Context, query: Annotated[PageQuery, Query()]) -> Response:
+def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The tasks of this space: when each is due, how far it is, and how it went last."""
-    found = asked.memory.jobs()
+    found = context.memory.jobs()
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))
 
 
 @operator_router.post(
     "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502)
 )
-def run_job(asked: Context, task: TaskInPath) -> Response:
+def run_job(context: Context, task: TaskName) -> Response:
     """Run a task now and to its end, whenever it is due. Somebody else at it is a conflict."""
-    return record_response(asked.memory.run_job(task))
+    return record_response(context.memory.run_job(task))
 
 
 @operator_router.get("/api/spaces/stats", scope=Scope.ADMIN, gives=Stats)
-def show_space_stats(asked: Context) -> Response:
+def show_space_stats(context: Context) -> Response:
     """Counts of the whole space."""
-    return record_response(asked.memory.stats())
+    return record_response(context.memory.stats())
 
 
-def _name_actor(asked: RequestContext) -> str:
+def _name_actor(context: RequestContext) -> str:
     """Who stands in the books for it: the key, by what it is called here for good."""
-    key = asked.admitted.key
+    key = context.caller.key
     return "system" if key is None else f"key:{key.id}"
 
 
@@ -131,26 +128,12 @@ class Health:
     status: Literal["alive", "ready"]
 
 
-class _HealthRouter(Router):
-    """One of them must not wait for a thread that is busy with somebody's question."""
-
-    def register(self, app: FastAPI) -> None:
-        app.router.add_api_route(
-            "/health/live",
-            live,
-            methods=["GET"],
-            response_model=Health,
-            tags=[self.tag],
-            operation_id=live.__name__,
-            summary="Whether the process answers at all",
-        )
-        super().register(app)
+health_router = Router("health")
 
 
-health_router = _HealthRouter("health")
-
-
-async def live() -> Response:
+@health_router.get("/health/live", scope=None, gives=Health)
+async def live() -> Response:  # on the event loop: it must not wait for a free thread
+    """Whether the process answers at all"""
     return record_response(Health(status="alive"))
 
 
@@ -174,11 +157,11 @@ def ready(request: Request) -> Response:
     media=("text/plain",),
     problems=(404,),
 )
-def show_metrics(asked: Context) -> Response:
+def show_metrics(context: Context) -> Response:
     """The measures of this process as Prometheus reads them. For a key with the scope `admin`, or
     for the local person; there are none unless `metrics.exporter` is `prometheus`."""
     try:
-        told = asked.memory.metrics()
+        told = context.memory.metrics()
     except InvalidInput as not_so:
         raise HttpProblem("no-such-route", str(not_so)) from None
     return Response(told, headers={"Content-Type": METRICS_MEDIA_TYPE})

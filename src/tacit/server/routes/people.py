@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
-from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from tacit.errors import NotFound
@@ -18,13 +17,14 @@ from tacit.server.responses import no_content, paginate, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
     AssignableNameKind,
+    Described,
     Fraction,
     MemoryId,
     NamedPerson,
     PageQuery,
     PersonName,
-    RelationName,
     RequestModel,
+    Tag,
 )
 
 # People, what is known about them, what belongs together, and how much of it there is.
@@ -39,7 +39,7 @@ class AboutQuery(PageQuery):
 class NameRequest(RequestModel):
     person: PersonName
     name: PersonName
-    kind: AssignableNameKind = NameKind.ALIAS.value
+    kind: AssignableNameKind = NameKind.ALIAS
 
 
 class MergeRequest(RequestModel):
@@ -54,7 +54,7 @@ class UnmergeRequest(RequestModel):
 class RelateRequest(RequestModel):
     id: MemoryId
     other: MemoryId
-    relation: RelationName = "related_to"
+    relation: Tag = "related_to"
     strength: Fraction = 1.0
 
 
@@ -67,66 +67,66 @@ class Standing:
 
 
 @people_router.get("/api/view", scope=Scope.READ, gives=Standing)
-def show_view(asked: Context) -> Response:
+def show_view(context: Context) -> Response:
     """Whether memory is on for this caller, and if not, why."""
-    view = asked.view
+    view = context.view
     return record_response(Standing(enabled=view.enabled, why_disabled=view.why_disabled))
 
 
 @people_router.get("/api/people", scope=Scope.READ, gives=Page[PersonRecord])
-def list_people(asked: Context, query: Annotated[PageQuery, Query()]) -> Response:
+def list_people(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The people whom the caller has named, and those who are here."""
-    found = asked.view.people()
+    found = context.view.people()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
 @people_router.post(
     "/api/people/name", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404,)
 )
-def name_person(asked: Context, body: NameRequest) -> Response:
+def name_person(context: Context, body: NameRequest) -> Response:
     """Say what the caller calls somebody: a name, a username, an alias, or what they are. A key
     that may not read is told their id alone."""
-    return _person_response(asked, asked.write_view.name(**body.sent_fields()))
+    return _person_response(context, context.write_view.name(**body.sent_fields()))
 
 
 @people_router.post(
     "/api/people/merge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404, 409)
 )
-def merge_people(asked: Context, body: MergeRequest) -> Response:
+def merge_people(context: Context, body: MergeRequest) -> Response:
     """Two people whom the caller named are one to the caller, in private chats. Nobody else hears
     of it, or hears anything else for it."""
-    return _person_response(asked, asked.write_view.merge_people(**body.sent_fields()))
+    return _person_response(context, context.write_view.merge_people(**body.sent_fields()))
 
 
 @people_router.post(
     "/api/people/unmerge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404,)
 )
-def unmerge_people(asked: Context, body: UnmergeRequest) -> Response:
+def unmerge_people(context: Context, body: UnmergeRequest) -> Response:
     """Undo the merge of this person into another."""
-    return _person_response(asked, asked.write_view.unmerge_people(**body.sent_fields()))
+    return _person_response(context, context.write_view.unmerge_people(**body.sent_fields()))
 
 
 @people_router.get("/api/about", scope=Scope.READ, gives=Page[Memory])
-def list_about(asked: Context, query: Annotated[AboutQuery, Query()]) -> Response:
+def list_about(context: Context, query: Annotated[AboutQuery, Query()]) -> Response:
     """What may be said here about a person, whoever said it. Of somebody unknown it is nothing."""
-    return record_response(asked.view.about(query.person, limit=query.limit, cursor=query.cursor))
+    return record_response(context.view.about(query.person, limit=query.limit, cursor=query.cursor))
 
 
 @people_router.post("/api/relations", scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def relate_memories(asked: Context, body: RelateRequest) -> Response:
+def relate_memories(context: Context, body: RelateRequest) -> Response:
     """Say that two of the caller's memories belong together, from the first to the second."""
-    asked.write_view.relate(**body.sent_fields())
+    context.write_view.relate(**body.sent_fields())
     return no_content()
 
 
 @people_router.get("/api/stats", scope=Scope.READ, gives=Stats)
-def show_stats(asked: Context) -> Response:
+def show_stats(context: Context) -> Response:
     """Counts of the caller's own memories, in a private chat; elsewhere of nothing."""
-    return record_response(asked.view.stats())
+    return record_response(context.view.stats())
 
 
-def _person_response(asked: RequestContext, person: PersonRecord) -> Response:
-    told = person if asked.may_read else replace(person, names=(), identities=frozenset())
+def _person_response(context: RequestContext, person: PersonRecord) -> Response:
+    told = person if context.may_read else replace(person, names=(), identities=frozenset())
     return record_response(told)
 
 
@@ -135,57 +135,56 @@ def _person_response(asked: RequestContext, person: PersonRecord) -> Response:
 # Whoever links may read from then on as the other does, so that a key needs both scopes.
 
 account_router = Router("linking")
-_CODE_SCHEMA = {"type": "string", "examples": ["ABCDE-23456"]}
 
 
 class AcceptRequest(RequestModel):
-    code: Annotated[Any, WithJsonSchema(_CODE_SCHEMA)]
+    code: Annotated[str, Described(examples=["ABCDE-23456"])]
 
 
 @account_router.post("/api/link/offer", scope=Scope.WRITE, gives=LinkOffer, problems=(409,))
-def offer_link(asked: Context) -> Response:
+def offer_link(context: Context) -> Response:
     """A code to be entered once from the caller's other identity. An earlier one is void."""
-    asked.admitted.require_scopes(Scope.READ)
-    return record_response(asked.view.offer_link())
+    context.caller.require_scopes(Scope.READ)
+    return record_response(context.view.offer_link())
 
 
 @account_router.post("/api/link/accept", scope=Scope.WRITE, gives=LinkWaiting, once=True)
-def accept_link(asked: Context, body: AcceptRequest) -> Response:
+def accept_link(context: Context, body: AcceptRequest) -> Response:
     """Answer to a code; says whose it is. Nothing is shared before they confirm it."""
-    asked.admitted.require_scopes(Scope.READ)
-    return record_response(asked.write_view.accept_link(body.code))
+    context.caller.require_scopes(Scope.READ)
+    return record_response(context.write_view.accept_link(body.code))
 
 
 @account_router.get("/api/link/waiting", scope=Scope.READ, gives=LinkWaiting, problems=(404,))
-def show_link_waiting(asked: Context) -> Response:
+def show_link_waiting(context: Context) -> Response:
     """Who answered to the caller's code, and waits for their yes."""
-    found = asked.view.link_waiting()
+    found = context.view.link_waiting()
     if found is None:
         raise NotFound("link")
     return record_response(found)
 
 
 @account_router.post("/api/link/confirm", scope=Scope.WRITE, gives=Link, once=True)
-def confirm_link(asked: Context) -> Response:
+def confirm_link(context: Context) -> Response:
     """Yes: from now on, both identities are one person."""
-    asked.admitted.require_scopes(Scope.READ)
-    return record_response(asked.write_view.confirm_link())
+    context.caller.require_scopes(Scope.READ)
+    return record_response(context.write_view.confirm_link())
 
 
 @account_router.post("/api/link/refuse", scope=Scope.WRITE, status=204, once=True)
-def refuse_link(asked: Context) -> Response:
+def refuse_link(context: Context) -> Response:
     """No: the caller's code, and their answer to another's, are void."""
-    asked.write_view.refuse_link()
+    context.write_view.refuse_link()
     return no_content()
 
 
 @account_router.post("/api/link/unlink", scope=Scope.WRITE, gives=Link, once=True)
-def unlink_me(asked: Context) -> Response:
+def unlink_me(context: Context) -> Response:
     """The identity that asks leaves its account at once."""
-    return record_response(asked.write_view.unlink_me())
+    return record_response(context.write_view.unlink_me())
 
 
 @account_router.get("/api/link/identities", scope=Scope.READ, gives=list[str])
-def list_identities(asked: Context) -> Response:
+def list_identities(context: Context) -> Response:
     """The keys that are the caller by now, in a private chat; elsewhere none."""
-    return record_response(asked.view.identities())
+    return record_response(context.view.identities())
